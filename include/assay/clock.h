@@ -1,0 +1,58 @@
+/* Time as its own type: one clock of the machine, or one that a test moves by hand.
+ *
+ * The default clock is the processor's invariant counter (x86 TSC, ARM virtual counter), calibrated
+ * against CLOCK_MONOTONIC and verified; where it cannot be trusted, CLOCK_MONOTONIC itself. Which
+ * one is in use, how finely it resolves and what a reading costs can be asked, and stands in every
+ * record.
+ *
+ * Threads: any. The default clock never goes backwards, also across threads.
+ */
+#ifndef ASSAY_CLOCK_H
+#define ASSAY_CLOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "assay/reading.h"
+#include "assay/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct assay_clock assay_clock;
+
+typedef struct assay_clock_info {
+    size_t struct_size;  /* set by the caller */
+    const char *source;  /* "tsc", "arm-counter", "clock-monotonic", "injected" */
+    const char *reason;  /* why this one: "invariant, verified to 3 ppm", "no invariant TSC", ... */
+    double frequency_hz; /* ticks per second */
+    assay_reading resolution_ns; /* smallest step seen between two readings */
+    assay_reading cost_ns;       /* of one reading */
+} assay_clock_info;
+
+/* The best clock of this machine; calibrated on the first call (about 10 ms), never NULL, never
+ * freed. */
+ASSAY_API const assay_clock *assay_clock_default(void);
+
+/* Nanoseconds since an arbitrary start, comparable within the process. */
+ASSAY_API uint64_t assay_clock_now_ns(const assay_clock *clock);
+
+/* The same in seconds, for differences. */
+ASSAY_API double assay_clock_seconds(const assay_clock *clock);
+
+ASSAY_API ASSAY_MUST_USE assay_status assay_clock_describe(const assay_clock *clock,
+                                                           assay_clock_info *info);
+
+/* A clock that returns what `now_ns(context)` returns, for tests. Caller frees. */
+typedef uint64_t (*assay_clock_source)(void *context);
+ASSAY_API ASSAY_MUST_USE assay_status assay_clock_new_injected(assay_clock_source now_ns,
+                                                               void *context, assay_clock **clock);
+ASSAY_API void assay_clock_free(assay_clock *clock);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

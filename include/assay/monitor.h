@@ -1,0 +1,87 @@
+/* The monitor: nested spans, their statistics, and counters, written into a journal.
+ *
+ *     assay_monitor *monitor = NULL;
+ *     if (assay_monitor_new(NULL, &monitor) != ASSAY_OK)
+ *         return 1;
+ *     for (int step = 0; step < steps; step++) {
+ *         ASSAY_TRACK(monitor, "forward")  { forward(model, batch); }
+ *         ASSAY_TRACK(monitor, "backward") { backward(model, batch); }
+ *     }
+ *     assay_monitor_print_summary(monitor, stdout, ASSAY_SHOW_AGGREGATE);    // facade.h
+ *     assay_monitor_free(monitor);
+ *
+ * Spans nest per thread and form a tree of operations. Each operation keeps count, sum, spread,
+ * extremes and a sketch of its distribution good to 1 % at any quantile. A monitor's memory is
+ * bounded: what no longer fits is counted as dropped and said so. Monitors never print, exit, block
+ * or install handlers; a NULL or disabled monitor costs a predictable branch.
+ *
+ * Threads: every call may be made from any thread, except that a span ends on the thread that began
+ * it, and assay_monitor_free must not run beside spans of the same monitor.
+ * Fork: the child's first span gives the child a journal of its own; the parent's stays as it was.
+ */
+#ifndef ASSAY_MONITOR_H
+#define ASSAY_MONITOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "assay/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct assay_monitor assay_monitor;
+typedef struct assay_clock assay_clock; /* clock.h */
+
+enum assay_monitor_memory {
+    ASSAY_MEMORY_OFF = 0,
+    ASSAY_MEMORY_RSS = 1, /* resident now, at begin and end of every span: two system calls */
+    ASSAY_MEMORY_HEAP = 2 /* exact heap figures, if the heap interposer is loaded */
+};
+
+/* Start from ASSAY_MONITOR_OPTIONS_INIT; every zero means the default. */
+typedef struct assay_monitor_options {
+    size_t struct_size;
+    bool disabled;            /* no span is recorded, nothing is allocated */
+    const char *name;         /* of this monitor, shown in records; default: the program's name */
+    const char *journal_path; /* file to hold the journal; default: $ASSAY_JOURNAL_DIR decides, else
+                                 private */
+    bool private_journal;     /* never a file, whatever $ASSAY_JOURNAL_DIR says */
+    size_t
+        journal_bytes; /* most memory the journal takes; default 16 MiB, plus traces and samples */
+    unsigned memory;   /* bits of assay_monitor_memory */
+    size_t trace_events;      /* size of the event ring of each thread; 0: no trace */
+    size_t samples;           /* raw durations kept for each operation and thread; 0: none */
+    const assay_clock *clock; /* for tests; default: the best clock of the machine */
+} assay_monitor_options;
+
+#define ASSAY_MONITOR_OPTIONS_INIT                                                                 \
+    {                                                                                              \
+        .struct_size = sizeof(assay_monitor_options)                                               \
+    }
+
+/* NULL options are the defaults. With a file journal the whole file is allocated now (ASSAY_E_FULL
+ * if the disk has no room). Caller frees. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_monitor_new(const assay_monitor_options *options,
+                                                        assay_monitor **monitor);
+ASSAY_API ASSAY_MUST_USE assay_status assay_monitor_open(const assay_monitor_options *options,
+                                                         assay_error *error,
+                                                         assay_monitor **monitor);
+
+/* Close the journal (a file stays behind, marked closed) and free. NULL is accepted. */
+ASSAY_API void assay_monitor_free(assay_monitor *monitor);
+
+ASSAY_API bool assay_monitor_enabled(const assay_monitor *monitor);
+
+/* Forget all figures; operations keep their names. Must not run beside spans of this monitor. */
+ASSAY_API void assay_monitor_clear(assay_monitor *monitor);
+
+#ifdef __cplusplus
+}
+#endif
+
+#include "assay/span.h"
+
+#endif

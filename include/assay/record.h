@@ -1,0 +1,245 @@
+/* The run record: everything measured about one run, and the waist of assay.
+ *
+ * What measures fills a record; what consumes reads one. A live run, a saved run and a run measured
+ * by another tool take the same path. The record counts in seconds and bytes; printed tables
+ * convert. Its JSON form is documented in docs/record.schema.json and read back by
+ * assay_record_read(); unknown keys are ignored, so that newer records stay readable.
+ *
+ *     assay_record *record = NULL;
+ *     assay_error error;
+ *     if (assay_record_read("run.json", &error, &record) != ASSAY_OK)
+ *         fprintf(stderr, "%s\n", error.message);
+ *     ...
+ *     assay_record_free(record);
+ *
+ * Owner: the record owns everything reachable from it (strings and arrays live in its arena until
+ * assay_record_free). Threads: a record has no locks; one thread at a time.
+ */
+#ifndef ASSAY_RECORD_H
+#define ASSAY_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "assay/reading.h"
+#include "assay/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One step of the distribution of an operation's durations: `count` of them lie within 0.8 % of
+ * `seconds`. Ascending. */
+typedef struct assay_record_bucket {
+    double seconds;
+    uint64_t count;
+} assay_record_bucket;
+
+/* An operation at one place of the call tree, over all threads. Parents stand before children. */
+typedef struct assay_record_operation {
+    const char *name;
+    int32_t parent; /* index into operations, -1 at the top */
+    uint64_t count;
+    double total_seconds;
+    double self_seconds; /* total minus the total of the children */
+    assay_reading min_seconds, max_seconds, mean_seconds;
+    assay_reading std_seconds; /* sample standard deviation; not enough data below two spans */
+    assay_reading p50_seconds, p95_seconds, p99_seconds, p999_seconds;
+    const assay_record_bucket *buckets;
+    size_t bucket_count;
+    const double *samples_seconds; /* raw durations in order of completion, when asked for */
+    size_t sample_count;
+    uint64_t samples_dropped;       /* completed spans beyond the bounded sample store */
+    assay_reading rss_delta_bytes;  /* resident memory, end minus begin, summed over spans */
+    assay_reading rss_peak_bytes;   /* highest resident memory seen in a span */
+    assay_reading heap_delta_bytes; /* this thread's live heap, end minus begin, summed */
+    assay_reading heap_peak_bytes;  /* largest growth of the thread's live heap within one span */
+    assay_reading heap_allocations; /* allocations made in spans, summed */
+    assay_reading gpu_delta_bytes, gpu_peak_bytes;
+} assay_record_operation;
+
+/* One individually recorded span (seed C's `track` without aggregation), in order of completion. */
+typedef struct assay_record_metric {
+    const char *operation;
+    int32_t depth;        /* 0 at the top; nested metrics do not add to the total time */
+    double start_seconds; /* since the start of the run */
+    double duration_seconds;
+    assay_reading cpu_delta_bytes; /* resident memory, end minus begin */
+    assay_reading gpu_delta_bytes, gpu_peak_bytes;
+} assay_record_metric;
+
+/* A value followed over time (a loss, a queue length). */
+typedef struct assay_record_counter {
+    const char *name;
+    uint64_t count;
+    double last, min, max, mean;
+} assay_record_counter;
+
+typedef enum assay_lane_kind {
+    ASSAY_LANE_THREAD = 1,
+    ASSAY_LANE_TASK = 2,
+    ASSAY_LANE_GPU_STREAM = 3
+} assay_lane_kind;
+
+/* A timeline of strictly nested spans: a thread, later also a GPU stream or an asyncio task. */
+typedef struct assay_record_lane {
+    const char *name;
+    assay_lane_kind kind;
+    int64_t process_id, thread_id;
+    uint64_t spans;
+    bool ended; /* the thread is gone; its figures are kept */
+} assay_record_lane;
+
+typedef enum assay_event_kind { ASSAY_EVENT_SPAN = 1, ASSAY_EVENT_COUNTER = 2 } assay_event_kind;
+
+/* One entry of the event trace. */
+typedef struct assay_record_event {
+    assay_event_kind kind;
+    uint32_t name;           /* span: index into operations; counter: index into counters */
+    uint32_t lane;           /* index into lanes */
+    double start_seconds;    /* since the start of the run */
+    double duration_seconds; /* span only */
+    double value;            /* counter only */
+} assay_record_event;
+
+/* A span that had begun but not ended when the journal was read. */
+typedef struct assay_record_open_span {
+    const char *operation;
+    uint32_t lane;
+    int32_t depth;
+    double start_seconds;
+} assay_record_open_span;
+
+/* A key of the machine description, in the order to print: "cpu", "cores", "kernel", … */
+typedef struct assay_record_fact {
+    const char *key;
+    const char *value; /* NULL: unknown, see validity */
+    assay_validity validity;
+} assay_record_fact;
+
+typedef struct assay_record_clock {
+    const char *source; /* "tsc", "arm-counter", "clock-monotonic", "injected"; NULL if unknown */
+    assay_reading frequency_hz, resolution_ns, cost_ns;
+} assay_record_clock;
+
+/* The measured process tree, filled by `assay run`. */
+typedef struct assay_record_process {
+    const char *const *command; /* argument vector */
+    size_t command_count;
+    int64_t process_id;
+    bool finished;
+    int32_t exit_status; /* 0…255; meaningless when `signal` is not 0 */
+    int32_t signal;      /* that ended it, or 0 */
+    assay_reading wall_seconds, user_seconds, sys_seconds;
+    assay_reading peak_rss_bytes;      /* the largest process of the tree */
+    assay_reading tree_peak_rss_bytes; /* the largest sum over the tree, sampled */
+    assay_reading heap_peak_bytes, heap_allocations, heap_frees, heap_leaked_bytes;
+    assay_reading voluntary_switches, involuntary_switches;
+    assay_reading minor_faults, major_faults;
+    assay_reading read_bytes, written_bytes; /* storage I/O */
+    assay_reading steal_seconds;             /* machine-wide, while it ran */
+    assay_reading process_count;             /* processes seen in the tree */
+} assay_record_process;
+
+/* What could not be recorded; all zero in a clean run. */
+typedef struct assay_record_integrity {
+    uint64_t dropped_spans;   /* no room left for their operation */
+    uint64_t dropped_events;  /* overwritten in the bounded trace */
+    uint64_t mismatched_ends; /* ends without a begin, or out of order */
+    uint64_t abandoned_spans; /* begun, never ended, while an enclosing span ended */
+    uint64_t torn_operations; /* an update was under way when the journal was read */
+    uint64_t unreadable_journals;
+} assay_record_integrity;
+
+typedef struct assay_record {
+    size_t struct_size;  /* set by assay_record_new */
+    const char *kind;    /* "run", "monitor", "journal"; later "bench", "profile", … */
+    const char *name;    /* given by the user, or NULL */
+    const char *created; /* ISO 8601, UTC */
+    const char *assay_version;
+    assay_record_fact *machine, *build, *git; /* arrays */
+    size_t machine_count, build_count, git_count;
+    assay_record_clock clock;
+    bool has_process;
+    assay_record_process process;
+    double total_seconds; /* sum over top-level spans */
+    assay_record_operation *operations;
+    size_t operation_count;
+    assay_record_metric *metrics;
+    size_t metric_count;
+    assay_record_counter *counters;
+    size_t counter_count;
+    assay_record_lane *lanes;
+    size_t lane_count;
+    assay_record_event *events; /* ascending by start within a lane */
+    size_t event_count;
+    assay_record_open_span *open_spans;
+    size_t open_span_count;
+    assay_record_integrity integrity;
+    struct assay__arena *arena; /* private */
+} assay_record;
+
+/* An empty record; every reading starts as ASSAY_NOT_MEASURED. Caller frees. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_record_new(assay_record **record);
+ASSAY_API void assay_record_free(assay_record *record);
+
+/* Zeroed memory that lives as long as the record; NULL when out of memory. For filling its arrays.
+ */
+ASSAY_API void *assay_record_allocate(assay_record *record, size_t count, size_t size);
+/* A copy of text, made printable; NULL for NULL or when out of memory. */
+ASSAY_API const char *assay_record_text(assay_record *record, const char *text);
+
+/* Append to one of the arrays above (amortised; at most ASSAY_RECORD_MAX_ITEMS each). The item is
+ * copied; its strings must already belong to the record. */
+enum { ASSAY_RECORD_MAX_ITEMS = 1 << 24 };
+ASSAY_API ASSAY_MUST_USE assay_status
+assay_record_add_operation(assay_record *record, const assay_record_operation *item);
+ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_metric(assay_record *record,
+                                                              const assay_record_metric *item);
+ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_counter(assay_record *record,
+                                                               const assay_record_counter *item);
+ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_lane(assay_record *record,
+                                                            const assay_record_lane *item);
+ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_event(assay_record *record,
+                                                             const assay_record_event *item);
+ASSAY_API ASSAY_MUST_USE assay_status
+assay_record_add_open_span(assay_record *record, const assay_record_open_span *item);
+/* `value` NULL with the reason in `validity`; both strings are copied. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_machine(assay_record *record,
+                                                               const char *key, const char *value,
+                                                               assay_validity validity);
+ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_build(assay_record *record, const char *key,
+                                                             const char *value,
+                                                             assay_validity validity);
+ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_git(assay_record *record, const char *key,
+                                                           const char *value,
+                                                           assay_validity validity);
+
+enum assay_record_write_flags {
+    ASSAY_RECORD_COMPACT = 1, /* one line instead of indented */
+    ASSAY_RECORD_EVENTS = 2   /* include the event trace, which may be large */
+};
+
+/* Write as JSON. assay_record_write replaces `path` atomically ("-": stdout); nothing half-written
+ * is left behind. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_record_print(const assay_record *record, FILE *stream,
+                                                         unsigned flags, assay_error *error);
+ASSAY_API ASSAY_MUST_USE assay_status assay_record_write(const assay_record *record,
+                                                         const char *path, unsigned flags,
+                                                         assay_error *error);
+
+/* Read a record. Refuses files that are not JSON, not records, of a newer schema version, larger
+ * than 1 GiB, or whose references (parents, lanes) point outside. The error names file and place.
+ */
+ASSAY_API ASSAY_MUST_USE assay_status assay_record_read(const char *path, assay_error *error,
+                                                        assay_record **record);
+ASSAY_API ASSAY_MUST_USE assay_status assay_record_parse(const char *json, size_t length,
+                                                         assay_error *error, assay_record **record);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,4 @@
+#ifndef ASSAY_SPAN_H
+#define ASSAY_SPAN_H
+/* being written */
+#endif

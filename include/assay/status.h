@@ -1,0 +1,64 @@
+/* Status codes and error details.
+ *
+ * Every fallible call returns an assay_status: ASSAY_OK (0) or a negative code. Codes are pinned:
+ * a value, once released, is never reused or renumbered. Calls that can say more take an optional
+ * assay_error * as their last input; its message names the offending thing and the remedy.
+ *
+ * Threads: everything here may be called from any thread. Nothing here allocates.
+ */
+#ifndef ASSAY_STATUS_H
+#define ASSAY_STATUS_H
+
+#if defined(_WIN32)
+#error "assay supports POSIX systems only"
+#endif
+
+#define ASSAY_API      __attribute__((visibility("default")))
+#define ASSAY_MUST_USE __attribute__((warn_unused_result))
+#define ASSAY_PRINTF(format_index, first_argument)                                                 \
+    __attribute__((format(printf, format_index, first_argument)))
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* name, value, message */
+#define ASSAY_STATUS_LIST(X)                                                                       \
+    X(ASSAY_OK, 0, "success")                                                                      \
+    X(ASSAY_E_ARGUMENT, -1, "invalid argument")                                                    \
+    X(ASSAY_E_MEMORY, -2, "out of memory")                                                         \
+    X(ASSAY_E_IO, -3, "input or output failed")                                                    \
+    X(ASSAY_E_FULL, -4, "no space left")                                                           \
+    X(ASSAY_E_NOT_FOUND, -5, "not found")                                                          \
+    X(ASSAY_E_PERMISSION, -6, "not permitted")                                                     \
+    X(ASSAY_E_UNSUPPORTED, -7, "not supported on this machine")                                    \
+    X(ASSAY_E_LIMIT, -8, "a declared maximum was reached")                                         \
+    X(ASSAY_E_STATE, -9, "called in the wrong state")                                              \
+    X(ASSAY_E_DATA, -10, "not enough data")                                                        \
+    X(ASSAY_E_FORMAT, -20, "malformed or foreign data")                                            \
+    X(ASSAY_E_VERSION, -21, "written by an incompatible version")                                  \
+    X(ASSAY_E_TRUNCATED, -22, "truncated data")
+
+#define ASSAY__STATUS_ENUM(name, value, message) name = (value),
+typedef enum assay_status {
+    ASSAY_STATUS_LIST(ASSAY__STATUS_ENUM) ASSAY_STATUS__LAST = 1
+} assay_status;
+#undef ASSAY__STATUS_ENUM
+
+/* Details of a failure. Owned by the caller; no release needed. */
+typedef struct assay_error {
+    assay_status status;
+    char message[512]; /* one line, no newline, never empty after a failure */
+} assay_error;
+
+/* "ASSAY_E_IO"; "unknown status" for a value that is none. Static storage. */
+ASSAY_API const char *assay_status_name(assay_status status);
+
+/* "input or output failed"; static storage. */
+ASSAY_API const char *assay_status_message(assay_status status);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,138 @@
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+static void release(assay__output *output)
+{
+    free(output->path);
+    free(output->temporary);
+    *output = (assay__output){0};
+}
+
+/* Create a new file beside `path` under a name nobody has; mkstemp would force mode 0600, and
+ * reading the umask to undo that is not thread-safe. */
+static int create_temporary(const char *path, char **temporary)
+{
+    static atomic_uint serial;
+    size_t size = strlen(path) + 32;
+    *temporary = malloc(size);
+    if (*temporary == NULL) {
+        errno = ENOMEM;
+        return -1;
+    }
+    for (int attempt = 0; attempt < 100; attempt++) {
+        snprintf(*temporary, size, "%s.%d-%u.tmp", path, (int)getpid(),
+                 atomic_fetch_add(&serial, 1));
+        int descriptor = open(*temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (descriptor >= 0 || errno != EEXIST)
+            return descriptor;
+    }
+    return -1;
+}
+
+assay_status assay__output_begin(assay__output *output, const char *path, assay_error *error)
+{
+    *output = (assay__output){0};
+    if (path == NULL || *path == '\0')
+        return assay__fail(error, ASSAY_E_ARGUMENT, "empty output path; name a file");
+    struct stat existing;
+    bool exists = stat(path, &existing) == 0;
+    if (exists && S_ISDIR(existing.st_mode))
+        return assay__fail(error, ASSAY_E_ARGUMENT, "cannot write '%s': it is a directory", path);
+    bool direct = exists && !S_ISREG(existing.st_mode);
+    assay_status status = ASSAY_OK;
+    int descriptor = -1;
+    output->path = strdup(path);
+    if (output->path == NULL)
+        goto memory;
+    descriptor =
+        direct ? open(path, O_WRONLY | O_CLOEXEC) : create_temporary(path, &output->temporary);
+    if (descriptor < 0) {
+        status = assay__fail_errno(error, "cannot write '%s'", path);
+        free(output->temporary); /* nothing was created */
+        output->temporary = NULL;
+        goto fail;
+    }
+    if (exists && !direct && fchmod(descriptor, existing.st_mode & 0777) != 0)
+        errno = 0; /* the content is right; another mode is no reason to lose it */
+    output->stream = fdopen(descriptor, "w");
+    if (output->stream == NULL)
+        goto memory;
+    return ASSAY_OK;
+
+memory:
+    status = assay__fail(error, ASSAY_E_MEMORY, "out of memory while opening '%s'", path);
+fail:
+    if (descriptor >= 0)
+        close(descriptor);
+    if (output->temporary != NULL && descriptor >= 0)
+        unlink(output->temporary);
+    release(output);
+    return status;
+}
+
+assay_status assay__output_commit(assay__output *output, assay_error *error)
+{
+    FILE *stream = output->stream;
+    output->stream = NULL;
+    bool failed = ferror(stream) != 0;
+    failed |= fflush(stream) != 0;
+    int number = errno;
+    failed |= fclose(stream) != 0;
+    assay_status status = ASSAY_OK;
+    if (failed) {
+        errno = number != 0 ? number : errno;
+        status = assay__fail_errno(error, "cannot write '%s'", output->path);
+    } else if (output->temporary != NULL && rename(output->temporary, output->path) != 0) {
+        status = assay__fail_errno(error, "cannot rename onto '%s'", output->path);
+    }
+    if (status != ASSAY_OK && output->temporary != NULL)
+        unlink(output->temporary);
+    release(output);
+    return status;
+}
+
+void assay__output_abort(assay__output *output)
+{
+    if (output->stream != NULL)
+        fclose(output->stream);
+    if (output->temporary != NULL)
+        unlink(output->temporary);
+    release(output);
+}
+
+assay_status assay__file_read(const char *path, assay__buffer *buffer, assay_error *error)
+{
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0)
+        return assay__fail_errno(error, "cannot read '%s'", path);
+    assay_status status = ASSAY_OK;
+    char chunk[65536];
+    for (;;) {
+        ssize_t got = read(descriptor, chunk, sizeof chunk);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            status = assay__fail_errno(error, "cannot read '%s'", path);
+        else if (got > 0)
+            status = assay__buffer_append(buffer, chunk, (size_t)got);
+        if (got <= 0 || status != ASSAY_OK)
+            break;
+    }
+    close(descriptor);
+    if (status == ASSAY_E_LIMIT)
+        return assay__fail(error, status, "'%s' is larger than the %zu bytes accepted", path,
+                           buffer->maximum);
+    if (status == ASSAY_E_MEMORY)
+        return assay__fail(error, status, "out of memory while reading '%s'", path);
+    return status;
+}

@@ -1,0 +1,93 @@
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Length of the valid UTF-8 sequence at `text` (RFC 3629: no overlong forms, no surrogates), 0 if
+ * there is none within `available` bytes. */
+static size_t utf8_sequence_length(const unsigned char *text, size_t available)
+{
+    unsigned char lead = text[0];
+    if (lead < 0x80)
+        return 1;
+    size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+    if (lead < 0xC2 || lead > 0xF4 || available < length)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((text[i] & 0xC0) != 0x80)
+            return 0;
+    if ((lead == 0xE0 && text[1] < 0xA0) || (lead == 0xED && text[1] > 0x9F) ||
+        (lead == 0xF0 && text[1] < 0x90) || (lead == 0xF4 && text[1] > 0x8F))
+        return 0;
+    return length;
+}
+
+/* C0 controls, DEL, and the C1 controls U+0080–U+009F, which terminals obey too. */
+static bool is_control(const unsigned char *text, size_t length)
+{
+    return (length == 1 && (text[0] < 0x20 || text[0] == 0x7F)) ||
+           (length == 2 && text[0] == 0xC2 && text[1] < 0xA0);
+}
+
+size_t assay__text_copy_name(char *target, size_t capacity, const char *source, size_t length)
+{
+    static const char unnamed[] = "(unnamed)";
+    static const char ellipsis[] = "...";
+    if (capacity == 0)
+        return 0;
+    if (source == NULL || length == 0) {
+        source = unnamed;
+        length = sizeof unnamed - 1;
+    }
+    const unsigned char *bytes = (const unsigned char *)source;
+    size_t used = 0, cut = 0; /* cut: the last boundary that leaves room for the ellipsis */
+    for (size_t i = 0; i < length;) {
+        size_t step = utf8_sequence_length(bytes + i, length - i);
+        bool replace = step == 0 || is_control(bytes + i, step);
+        size_t width = replace ? 1 : step;
+        if (used + sizeof ellipsis <= capacity)
+            cut = used;
+        if (used + width >= capacity) {
+            size_t room = capacity - 1 - cut;
+            size_t dots = room < sizeof ellipsis - 1 ? room : sizeof ellipsis - 1;
+            memcpy(target + cut, ellipsis, dots);
+            target[cut + dots] = '\0';
+            return cut + dots;
+        }
+        if (replace)
+            target[used] = '?';
+        else
+            memcpy(target + used, bytes + i, step);
+        used += width;
+        i += step == 0 ? 1 : step;
+    }
+    target[used] = '\0';
+    return used;
+}
+
+void assay__text_make_printable(char *text)
+{
+    unsigned char *bytes = (unsigned char *)text;
+    size_t length = strlen(text), used = 0;
+    for (size_t i = 0; i < length;) {
+        size_t step = utf8_sequence_length(bytes + i, length - i);
+        if (step == 0 || is_control(bytes + i, step)) {
+            bytes[used++] = '?';
+            i += step == 0 ? 1 : step;
+        } else {
+            memmove(bytes + used, bytes + i, step);
+            used += step;
+            i += step;
+        }
+    }
+    bytes[used] = '\0';
+}
+
+size_t assay__text_columns(const char *text)
+{
+    size_t columns = 0;
+    for (; *text != '\0'; text++)
+        columns += ((unsigned char)*text & 0xC0) != 0x80;
+    return columns;
+}

@@ -1,0 +1,25 @@
+/* Text that came from outside, made safe to store and to print.
+ *
+ * Names of operations, threads, commands and files reach terminals, JSON and CSV. They are kept as
+ * valid UTF-8 without control characters and never longer than their field. */
+#ifndef ASSAY_BASE_TEXT_H
+#define ASSAY_BASE_TEXT_H
+
+#include <stddef.h>
+
+/* The longest operation name kept, in bytes without the terminator. */
+enum { ASSAY__NAME_MAX = 255 };
+
+/* Copy `source` (`length` bytes, need not be terminated) into `target` of `capacity` bytes: control
+ * characters and invalid UTF-8 become '?', text that does not fit is cut at a character boundary
+ * and ends in "...". Always terminates; returns the length written. An empty source gives
+ * "(unnamed)". */
+size_t assay__text_copy_name(char *target, size_t capacity, const char *source, size_t length);
+
+/* Replace control characters and invalid UTF-8 in a terminated string by '?', in place. */
+void assay__text_make_printable(char *text);
+
+/* Columns the text takes on a terminal, counting code points (no East-Asian width). */
+size_t assay__text_columns(const char *text);
+
+#endif

@@ -1,0 +1,70 @@
+/* Names from outside: what may reach a terminal, a JSON file, a table cell. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/text.h"
+
+static void check_copy(const char *source, size_t capacity, const char *expected)
+{
+    char target[300];
+    size_t length = assay__text_copy_name(target, capacity, source, strlen(source));
+    assert_string_equal(target, expected);
+    assert_int_equal(length, strlen(expected));
+}
+
+static void test_plain_names_pass(void **state)
+{
+    (void)state;
+    check_copy("forward", 256, "forward");
+    check_copy("größe λ ✓ 𝛼", 256, "größe λ ✓ 𝛼");
+}
+
+static void test_controls_and_bad_utf8_are_replaced(void **state)
+{
+    (void)state;
+    check_copy("a\tb\nc\x7f", 256, "a?b?c?");
+    check_copy("\x1b[31mred", 256, "?[31mred");
+    check_copy("c1 \xC2\x9B here", 256, "c1 ? here");
+    check_copy("overlong \xC0\xAF", 256, "overlong ??");
+    check_copy("surrogate \xED\xA0\x80", 256, "surrogate ???");
+    check_copy("cut \xE2\x82", 256, "cut ??");
+}
+
+static void test_long_names_are_cut_at_a_character(void **state)
+{
+    (void)state;
+    check_copy("abcdefghij", 11, "abcdefghij");
+    check_copy("abcdefghij", 10, "abcdef...");
+    check_copy("ééééé", 9, "éé...");
+    char *huge = malloc(1 << 20);
+    assert_non_null(huge);
+    memset(huge, 'x', 1 << 20);
+    char target[ASSAY__NAME_MAX + 1];
+    assert_int_equal(assay__text_copy_name(target, sizeof target, huge, 1 << 20), ASSAY__NAME_MAX);
+    assert_string_equal(target + ASSAY__NAME_MAX - 4, "x...");
+    free(huge);
+}
+
+static void test_empty_names_are_named(void **state)
+{
+    (void)state;
+    check_copy("", 256, "(unnamed)");
+    check_copy("", 5, "(...");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plain_names_pass),
+        cmocka_unit_test(test_controls_and_bad_utf8_are_replaced),
+        cmocka_unit_test(test_long_names_are_cut_at_a_character),
+        cmocka_unit_test(test_empty_names_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
