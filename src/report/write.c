@@ -1,0 +1,31 @@
+#include <string.h>
+
+#include "assay/report.h"
+#include "base/error.h"
+#include "base/file.h"
+
+static assay_status write_stdout(assay_report_printer print, const void *subject,
+                                 assay_error *error)
+{
+    assay_status status = print(subject, stdout, error);
+    if (status == ASSAY_OK && (fflush(stdout) != 0 || ferror(stdout)))
+        status = assay__fail_errno(error, "cannot write standard output");
+    return status;
+}
+
+assay_status assay_report_write(const char *path, assay_report_printer print, const void *subject,
+                                assay_error *error)
+{
+    if (path != NULL && strcmp(path, "-") == 0)
+        return write_stdout(print, subject, error);
+    assay__output output;
+    assay_status status = assay__output_begin(&output, path, error);
+    if (status != ASSAY_OK)
+        return status;
+    status = print(subject, output.stream, error);
+    if (status != ASSAY_OK) {
+        assay__output_abort(&output);
+        return status;
+    }
+    return assay__output_commit(&output, error);
+}
