@@ -30,6 +30,11 @@ static bool is_control(const unsigned char *text, size_t length)
            (length == 2 && text[0] == 0xC2 && text[1] < 0xA0);
 }
 
+size_t assay__text_sequence(const char *text, size_t available)
+{
+    return utf8_sequence_length((const unsigned char *)text, available);
+}
+
 size_t assay__text_copy_name(char *target, size_t capacity, const char *source, size_t length)
 {
     static const char unnamed[] = "(unnamed)";

@@ -16,6 +16,10 @@ enum { ASSAY__NAME_MAX = 255 };
  * "(unnamed)". */
 size_t assay__text_copy_name(char *target, size_t capacity, const char *source, size_t length);
 
+/* Length of the UTF-8 sequence at `text` (RFC 3629: no overlong forms, no surrogates), 0 if there
+ * is no valid one within `available` bytes (at least 1). */
+size_t assay__text_sequence(const char *text, size_t available);
+
 /* Replace control characters and invalid UTF-8 in a terminated string by '?', in place. */
 void assay__text_make_printable(char *text);
 
