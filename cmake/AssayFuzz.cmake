@@ -1,0 +1,15 @@
+# libFuzzer targets: tests/fuzz/fuzz_*.c, each defining LLVMFuzzerTestOneInput. Only clang has libFuzzer.
+if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
+  message(FATAL_ERROR "ASSAY_FUZZ needs clang: cmake --preset fuzz")
+endif()
+target_compile_options(assay_objects PRIVATE -fsanitize=fuzzer-no-link)
+
+file(GLOB sources CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)
+foreach(source ${sources})
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name} ${source})
+  target_include_directories(${name} PRIVATE src tests)
+  target_compile_options(${name} PRIVATE -fsanitize=fuzzer-no-link)
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  target_link_libraries(${name} PRIVATE assay_static)
+endforeach()

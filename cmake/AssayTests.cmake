@@ -1,0 +1,54 @@
+# Tests, found by folder:
+#   tests/unit/test_*.c       one cmocka program each; may look inside the library
+#   tests/accuracy/test_*.c   the same, figures held against a known truth
+#   tests/fuzz/fuzz_*.c       every saved input replayed (tests/fuzz/corpus/NAME/*)
+#   tests/FOLDER/test_*.sh    run with ASSAY_SOURCE and ASSAY_BUILD in the environment
+# Exit status 77 is a skip, with the reason printed. Shell tests look at the build from outside, as a
+# user does; in a sanitizer build only those in SANITIZED_FOLDERS make sense.
+set(SANITIZED_FOLDERS cli)
+
+pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
+if(NOT CMOCKA_FOUND)
+  message(STATUS "cmocka not found: no tests (make test installs it)")
+  return()
+endif()
+
+function(assay_add_test name)
+  add_test(NAME ${name} COMMAND ${ARGN})
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300
+    ENVIRONMENT "ASSAY_SOURCE=${CMAKE_SOURCE_DIR};ASSAY_BUILD=${CMAKE_BINARY_DIR}")
+endfunction()
+
+foreach(folder unit accuracy)
+  file(GLOB sources CONFIGURE_DEPENDS tests/${folder}/test_*.c)
+  foreach(source ${sources})
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(${name} ${source})
+    set_target_properties(${name} PROPERTIES
+                          RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/${folder})
+    target_include_directories(${name} PRIVATE src tests)
+    target_link_libraries(${name} PRIVATE assay_static PkgConfig::CMOCKA m)
+    assay_add_test(${folder}/${name} ${name})
+  endforeach()
+endforeach()
+
+file(GLOB sources CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)
+foreach(source ${sources})
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name} ${source} tests/fuzz/replay.c)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/fuzz)
+  target_include_directories(${name} PRIVATE src tests)
+  target_link_libraries(${name} PRIVATE assay_static)
+  string(REPLACE "fuzz_" "" corpus ${name})
+  assay_add_test(fuzz/${corpus} ${name} ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${corpus})
+endforeach()
+
+file(GLOB scripts RELATIVE ${CMAKE_SOURCE_DIR}/tests CONFIGURE_DEPENDS tests/*/test_*.sh)
+foreach(script ${scripts})
+  get_filename_component(folder ${script} DIRECTORY)
+  get_filename_component(name ${script} NAME_WE)
+  if(ASSAY_SANITIZE AND NOT folder IN_LIST SANITIZED_FOLDERS)
+    continue()
+  endif()
+  assay_add_test(${folder}/${name} bash ${CMAKE_SOURCE_DIR}/tests/${script})
+endforeach()
