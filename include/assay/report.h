@@ -28,6 +28,25 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_report_write(const char *path,
                                                          assay_report_printer print,
                                                          const void *subject, assay_error *error);
 
+/* ---- One run -------------------------------------------------------------------------------- */
+
+/* What ran, how it ended and what it took, then the call tree if spans were recorded; 80 columns.
+ */
+ASSAY_API ASSAY_MUST_USE assay_status assay_report_run(const assay_record *record, FILE *stream,
+                                                       assay_error *error);
+
+/* The call tree: count, total, self, mean, p50 and p99 of every operation, below the operation it
+ * ran in, the most expensive first; then spans still open and what could not be recorded; 80
+ * columns. ASSAY_E_MEMORY is its only failure. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_report_tree(const assay_record *record, FILE *stream,
+                                                        assay_error *error);
+
+/* The event trace as Chrome JSON, for Perfetto and chrome://tracing: spans strictly nested per
+ * thread, counters, names of processes and threads; spans that never ended reach to the end of the
+ * trace and carry the argument "open". Without events it is valid and empty. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_report_trace(const assay_record *record, FILE *stream,
+                                                         assay_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,113 @@
+#include "report/format.h"
+
+#include <math.h>
+
+#include "base/text.h"
+
+/* Four significant digits, without an exponent and without losing whole digits. */
+static void four_digits(double value, const char *unit, char text[ASSAY__FORMAT_SIZE])
+{
+    double size = fabs(value);
+    int decimals = size < 9.9995 ? 3 : size < 99.995 ? 2 : size < 999.95 ? 1 : 0;
+    if (size < 1e15)
+        snprintf(text, ASSAY__FORMAT_SIZE, "%.*f %s", decimals, value, unit);
+    else
+        snprintf(text, ASSAY__FORMAT_SIZE, "%.3g %s", value, unit);
+}
+
+const char *assay__format_seconds(double seconds, char text[ASSAY__FORMAT_SIZE])
+{
+    double size = fabs(seconds);
+    if (!isfinite(seconds))
+        snprintf(text, ASSAY__FORMAT_SIZE, "n/a");
+    else if (size < 999.5e-9)
+        snprintf(text, ASSAY__FORMAT_SIZE, "%.0f ns", seconds * 1e9);
+    else if (size < 999.95e-6)
+        four_digits(seconds * 1e6, "µs", text);
+    else if (size < 999.95e-3)
+        four_digits(seconds * 1e3, "ms", text);
+    else
+        four_digits(seconds, "s", text);
+    return text;
+}
+
+const char *assay__format_bytes(double bytes, char text[ASSAY__FORMAT_SIZE])
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    size_t unit = 0;
+    if (!isfinite(bytes)) {
+        snprintf(text, ASSAY__FORMAT_SIZE, "n/a");
+        return text;
+    }
+    while (fabs(bytes) >= 1023.5 && unit + 1 < sizeof units / sizeof *units) {
+        bytes /= 1024;
+        unit++;
+    }
+    if (unit == 0)
+        snprintf(text, ASSAY__FORMAT_SIZE, "%.0f B", bytes);
+    else
+        four_digits(bytes, units[unit], text);
+    return text;
+}
+
+const char *assay__format_count(uint64_t count, char text[ASSAY__FORMAT_SIZE])
+{
+    static const char units[] = "MGTPE";
+    if (count < 10000000) {
+        snprintf(text, ASSAY__FORMAT_SIZE, "%llu", (unsigned long long)count);
+        return text;
+    }
+    double value = (double)count / 1e6;
+    const char *unit = units;
+    for (; value >= 999.95 && unit[1] != '\0'; unit++)
+        value /= 1e3;
+    snprintf(text, ASSAY__FORMAT_SIZE, "%.*f%c",
+             value < 9.9995   ? 3
+             : value < 99.995 ? 2
+                              : 1,
+             value, *unit);
+    return text;
+}
+
+const char *assay__format_reading_seconds(assay_reading reading, char text[ASSAY__FORMAT_SIZE])
+{
+    return reading.validity == ASSAY_VALID ? assay__format_seconds(reading.value, text)
+                                           : assay_validity_text(reading.validity);
+}
+
+const char *assay__format_reading_bytes(assay_reading reading, char text[ASSAY__FORMAT_SIZE])
+{
+    return reading.validity == ASSAY_VALID ? assay__format_bytes(reading.value, text)
+                                           : assay_validity_text(reading.validity);
+}
+
+const char *assay__format_reading_count(assay_reading reading, char text[ASSAY__FORMAT_SIZE])
+{
+    if (reading.validity != ASSAY_VALID)
+        return assay_validity_text(reading.validity);
+    snprintf(text, ASSAY__FORMAT_SIZE, "%.0f", reading.value);
+    return text;
+}
+
+void assay__format_left(FILE *stream, const char *text, size_t width)
+{
+    size_t columns = assay__text_columns(text);
+    if (columns <= width) {
+        fprintf(stream, "%s%*s", text, (int)(width - columns), "");
+        return;
+    }
+    size_t shown = 0, bytes = 0;
+    while (shown + 1 < width) {
+        do
+            bytes++;
+        while (((unsigned char)text[bytes] & 0xC0) == 0x80);
+        shown++;
+    }
+    fprintf(stream, "%.*s…", (int)bytes, text);
+}
+
+void assay__format_right(FILE *stream, const char *text, size_t width)
+{
+    size_t columns = assay__text_columns(text);
+    fprintf(stream, "%*s%s", columns < width ? (int)(width - columns) : 0, "", text);
+}

@@ -1,0 +1,33 @@
+/* Figures as people read them, in at most 10 columns, for tables of 80 columns. */
+#ifndef ASSAY_REPORT_FORMAT_H
+#define ASSAY_REPORT_FORMAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "assay/reading.h"
+
+/* Room for any figure below, terminator and UTF-8 included. */
+enum { ASSAY__FORMAT_SIZE = 40 };
+
+/* "950 ns", "12.35 µs", "1.234 ms", "12.35 s", "4321 s": four digits, unit adapted. */
+const char *assay__format_seconds(double seconds, char text[ASSAY__FORMAT_SIZE]);
+
+/* "512 B", "1.500 KiB", "234.5 MiB": binary units, four digits. */
+const char *assay__format_bytes(double bytes, char text[ASSAY__FORMAT_SIZE]);
+
+/* "9999999", "12.35M", "1.234G": whole as long as it fits in seven columns. */
+const char *assay__format_count(uint64_t count, char text[ASSAY__FORMAT_SIZE]);
+
+/* The same for readings; a missing one gives its reason ("not permitted"). */
+const char *assay__format_reading_seconds(assay_reading reading, char text[ASSAY__FORMAT_SIZE]);
+const char *assay__format_reading_bytes(assay_reading reading, char text[ASSAY__FORMAT_SIZE]);
+const char *assay__format_reading_count(assay_reading reading, char text[ASSAY__FORMAT_SIZE]);
+
+/* Print `text` in a field of `width` columns, counting code points; too long a text is cut and ends
+ * in "…" when aligned left, and runs over when aligned right. */
+void assay__format_left(FILE *stream, const char *text, size_t width);
+void assay__format_right(FILE *stream, const char *text, size_t width);
+
+#endif

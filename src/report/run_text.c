@@ -1,0 +1,159 @@
+/* One measured run as a page of text, 80 columns wide: what ran, how it ended, what it took.
+ * A figure that could not be measured is shown with its reason. */
+#include <math.h>
+#include <string.h>
+
+#include "assay/report.h"
+#include "report/format.h"
+
+enum { LABEL_WIDTH = 18, LINE_WIDTH = 79 };
+
+static void label(FILE *stream, const char *text)
+{
+    assay__format_left(stream, text, LABEL_WIDTH);
+}
+
+/* Signals by the names people use; sigabbrev_np is newer than the systems we support. */
+static const char *signal_name(int number)
+{
+    static const struct {
+        int number;
+        const char *name;
+    } names[] = {{1, "SIGHUP"},   {2, "SIGINT"},   {3, "SIGQUIT"},  {4, "SIGILL"},
+                 {5, "SIGTRAP"},  {6, "SIGABRT"},  {7, "SIGBUS"},   {8, "SIGFPE"},
+                 {9, "SIGKILL"},  {10, "SIGUSR1"}, {11, "SIGSEGV"}, {12, "SIGUSR2"},
+                 {13, "SIGPIPE"}, {14, "SIGALRM"}, {15, "SIGTERM"}, {24, "SIGXCPU"},
+                 {25, "SIGXFSZ"}, {31, "SIGSYS"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].number == number)
+            return names[i].name;
+    return "signal";
+}
+
+static void print_command(const assay_record_process *process, FILE *stream)
+{
+    label(stream, "command");
+    size_t left = LINE_WIDTH - LABEL_WIDTH;
+    for (size_t i = 0; i < process->command_count && left > 2; i++) {
+        const char *word = process->command[i];
+        size_t length = strlen(word); /* bytes: an upper bound of the columns */
+        if (i > 0) {
+            fputc(' ', stream);
+            left--;
+        }
+        if (length > left) {
+            assay__format_left(stream, word, left);
+            break;
+        }
+        fputs(word, stream);
+        left -= length;
+    }
+    fputc('\n', stream);
+}
+
+static void print_result(const assay_record_process *process, FILE *stream)
+{
+    label(stream, "result");
+    if (!process->finished)
+        fputs("still running\n", stream);
+    else if (process->signal != 0)
+        fprintf(stream, "killed by signal %d (%s)\n", (int)process->signal,
+                signal_name(process->signal));
+    else
+        fprintf(stream, "exit status %d\n", (int)process->exit_status);
+}
+
+static void print_time(const assay_record_process *process, FILE *stream)
+{
+    char first[ASSAY__FORMAT_SIZE], second[ASSAY__FORMAT_SIZE];
+    label(stream, "wall time");
+    fprintf(stream, "%s\n", assay__format_reading_seconds(process->wall_seconds, first));
+    label(stream, "processor time");
+    fprintf(stream, "%s user, %s system",
+            assay__format_reading_seconds(process->user_seconds, first),
+            assay__format_reading_seconds(process->sys_seconds, second));
+    if (process->wall_seconds.validity == ASSAY_VALID && process->wall_seconds.value > 0 &&
+        process->user_seconds.validity == ASSAY_VALID &&
+        process->sys_seconds.validity == ASSAY_VALID)
+        fprintf(stream, " (%.2f cores busy)",
+                (process->user_seconds.value + process->sys_seconds.value) /
+                    process->wall_seconds.value);
+    fputc('\n', stream);
+}
+
+static void print_memory(const assay_record_process *process, FILE *stream)
+{
+    char text[ASSAY__FORMAT_SIZE];
+    label(stream, "peak memory");
+    fprintf(stream, "%s, largest process\n",
+            assay__format_reading_bytes(process->peak_rss_bytes, text));
+    label(stream, "");
+    fprintf(stream, "%s, whole tree at once (sampled)\n",
+            assay__format_reading_bytes(process->tree_peak_rss_bytes, text));
+}
+
+static void print_heap(const assay_record_process *process, FILE *stream)
+{
+    char first[ASSAY__FORMAT_SIZE], second[ASSAY__FORMAT_SIZE];
+    if (process->heap_peak_bytes.validity == ASSAY_NOT_MEASURED)
+        return;
+    label(stream, "heap");
+    if (process->heap_peak_bytes.validity != ASSAY_VALID) {
+        fprintf(stream, "%s\n", assay_validity_text(process->heap_peak_bytes.validity));
+        return;
+    }
+    fprintf(stream, "%s peak, %s allocations",
+            assay__format_reading_bytes(process->heap_peak_bytes, first),
+            assay__format_reading_count(process->heap_allocations, second));
+    if (process->heap_leaked_bytes.validity == ASSAY_VALID)
+        fprintf(stream, ", %s never freed",
+                assay__format_reading_bytes(process->heap_leaked_bytes, first));
+    fputc('\n', stream);
+}
+
+static void print_pair(FILE *stream, const char *title, const char *first, const char *first_kind,
+                       const char *second, const char *second_kind)
+{
+    label(stream, title);
+    fprintf(stream, "%s %s, %s %s\n", first, first_kind, second, second_kind);
+}
+
+static void print_system(const assay_record_process *process, FILE *stream)
+{
+    char a[ASSAY__FORMAT_SIZE], b[ASSAY__FORMAT_SIZE];
+    print_pair(stream, "context switches",
+               assay__format_reading_count(process->voluntary_switches, a), "voluntary",
+               assay__format_reading_count(process->involuntary_switches, b), "involuntary");
+    print_pair(stream, "page faults", assay__format_reading_count(process->minor_faults, a),
+               "minor", assay__format_reading_count(process->major_faults, b), "major");
+    print_pair(stream, "storage", assay__format_reading_bytes(process->read_bytes, a), "read",
+               assay__format_reading_bytes(process->written_bytes, b), "written");
+    label(stream, "processes");
+    fprintf(stream, "%s seen\n", assay__format_reading_count(process->process_count, a));
+    label(stream, "stolen time");
+    fprintf(stream, "%s (machine-wide, by other guests)\n",
+            assay__format_reading_seconds(process->steal_seconds, a));
+}
+
+assay_status assay_report_run(const assay_record *record, FILE *stream, assay_error *error)
+{
+    if (record->has_process) {
+        const assay_record_process *process = &record->process;
+        if (record->name != NULL) {
+            label(stream, "name");
+            assay__format_left(stream, record->name, LINE_WIDTH - LABEL_WIDTH);
+            fputc('\n', stream);
+        }
+        print_command(process, stream);
+        print_result(process, stream);
+        print_time(process, stream);
+        print_memory(process, stream);
+        print_heap(process, stream);
+        print_system(process, stream);
+    }
+    if (record->operation_count == 0 && record->open_span_count == 0 && record->has_process)
+        return ASSAY_OK;
+    if (record->has_process)
+        fputc('\n', stream);
+    return assay_report_tree(record, stream, error);
+}

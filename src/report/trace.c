@@ -1,0 +1,295 @@
+/* The event trace in Chrome's JSON format, which Perfetto and chrome://tracing open.
+ *
+ * Viewers draw the "X" events of one (pid, tid) as a stack and need them strictly nested. Times are
+ * turned into whole nanoseconds end by end, not start and length, because rounding is monotone and
+ * so keeps spans nested; what still sticks out of its parent (the last bit of a double, a damaged
+ * record) is cut at the parent's end. Lanes that share a thread id, as those of two monitors on one
+ * thread do, get tids of their own, since together they need not nest. Spans that never ended are
+ * drawn to the end of the trace and marked "open".
+ *
+ * Format: "Trace Event Format", Google, 2016. Times are microseconds from the start of the run. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "assay/report.h"
+#include "base/error.h"
+#include "base/json_writer.h"
+
+/* Synthetic thread ids start above Linux's largest process id, 2^22. */
+enum { FIRST_SYNTHETIC_TID = 10000000 };
+
+typedef struct slice {
+    const char *name;
+    uint32_t lane;
+    int32_t depth;
+    int64_t begin_ns, end_ns;
+    bool open;
+} slice;
+
+typedef struct trace {
+    const assay_record *record;
+    slice *slices;
+    size_t slice_count;
+    int64_t *lane_tids;
+    int32_t *depths; /* of the operations */
+    int64_t end_ns;  /* of the whole trace */
+} trace;
+
+static int64_t to_ns(double seconds)
+{
+    return isfinite(seconds) && fabs(seconds) < 9e9 ? llround(seconds * 1e9) : 0;
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static void add_slice(trace *t, slice added)
+{
+    added.end_ns = later(added.begin_ns, added.end_ns);
+    t->end_ns = later(t->end_ns, added.end_ns);
+    t->slices[t->slice_count++] = added;
+}
+
+static void collect(trace *t)
+{
+    const assay_record *record = t->record;
+    for (size_t i = 0; i < record->operation_count; i++) {
+        int32_t parent = record->operations[i].parent;
+        t->depths[i] = parent >= 0 && (size_t)parent < i ? t->depths[parent] + 1 : 0;
+    }
+    for (size_t i = 0; i < record->event_count; i++) {
+        const assay_record_event *event = &record->events[i];
+        t->end_ns = later(t->end_ns, to_ns(event->start_seconds));
+        if (event->kind != ASSAY_EVENT_SPAN || event->name >= record->operation_count ||
+            event->lane >= record->lane_count)
+            continue;
+        add_slice(t, (slice){.name = record->operations[event->name].name,
+                             .lane = event->lane,
+                             .depth = t->depths[event->name],
+                             .begin_ns = to_ns(event->start_seconds),
+                             .end_ns = to_ns(event->start_seconds + event->duration_seconds)});
+    }
+    if (record->has_process && record->process.wall_seconds.validity == ASSAY_VALID)
+        t->end_ns = later(t->end_ns, to_ns(record->process.wall_seconds.value));
+    for (size_t i = 0; i < record->open_span_count; i++)
+        t->end_ns = later(t->end_ns, to_ns(record->open_spans[i].start_seconds));
+    for (size_t i = 0; i < record->open_span_count; i++) {
+        const assay_record_open_span *span = &record->open_spans[i];
+        if (span->lane < record->lane_count)
+            add_slice(t, (slice){.name = span->operation,
+                                 .lane = span->lane,
+                                 .depth = span->depth,
+                                 .begin_ns = to_ns(span->start_seconds),
+                                 .end_ns = t->end_ns,
+                                 .open = true});
+    }
+}
+
+/* By lane, then as a stack is built: outer before inner. */
+static int stacking_order(const void *left, const void *right)
+{
+    const slice *a = left, *b = right;
+    if (a->lane != b->lane)
+        return a->lane < b->lane ? -1 : 1;
+    if (a->begin_ns != b->begin_ns)
+        return a->begin_ns < b->begin_ns ? -1 : 1;
+    if (a->end_ns != b->end_ns)
+        return a->end_ns > b->end_ns ? -1 : 1;
+    return a->depth < b->depth ? -1 : a->depth > b->depth;
+}
+
+/* Cut what sticks out of its parent. `stack` holds the ends of the enclosing slices. */
+static void enforce_nesting(trace *t, int64_t *stack)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < t->slice_count; i++) {
+        slice *s = &t->slices[i];
+        if (i > 0 && s->lane != t->slices[i - 1].lane)
+            used = 0;
+        while (used > 0 && stack[used - 1] <= s->begin_ns)
+            used--;
+        if (used > 0 && s->end_ns > stack[used - 1])
+            s->end_ns = stack[used - 1];
+        stack[used++] = s->end_ns;
+    }
+}
+
+typedef struct lane_key {
+    int64_t process_id, thread_id;
+    size_t lane;
+} lane_key;
+
+static int by_thread(const void *left, const void *right)
+{
+    const lane_key *a = left, *b = right;
+    if (a->process_id != b->process_id)
+        return a->process_id < b->process_id ? -1 : 1;
+    if (a->thread_id != b->thread_id)
+        return a->thread_id < b->thread_id ? -1 : 1;
+    return a->lane < b->lane ? -1 : a->lane > b->lane;
+}
+
+static void number_lanes(trace *t, lane_key *keys)
+{
+    const assay_record *record = t->record;
+    for (size_t i = 0; i < record->lane_count; i++)
+        keys[i] = (lane_key){record->lanes[i].process_id, record->lanes[i].thread_id, i};
+    qsort(keys, record->lane_count, sizeof *keys, by_thread);
+    for (size_t i = 0; i < record->lane_count; i++) {
+        bool taken = i > 0 && keys[i].process_id == keys[i - 1].process_id &&
+                     keys[i].thread_id == keys[i - 1].thread_id;
+        t->lane_tids[keys[i].lane] =
+            taken ? FIRST_SYNTHETIC_TID + (int64_t)keys[i].lane : keys[i].thread_id;
+    }
+}
+
+static void begin_event(assay__json *json, const char *phase, const char *name, int64_t pid)
+{
+    assay__json_object(json, NULL);
+    assay__json_text(json, "ph", phase);
+    assay__json_text(json, "name", name);
+    assay__json_integer(json, "pid", pid);
+}
+
+static void print_name(assay__json *json, const char *kind, int64_t pid, int64_t tid,
+                       const char *name)
+{
+    begin_event(json, "M", kind, pid);
+    assay__json_integer(json, "tid", tid);
+    assay__json_object(json, "args");
+    assay__json_text(json, "name", name);
+    assay__json_end(json);
+    assay__json_end(json);
+}
+
+static void print_sort_index(assay__json *json, const char *kind, int64_t pid, int64_t tid,
+                             size_t index)
+{
+    begin_event(json, "M", kind, pid);
+    assay__json_integer(json, "tid", tid);
+    assay__json_object(json, "args");
+    assay__json_count(json, "sort_index", index);
+    assay__json_end(json);
+    assay__json_end(json);
+}
+
+static const char *process_name(const assay_record *record, int64_t pid)
+{
+    const assay_record_process *process = &record->process;
+    if (record->has_process && process->process_id == pid && process->command_count > 0)
+        return process->command[0];
+    if (record->has_process)
+        return "child process";
+    return record->name != NULL ? record->name : "process";
+}
+
+/* `keys` holds the lanes sorted by process. */
+static void print_metadata(assay__json *json, const trace *t, const lane_key *keys)
+{
+    const assay_record *record = t->record;
+    for (size_t i = 0; i < record->lane_count; i++) {
+        int64_t pid = keys[i].process_id;
+        if (i == 0 || pid != keys[i - 1].process_id) {
+            bool root = record->has_process && record->process.process_id == pid;
+            print_name(json, "process_name", pid, 0, process_name(record, pid));
+            print_sort_index(json, "process_sort_index", pid, 0, root ? 0 : i + 1);
+        }
+    }
+    for (size_t i = 0; i < record->lane_count; i++) {
+        const assay_record_lane *lane = &record->lanes[i];
+        if (lane->name != NULL)
+            print_name(json, "thread_name", lane->process_id, t->lane_tids[i], lane->name);
+        print_sort_index(json, "thread_sort_index", lane->process_id, t->lane_tids[i], i);
+    }
+}
+
+static void print_slices(assay__json *json, const trace *t)
+{
+    for (size_t i = 0; i < t->slice_count; i++) {
+        const slice *s = &t->slices[i];
+        begin_event(json, "X", s->name, t->record->lanes[s->lane].process_id);
+        assay__json_integer(json, "tid", t->lane_tids[s->lane]);
+        assay__json_text(json, "cat", "span");
+        assay__json_number(json, "ts", (double)s->begin_ns / 1e3);
+        assay__json_number(json, "dur", (double)(s->end_ns - s->begin_ns) / 1e3);
+        if (s->open) {
+            assay__json_object(json, "args");
+            assay__json_flag(json, "open", true);
+            assay__json_end(json);
+        }
+        assay__json_end(json);
+    }
+}
+
+static void print_counters(assay__json *json, const assay_record *record)
+{
+    for (size_t i = 0; i < record->event_count; i++) {
+        const assay_record_event *event = &record->events[i];
+        if (event->kind != ASSAY_EVENT_COUNTER || event->name >= record->counter_count ||
+            event->lane >= record->lane_count || !isfinite(event->value))
+            continue;
+        const char *name = record->counters[event->name].name;
+        begin_event(json, "C", name, record->lanes[event->lane].process_id);
+        assay__json_number(json, "ts", (double)to_ns(event->start_seconds) / 1e3);
+        assay__json_object(json, "args");
+        assay__json_number(json, "value", event->value);
+        assay__json_end(json);
+        assay__json_end(json);
+    }
+}
+
+static assay_status print(const trace *t, const lane_key *keys, FILE *stream)
+{
+    assay__json json;
+    assay__json_init(&json, stream, ASSAY__JSON_COMPACT);
+    assay__json_object(&json, NULL);
+    assay__json_text(&json, "displayTimeUnit", "ns");
+    assay__json_object(&json, "otherData");
+    assay__json_text(&json, "assay_version", t->record->assay_version);
+    assay__json_text(&json, "created", t->record->created);
+    assay__json_count(&json, "dropped_events", t->record->integrity.dropped_events);
+    assay__json_end(&json);
+    assay__json_array(&json, "traceEvents");
+    print_metadata(&json, t, keys);
+    print_slices(&json, t);
+    print_counters(&json, t->record);
+    assay__json_end(&json);
+    assay__json_end(&json);
+    return assay__json_finish(&json);
+}
+
+assay_status assay_report_trace(const assay_record *record, FILE *stream, assay_error *error)
+{
+    assay_status status = ASSAY_OK;
+    size_t slices = record->event_count + record->open_span_count;
+    trace t = {.record = record};
+    t.slices = calloc(slices + 1, sizeof *t.slices);
+    t.depths = calloc(record->operation_count + 1, sizeof *t.depths);
+    t.lane_tids = calloc(record->lane_count + 1, sizeof *t.lane_tids);
+    lane_key *keys = calloc(record->lane_count + 1, sizeof *keys);
+    int64_t *stack = calloc(slices + 1, sizeof *stack);
+    if (t.slices == NULL || t.depths == NULL || t.lane_tids == NULL || keys == NULL ||
+        stack == NULL) {
+        status =
+            assay__fail(error, ASSAY_E_MEMORY, "out of memory for a trace of %zu spans", slices);
+        goto cleanup;
+    }
+    collect(&t);
+    qsort(t.slices, t.slice_count, sizeof *t.slices, stacking_order);
+    enforce_nesting(&t, stack);
+    number_lanes(&t, keys);
+    status = print(&t, keys, stream);
+    if (status != ASSAY_OK)
+        status =
+            assay__fail(error, status, "cannot write the trace: %s", assay_status_message(status));
+cleanup:
+    free(t.slices);
+    free(t.depths);
+    free(t.lane_tids);
+    free(keys);
+    free(stack);
+    return status;
+}
