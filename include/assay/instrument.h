@@ -1,0 +1,151 @@
+/* Instruments: what the kernel, the allocator and the machine say about a process.
+ *
+ * Four of them: resident memory of this process (assay_memory_*), its heap through the interposer
+ * (assay_heap_*), a process tree seen from outside (assay_tree_sampler_*), and the description of
+ * machine, build and source (assay_machine_*, assay_build_*, assay_git_*).
+ *
+ * None of them prints, allocates in a measured path or changes process-wide state unless its name
+ * says so. Threads: every call may be made from any thread, except that a sampler belongs to one
+ * thread at a time.
+ */
+#ifndef ASSAY_INSTRUMENT_H
+#define ASSAY_INSTRUMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "assay/reading.h"
+#include "assay/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Resident memory of this process ------------------------------------------------------- */
+
+typedef struct assay_memory {
+    size_t struct_size;           /* set by the caller */
+    assay_reading rss_bytes;      /* resident now */
+    assay_reading peak_rss_bytes; /* highest since the program started or since the last reset */
+} assay_memory;
+
+/* About 10 µs, nearly all of it the peak. Linux batches the count of resident pages per processor
+ * (6.2 and later), so both figures may be off by some tens of pages for each processor. Fails only
+ * for a NULL or wrongly sized argument; what cannot be read is missing in the readings. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_memory_read(assay_memory *memory);
+
+/* Let the peak start again from what is resident now. This changes the kernel's own figure, for
+ * everyone who reads it (VmHWM), which is why nothing else in assay does it unasked.
+ * ASSAY_E_PERMISSION or ASSAY_E_UNSUPPORTED when the kernel refuses. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_memory_reset_peak(void);
+
+/* ---- Heap, when libassay_heap.so is preloaded or linked ------------------------------------- */
+
+/* Bytes are usable sizes, malloc_usable_size() of each block: what a block really takes, less the
+ * allocator's header (malloc(1) counts 24 with glibc on 64 bits). realloc counts as one free and
+ * one allocation. Memory taken past malloc (mmap, sbrk, an allocator linked into the program
+ * itself) is not seen. */
+typedef struct assay_heap_figures {
+    size_t struct_size;        /* set by the caller */
+    int64_t live_bytes;        /* allocated and not yet freed, `inherited_bytes` included */
+    uint64_t peak_bytes;       /* highest live_bytes; exact with one allocating thread, otherwise
+                                  within `peak_bound_bytes` either way */
+    uint64_t peak_bound_bytes; /* 64 KiB for each thread that ever allocated at once; 0 for one */
+    uint64_t allocations, frees;
+    uint64_t allocated_bytes; /* by all allocations so far */
+    int64_t inherited_bytes;  /* live at the fork that made this process; 0 if none did */
+    uint64_t processes;       /* 1, or as many as assay_heap_directory_read() summed up */
+} assay_heap_figures;
+
+/* Is the interposer in this process, and does it see the program's allocations? */
+ASSAY_API bool assay_heap_available(void);
+
+/* Figures of this process since its start. Counters of other threads are read while they run: each
+ * is exact, their sum is of no single moment. ASSAY_E_UNSUPPORTED without the interposer. About a
+ * nanosecond for each thread that ever ran at once. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_heap_read(assay_heap_figures *figures);
+
+/* Figures of a living, ended or killed process from the file its interposer keeps when
+ * ASSAY_HEAP_DIR is set (docs/heap-file.md). A malformed, foreign, truncated or newer file is
+ * refused with the reason in `error`. ASSAY_E_UNSUPPORTED if that process's allocations did not
+ * pass through the interposer. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_heap_file_read(const char *path, assay_error *error,
+                                                           assay_heap_figures *figures);
+
+/* All files of a directory as one: allocations, frees and bytes summed over the processes; the peak
+ * of the largest process; live_bytes of the last program of each process (a program that replaced
+ * itself by exec leaked nothing), without what it inherited. ASSAY_E_NOT_FOUND when no process left
+ * a file. Unreadable files are skipped; `error` then names the first although the call succeeds
+ * (its status is ASSAY_OK when there was none). */
+ASSAY_API ASSAY_MUST_USE assay_status assay_heap_directory_read(const char *directory,
+                                                                assay_error *error,
+                                                                assay_heap_figures *figures);
+
+/* ---- A process tree from outside ------------------------------------------------------------ */
+
+typedef struct assay_tree_sampler assay_tree_sampler;
+
+typedef struct assay_tree_figures {
+    size_t struct_size;                /* set by the caller */
+    uint64_t sweeps;                   /* samples taken so far */
+    assay_reading peak_rss_bytes;      /* kernel's peak of the largest process */
+    assay_reading tree_peak_rss_bytes; /* highest sum of resident memory over one sweep; pages
+                                          shared between processes count in each */
+    assay_reading rss_bytes;           /* that sum in the last sweep */
+    assay_reading process_count;       /* different processes seen */
+    assay_reading live_process_count;  /* in the last sweep, zombies not counted */
+    assay_reading thread_count;        /* in the last sweep */
+    /* Sums over all processes of what each had used when last seen. What a process did after its
+     * last sweep is not in here: wait4() knows better about times and switches of what was
+     * reaped. */
+    assay_reading user_seconds, sys_seconds;
+    assay_reading voluntary_switches, involuntary_switches;
+    assay_reading read_bytes, written_bytes; /* storage I/O */
+} assay_tree_figures;
+
+/* Follow the process `root` and everything it starts. Processes seen once stay in the tree even if
+ * their parent ends; orphans never seen before are found if the calling process is their new parent
+ * (prctl PR_SET_CHILD_SUBREAPER). ASSAY_E_NOT_FOUND if there is no such process. At most 65536
+ * processes alive at once. Caller frees. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_tree_sampler_new(int64_t root, assay_error *error,
+                                                             assay_tree_sampler **sampler);
+
+/* One sweep: about 30 µs for each process. Processes may vanish meanwhile. To have the root's last
+ * figures, sweep once more between its end and its wait (waitid with WNOWAIT). ASSAY_E_NOT_FOUND
+ * when no process of the tree is left, not even a zombie. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_tree_sampler_sample(assay_tree_sampler *sampler);
+
+ASSAY_API ASSAY_MUST_USE assay_status assay_tree_sampler_read(const assay_tree_sampler *sampler,
+                                                              assay_tree_figures *figures);
+
+ASSAY_API void assay_tree_sampler_free(assay_tree_sampler *sampler);
+
+/* Time that the hypervisor gave to others, summed over all processors since boot; for differences.
+ * Always 0 on bare metal. */
+ASSAY_API assay_reading assay_machine_steal_seconds(void);
+
+/* ---- Descriptions --------------------------------------------------------------------------- */
+
+/* Called once for each fact, in the order to print. `value` is NULL when the fact is unknown, with
+ * the reason in `validity`; both strings live only during the call. */
+typedef void (*assay_fact_sink)(void *context, const char *key, const char *value,
+                                assay_validity validity);
+
+/* hostname, cpu, cores, usable_cores, memory_bytes, kernel, os, virtualization, container,
+ * governor, turbo, smt, numa_nodes, transparent_hugepages, load_average, boot_id. About 1 ms. */
+ASSAY_API void assay_machine_describe(assay_fact_sink emit, void *context);
+
+/* assay_version, compiler, build_flags, libc (the one running), architecture. */
+ASSAY_API void assay_build_describe(assay_fact_sink emit, void *context);
+
+/* commit, branch, dirty of the git work tree that holds `directory` (NULL: the working directory),
+ * read from its .git without running git. `dirty` would need the whole index and tree compared, so
+ * it is always "not measured". Outside a work tree all are "not enough data". */
+ASSAY_API void assay_git_describe(const char *directory, assay_fact_sink emit, void *context);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

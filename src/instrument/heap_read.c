@@ -1,0 +1,249 @@
+/* Figures from a region: of this process, or of a file left by a living or dead one.
+ *
+ * A file is copied before it is looked at: its process may still be writing, and what was checked
+ * must not change afterwards. Nothing read from it is used as an index, a size or a pointer except
+ * slots_used, which is checked. */
+#include "instrument/heap_read.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+#define LOAD(field) atomic_load_explicit(&(field), memory_order_relaxed)
+
+typedef struct totals {
+    uint64_t allocated_bytes, freed_bytes, allocations, frees;
+} totals;
+
+static void add_slot(totals *sum, const assay__heap_slot *slot)
+{
+    sum->allocated_bytes += (uint64_t)LOAD(slot->allocated_bytes);
+    sum->freed_bytes += (uint64_t)LOAD(slot->freed_bytes);
+    sum->allocations += LOAD(slot->allocations);
+    sum->frees += LOAD(slot->frees);
+}
+
+/* The level of the process when this thread was at its highest since it last published. */
+static int64_t slot_peak(const assay__heap_header *header, const assay__heap_slot *slot)
+{
+    int64_t high = LOAD(slot->high_bytes), earlier = LOAD(slot->peak_high_bytes);
+    uint64_t rise =
+        (uint64_t)(high > earlier ? high : earlier) - (uint64_t)LOAD(slot->published_bytes);
+    return (int64_t)((uint64_t)LOAD(header->published_bytes) + rise);
+}
+
+void assay__heap_sum(const assay__heap_region *region, assay_heap_figures *figures)
+{
+    const assay__heap_header *header = &region->header;
+    uint32_t used = LOAD(header->slots_used);
+    totals sum = {0};
+    int64_t peak = LOAD(header->peak_bytes);
+    add_slot(&sum, &header->shared);
+    for (uint32_t i = 0; i < used; i++) {
+        add_slot(&sum, &region->slots[i]);
+        int64_t candidate = slot_peak(header, &region->slots[i]);
+        peak = candidate > peak ? candidate : peak;
+    }
+    int64_t live = (int64_t)(sum.allocated_bytes - sum.freed_bytes);
+    peak = live > peak ? live : peak;
+    figures->live_bytes = live;
+    figures->peak_bytes = peak > 0 ? (uint64_t)peak : 0;
+    figures->peak_bound_bytes = used > 1 ? (uint64_t)used * ASSAY__HEAP_DRIFT : 0;
+    figures->allocations = sum.allocations - header->inherited_allocations;
+    figures->frees = sum.frees - header->inherited_frees;
+    figures->allocated_bytes = sum.allocated_bytes - (uint64_t)header->inherited_allocated_bytes;
+    figures->inherited_bytes = (int64_t)((uint64_t)header->inherited_allocated_bytes -
+                                         (uint64_t)header->inherited_freed_bytes);
+    figures->processes = 1;
+}
+
+assay_status assay__heap_check(const assay__heap_region *region, size_t length, const char *name,
+                               assay_error *error)
+{
+    static const char nothing[sizeof region->header.magic];
+    const assay__heap_header *header = &region->header;
+    if (length < sizeof *header || memcmp(header->magic, nothing, sizeof nothing) == 0)
+        return assay__fail(error, ASSAY_E_TRUNCATED,
+                           "'%s' holds no heap figures yet: its process ended while starting",
+                           name);
+    if (memcmp(header->magic, ASSAY__HEAP_MAGIC, sizeof header->magic) != 0)
+        return assay__fail(error, ASSAY_E_FORMAT,
+                           "'%s' is not a heap file; give one written under ASSAY_HEAP_DIR", name);
+    if (header->version != ASSAY__HEAP_VERSION)
+        return assay__fail(error, ASSAY_E_VERSION,
+                           "'%s' has version %u, this assay reads %d; use the matching assay", name,
+                           header->version, ASSAY__HEAP_VERSION);
+    uint32_t allocator = LOAD(header->allocator), state = LOAD(header->state);
+    if (header->header_bytes != ASSAY__HEAP_HEADER_BYTES ||
+        header->slot_bytes != sizeof(assay__heap_slot) ||
+        header->slot_capacity != ASSAY__HEAP_SLOTS || header->drift_bytes != ASSAY__HEAP_DRIFT ||
+        LOAD(header->slots_used) > ASSAY__HEAP_SLOTS || allocator > ASSAY__HEAP_BYPASSED ||
+        state < ASSAY__HEAP_RUNNING || state > ASSAY__HEAP_ENDED)
+        return assay__fail(error, ASSAY_E_FORMAT, "'%s' is damaged: impossible header", name);
+    if (length < sizeof *region)
+        return assay__fail(error, ASSAY_E_TRUNCATED, "'%s' is truncated: %zu of %zu bytes", name,
+                           length, sizeof *region);
+    if (allocator == ASSAY__HEAP_BYPASSED)
+        return assay__fail(error, ASSAY_E_UNSUPPORTED,
+                           "'%s': the program brings its own malloc, which was not measured", name);
+    return ASSAY_OK;
+}
+
+/* Copy at most `capacity` bytes of a regular file. */
+static assay_status read_file(const char *path, void *bytes, size_t capacity, size_t *length,
+                              assay_error *error)
+{
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (descriptor < 0)
+        return assay__fail_errno(error, "cannot read '%s'", path);
+    assay_status status = ASSAY_OK;
+    struct stat file;
+    if (fstat(descriptor, &file) != 0 || !S_ISREG(file.st_mode))
+        status = assay__fail(error, ASSAY_E_FORMAT, "'%s' is not a regular file", path);
+    *length = 0;
+    while (status == ASSAY_OK && *length < capacity) {
+        ssize_t got = read(descriptor, (char *)bytes + *length, capacity - *length);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            status = assay__fail_errno(error, "cannot read '%s'", path);
+        if (got <= 0)
+            break;
+        *length += (size_t)got;
+    }
+    close(descriptor);
+    return status;
+}
+
+static assay_status read_region(const char *path, assay__heap_region *region, assay_error *error)
+{
+    size_t length = 0;
+    memset(region, 0, sizeof region->header);
+    assay_status status = read_file(path, region, sizeof *region, &length, error);
+    return status != ASSAY_OK ? status : assay__heap_check(region, length, path, error);
+}
+
+static assay__heap_region *region_new(assay_error *error)
+{
+    assay__heap_region *region = aligned_alloc(alignof(assay__heap_region), sizeof *region);
+    if (region == NULL)
+        (void)assay__fail(error, ASSAY_E_MEMORY, "out of memory while reading heap figures");
+    return region;
+}
+
+assay_status assay_heap_file_read(const char *path, assay_error *error, assay_heap_figures *figures)
+{
+    if (path == NULL || figures == NULL || figures->struct_size < sizeof *figures)
+        return assay__fail(error, ASSAY_E_ARGUMENT, "assay_heap_file_read: no path or figures");
+    assay__heap_region *region = region_new(error);
+    if (region == NULL)
+        return ASSAY_E_MEMORY;
+    assay_status status = read_region(path, region, error);
+    if (status == ASSAY_OK)
+        assay__heap_sum(region, figures);
+    free(region);
+    return status;
+}
+
+/* Split "heap.PID" or "heap.PID.GENERATION"; false for other names. */
+static bool parse_name(const char *name, long *process, long *generation)
+{
+    int used = 0;
+    *generation = 0;
+    if (sscanf(name, "heap.%9ld%n", process, &used) != 1 || *process <= 0)
+        return false;
+    if (name[used] == '.')
+        return sscanf(name + used, ".%9ld%n", generation, &used) == 1 && *generation > 0;
+    return name[used] == '\0';
+}
+
+/* Did the same process id go on as another program, leaving this one's memory to the kernel? */
+static bool is_replaced(const char *directory, long process, long generation)
+{
+    char path[PATH_MAX];
+    int length = snprintf(path, sizeof path, "%s/heap.%ld.%ld", directory, process, generation + 1);
+    return length > 0 && (size_t)length < sizeof path && access(path, F_OK) == 0;
+}
+
+static void add_process(assay_heap_figures *sum, const assay_heap_figures *one, bool is_last)
+{
+    sum->allocations += one->allocations;
+    sum->frees += one->frees;
+    sum->allocated_bytes += one->allocated_bytes;
+    sum->processes++;
+    if (is_last)
+        sum->live_bytes = (int64_t)((uint64_t)sum->live_bytes + (uint64_t)one->live_bytes -
+                                    (uint64_t)one->inherited_bytes);
+    if (one->peak_bytes >= sum->peak_bytes) {
+        sum->peak_bytes = one->peak_bytes;
+        sum->peak_bound_bytes = one->peak_bound_bytes;
+    }
+}
+
+/* One entry of the directory into `sum`. Any failure is the entry's, and reported as such. */
+static assay_status add_entry(const char *directory, const char *name, assay__heap_region *region,
+                              assay_error *error, assay_heap_figures *sum)
+{
+    long process = 0, generation = 0;
+    if (!parse_name(name, &process, &generation))
+        return ASSAY_OK;
+    char path[PATH_MAX];
+    int length = snprintf(path, sizeof path, "%s/%s", directory, name);
+    if (length < 0 || (size_t)length >= sizeof path)
+        return assay__fail(error, ASSAY_E_ARGUMENT, "path of '%s' is too long", name);
+    assay_status status = read_region(path, region, error);
+    if (status != ASSAY_OK)
+        return status;
+    assay_heap_figures one = {.struct_size = sizeof one};
+    assay__heap_sum(region, &one);
+    bool ended = LOAD(region->header.state) == ASSAY__HEAP_ENDED;
+    add_process(sum, &one, ended || !is_replaced(directory, process, generation));
+    return ASSAY_OK;
+}
+
+assay_status assay_heap_directory_read(const char *directory, assay_error *error,
+                                       assay_heap_figures *figures)
+{
+    if (directory == NULL || figures == NULL || figures->struct_size < sizeof *figures)
+        return assay__fail(error, ASSAY_E_ARGUMENT, "assay_heap_directory_read: nothing to read");
+    assay_status status = ASSAY_OK;
+    assay_error first = {0}, problem;
+    assay_heap_figures sum = {.struct_size = figures->struct_size};
+    assay__heap_region *region = NULL;
+    DIR *entries = opendir(directory);
+    if (entries == NULL)
+        return assay__fail_errno(error, "cannot read directory '%s'", directory);
+    region = region_new(error);
+    if (region == NULL) {
+        status = ASSAY_E_MEMORY;
+        goto cleanup;
+    }
+    for (struct dirent *entry; (entry = readdir(entries)) != NULL;)
+        if (add_entry(directory, entry->d_name, region, &problem, &sum) != ASSAY_OK &&
+            first.status == ASSAY_OK)
+            first = problem;
+    if (sum.processes == 0 && first.status != ASSAY_OK)
+        status = first.status;
+    if (error != NULL)
+        *error = first;
+    if (sum.processes == 0 && first.status == ASSAY_OK)
+        status =
+            assay__fail(error, ASSAY_E_NOT_FOUND,
+                        "no heap figures in '%s': no process loaded libassay_heap.so", directory);
+    if (status == ASSAY_OK)
+        *figures = sum;
+
+cleanup:
+    free(region);
+    closedir(entries);
+    return status;
+}

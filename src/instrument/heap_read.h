@@ -1,0 +1,19 @@
+/* Figures from the interposer's counters, wherever they were found. */
+#ifndef ASSAY_INSTRUMENT_HEAP_READ_H
+#define ASSAY_INSTRUMENT_HEAP_READ_H
+
+#include <stddef.h>
+
+#include "assay/instrument.h"
+#include "instrument/heap_region.h"
+
+/* Sum the header and the slots taken so far; slots_used must be within the region. Additions are
+ * done modulo 2^64, since a file may hold anything. */
+void assay__heap_sum(const assay__heap_region *region, assay_heap_figures *figures);
+
+/* Check a region of unknown origin, of which `length` bytes are there; `name` is for messages. On
+ * ASSAY_OK it may be summed. */
+ASSAY_MUST_USE assay_status assay__heap_check(const assay__heap_region *region, size_t length,
+                                              const char *name, assay_error *error);
+
+#endif

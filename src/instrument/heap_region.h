@@ -1,0 +1,106 @@
+/* The memory in which the interposer counts: its own, or mapped onto a file.
+ *
+ * This is the contract between libassay_heap.so (which writes it), libassay (which reads it in the
+ * same process and moves a thread's watermarks for spans) and readers of its file;
+ * docs/heap-file.md describes the bytes. The layout is fixed for ASSAY__HEAP_VERSION.
+ *
+ * One header, then slots of 128 bytes. A slot belongs to one thread at a time and only that thread
+ * writes it, with plain stores; a later thread that takes it over counts on from what it finds, so
+ * nothing need be merged when a thread ends, and totals are always the sum over all slots. Threads
+ * without a slot (more than ASSAY__HEAP_SLOTS at once, or freeing after their thread-locals are
+ * gone) count in the header's shared slot with atomic additions.
+ *
+ * The process-wide level is `published_bytes` in the header. A thread adds what it gained or lost
+ * since its last publication once that exceeds ASSAY__HEAP_DRIFT, and then also raises the peak by
+ * its own highest level in between: so the peak is exact with one thread, and within
+ * ASSAY__HEAP_DRIFT for each thread with several. */
+#ifndef ASSAY_INSTRUMENT_HEAP_REGION_H
+#define ASSAY_INSTRUMENT_HEAP_REGION_H
+
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define ASSAY__HEAP_MAGIC "ASSAYHP" /* with its terminator: 8 bytes */
+
+enum {
+    ASSAY__HEAP_VERSION = 1,
+    ASSAY__HEAP_SLOTS = 512,
+    ASSAY__HEAP_DRIFT = 64 * 1024,
+    ASSAY__HEAP_HEADER_BYTES = 4096
+};
+
+/* assay__heap_header.state */
+enum {
+    ASSAY__HEAP_RUNNING = 1,
+    ASSAY__HEAP_ENDED = 2 /* the process ran its exit handlers */
+};
+
+/* assay__heap_header.allocator */
+enum {
+    ASSAY__HEAP_GLIBC = 1,   /* glibc's, block sizes read from the chunk header */
+    ASSAY__HEAP_OTHER = 2,   /* another one behind the interposer, asked for its sizes */
+    ASSAY__HEAP_BYPASSED = 3 /* the program's calls do not reach the interposer */
+};
+
+/* Live bytes of the slot are allocated - freed: negative when its threads freed what others made.
+ * All levels below are in that measure. */
+typedef struct assay__heap_slot {
+    alignas(128) _Atomic int64_t allocated_bytes;
+    _Atomic int64_t freed_bytes;
+    _Atomic uint64_t allocations;
+    _Atomic uint64_t frees;
+    _Atomic int64_t high_bytes;      /* highest level since the last publication or span begin */
+    _Atomic int64_t span_high_bytes; /* highest before that, within the innermost open span */
+    _Atomic int64_t peak_high_bytes; /* highest before that, since the last publication */
+    _Atomic int64_t published_bytes; /* the level at the last publication */
+    _Atomic uint32_t owner;          /* thread id, 0 when free */
+} assay__heap_slot;
+
+typedef struct assay__heap_header {
+    char magic[8];
+    uint32_t version;
+    uint32_t header_bytes; /* offset of the first slot */
+    uint32_t slot_bytes;
+    uint32_t slot_capacity;
+    uint32_t drift_bytes;
+    _Atomic uint32_t state;
+    _Atomic uint32_t allocator;
+    _Atomic uint32_t slots_used; /* slots 0 … slots_used - 1 were ever taken */
+    int64_t process_id;
+    int64_t parent_id; /* the process that forked this one, 0 if the program was started */
+    /* Totals at that fork, to be subtracted: slots count on, so that open spans stay right. */
+    int64_t inherited_allocated_bytes, inherited_freed_bytes;
+    uint64_t inherited_allocations, inherited_frees;
+    alignas(128) _Atomic int64_t published_bytes;
+    _Atomic int64_t peak_bytes; /* highest published level, thread peaks included */
+    assay__heap_slot shared;
+} assay__heap_header;
+
+typedef struct assay__heap_region {
+    alignas(ASSAY__HEAP_HEADER_BYTES) assay__heap_header header;
+    alignas(ASSAY__HEAP_HEADER_BYTES) assay__heap_slot slots[ASSAY__HEAP_SLOTS];
+} assay__heap_region;
+
+_Static_assert(sizeof(assay__heap_slot) == 128, "slots have a fixed size");
+_Static_assert(sizeof(assay__heap_header) <= ASSAY__HEAP_HEADER_BYTES, "the header fits its page");
+_Static_assert(sizeof(assay__heap_region) ==
+                   ASSAY__HEAP_HEADER_BYTES + ASSAY__HEAP_SLOTS * sizeof(assay__heap_slot),
+               "nothing between header and slots");
+
+/* The interposer's two symbols, found with dlsym; the version is part of their names. */
+#define ASSAY__HEAP_REGION_SYMBOL "assay_heap_region_1"
+#define ASSAY__HEAP_SLOT_SYMBOL   "assay_heap_slot_1"
+
+/* Region of this process; never NULL, never moves. */
+typedef assay__heap_region *assay__heap_region_function(void);
+/* The calling thread's slot, taken if need be; NULL if it has none. */
+typedef assay__heap_slot *assay__heap_slot_function(void);
+
+static inline int64_t assay__heap_slot_level(const assay__heap_slot *slot)
+{
+    return atomic_load_explicit(&slot->allocated_bytes, memory_order_relaxed) -
+           atomic_load_explicit(&slot->freed_bytes, memory_order_relaxed);
+}
+
+#endif
