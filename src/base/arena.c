@@ -1,6 +1,7 @@
 #include "base/arena.h"
 
 #include <stdalign.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 enum { BLOCK_BYTES = 64 * 1024 };
@@ -38,8 +39,9 @@ void assay__arena_free(assay__arena *arena)
 void *assay__arena_allocate(assay__arena *arena, size_t count, size_t size)
 {
     size_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes) || bytes > arena->maximum - arena->given)
-        return NULL;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > arena->maximum - arena->given ||
+        bytes > PTRDIFF_MAX / 2)
+        return NULL; /* past PTRDIFF_MAX / 2 rounding up could wrap around */
     size_t rounded = (bytes + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
     block *top = arena->blocks;
     if (top == NULL || top->size - top->used < rounded) {
