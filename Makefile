@@ -2,8 +2,8 @@
 BUILD  := build
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc)
+WERROR ?= OFF
 
-SHELL := /bin/sh
 .PHONY: help build run test bench install format clean
 
 help: ## this list
@@ -11,7 +11,7 @@ help: ## this list
 
 build: ## build into build/: the command build/assay, libraries in build/lib, build/assay.pc
 	@tools/setup run
-	@cmake --preset release
+	@cmake --preset release -DASSAY_WERROR=$(WERROR)
 	@cmake --build $(BUILD) -j$(JOBS) --target product
 
 run: build ## install what is missing, build, and show assay at work
@@ -19,13 +19,13 @@ run: build ## install what is missing, build, and show assay at work
 
 test: ## install what is missing and run the whole test suite
 	@tools/setup test
-	@cmake --preset release
+	@cmake --preset release -DASSAY_WERROR=$(WERROR)
 	@cmake --build $(BUILD) -j$(JOBS)
 	@tools/run-tests $(BUILD)
 
 bench: ## measure our own figures against their bars; writes build/bench/results.json
 	@tools/setup bench
-	@cmake --preset release
+	@cmake --preset release -DASSAY_WERROR=$(WERROR)
 	@cmake --build $(BUILD) -j$(JOBS)
 	@tools/run-bench $(BUILD)
 
