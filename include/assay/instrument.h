@@ -96,11 +96,10 @@ typedef struct assay_tree_figures {
     assay_reading process_count;       /* different processes seen */
     assay_reading live_process_count;  /* in the last sweep, zombies not counted */
     assay_reading thread_count;        /* in the last sweep */
-    /* Sums over all processes of what each had used when last seen. What a process did after its
-     * last sweep is not in here: wait4() knows better about times and switches of what was
-     * reaped. */
+    /* Sums over all processes of what each had used when last seen; what a process did after that
+     * is not in here. wait4() knows times better once it reaped a process, and it alone knows
+     * context switches: the kernel shows them for living threads only. */
     assay_reading user_seconds, sys_seconds;
-    assay_reading voluntary_switches, involuntary_switches;
     assay_reading read_bytes, written_bytes; /* storage I/O */
 } assay_tree_figures;
 

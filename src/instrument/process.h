@@ -1,0 +1,45 @@
+/* One process as /proc shows it. */
+#ifndef ASSAY_INSTRUMENT_PROCESS_H
+#define ASSAY_INSTRUMENT_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "assay/reading.h"
+#include "assay/status.h"
+
+typedef struct assay__process_stat {
+    pid_t process, parent;
+    uint64_t start_ticks; /* since boot; with the pid it names a process for good */
+    bool zombie;          /* ended, not yet waited for: memory is gone, times remain */
+    uint64_t threads;
+    double user_seconds, sys_seconds; /* without children */
+    uint64_t rss_bytes;
+} assay__process_stat;
+
+/* ASSAY_E_NOT_FOUND when there is no such process (any more). */
+ASSAY_MUST_USE assay_status assay__process_stat_read(pid_t process, assay__process_stat *stat);
+
+/* The text of /proc/PID/stat; ASSAY_E_FORMAT if it is not that. The program's name in it may hold
+ * spaces, parentheses and newlines. */
+ASSAY_MUST_USE assay_status assay__process_stat_parse(const char *text, assay__process_stat *stat);
+
+/* The kernel's peak of resident memory; missing for zombies, which have none left. */
+assay_reading assay__process_peak_rss(pid_t process);
+
+/* Storage I/O of the process and of the children it has waited for. */
+void assay__process_io(pid_t process, assay_reading *read_bytes, assay_reading *written_bytes);
+
+/* Called for each child; returns false to stop. */
+typedef bool (*assay__process_visitor)(void *context, pid_t child);
+
+/* Children of a process, through /proc/PID/task/TID/children. ASSAY_E_UNSUPPORTED on kernels built
+ * without it (CONFIG_PROC_CHILDREN), ASSAY_E_NOT_FOUND if the process is gone. */
+ASSAY_MUST_USE assay_status assay__process_children(pid_t process, assay__process_visitor visit,
+                                                    void *context);
+
+/* All processes of the machine. */
+ASSAY_MUST_USE assay_status assay__process_all(assay__process_visitor visit, void *context);
+
+#endif

@@ -1,0 +1,338 @@
+/* A process tree sampled from outside.
+ *
+ * A sweep first finds new members, then reads every member. Members are found through the kernel's
+ * lists of children, or, where it keeps none or where the tree has so many threads that asking each
+ * costs more, by looking at every process of the machine for a parent in the tree. A member stays
+ * one until it is gone, also when its parent ended and it belongs to another now. A process is its
+ * id and its start time: an id alone may be somebody else's by the next sweep.
+ *
+ * cgroups would give an exact peak of the whole tree, but creating one needs rights that a plain
+ * user does not have; ptrace or the process connector would see every fork, at the price of
+ * stopping the program or of being root. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "assay/instrument.h"
+#include "base/error.h"
+#include "instrument/process.h"
+
+enum {
+    MEMBERS_MAX = 65536,
+    THREADS_WORTH_ASKING = 64 /* a children file costs about as much as a look at one process */
+};
+
+typedef struct member {
+    assay__process_stat stat;
+    assay_reading read_bytes, written_bytes;
+    bool gone;
+} member;
+
+typedef struct totals {
+    double user_seconds, sys_seconds, read_bytes, written_bytes;
+} totals;
+
+struct assay_tree_sampler {
+    member *members; /* ascending by process id */
+    size_t count, capacity;
+    pid_t *pending; /* members whose children are still to be looked up in this sweep */
+    size_t pending_count, pending_capacity;
+    uint64_t root_start_ticks;
+    pid_t orphans_parent; /* the calling process if it adopts orphans, else 0 */
+    bool no_children_files;
+    bool found_any;      /* a scan of all processes added somebody */
+    assay_status failed; /* of a visitor, which cannot return one */
+
+    uint64_t sweeps, seen, threads, live;
+    uint64_t rss_bytes, tree_peak_rss_bytes;
+    assay_reading peak_rss_bytes;
+    assay_validity io_validity;
+    totals gone; /* what processes that ended had used */
+};
+
+/* Where `process` stands among the members, or would be inserted. */
+static size_t position_of(const assay_tree_sampler *sampler, pid_t process)
+{
+    size_t low = 0, high = sampler->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (sampler->members[middle].stat.process < process)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool is_member(const assay_tree_sampler *sampler, pid_t process)
+{
+    size_t position = position_of(sampler, process);
+    return position < sampler->count && sampler->members[position].stat.process == process;
+}
+
+/* Make room for one more item in an array that is bounded by MEMBERS_MAX. */
+static assay_status reserve(void **items, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity)
+        return ASSAY_OK;
+    if (count >= MEMBERS_MAX)
+        return ASSAY_E_LIMIT;
+    size_t wanted = *capacity == 0 ? 16 : 2 * *capacity;
+    void *grown = realloc(*items, wanted * size);
+    if (grown == NULL)
+        return ASSAY_E_MEMORY;
+    *items = grown;
+    *capacity = wanted;
+    return ASSAY_OK;
+}
+
+static assay_status push_pending(assay_tree_sampler *sampler, pid_t process)
+{
+    void *pending = sampler->pending;
+    assay_status status = reserve(&pending, sampler->pending_count, &sampler->pending_capacity,
+                                  sizeof *sampler->pending);
+    sampler->pending = pending;
+    if (status == ASSAY_OK)
+        sampler->pending[sampler->pending_count++] = process;
+    return status;
+}
+
+static assay_status add_member(assay_tree_sampler *sampler, const assay__process_stat *stat)
+{
+    void *members = sampler->members;
+    assay_status status =
+        reserve(&members, sampler->count, &sampler->capacity, sizeof *sampler->members);
+    sampler->members = members;
+    if (status != ASSAY_OK)
+        return status;
+    size_t position = position_of(sampler, stat->process);
+    member *place = sampler->members + position;
+    memmove(place + 1, place, (sampler->count - position) * sizeof *place);
+    *place = (member){.stat = *stat,
+                      .read_bytes = assay_reading_missing(ASSAY_NOT_MEASURED),
+                      .written_bytes = assay_reading_missing(ASSAY_NOT_MEASURED)};
+    sampler->count++;
+    sampler->seen++;
+    return ASSAY_OK;
+}
+
+/* A candidate belongs to the tree if its parent does, or if it is an orphan handed to us. */
+static bool belongs(const assay_tree_sampler *sampler, const assay__process_stat *stat)
+{
+    if (is_member(sampler, stat->parent))
+        return true;
+    return sampler->orphans_parent != 0 && stat->parent == sampler->orphans_parent &&
+           stat->start_ticks >= sampler->root_start_ticks;
+}
+
+/* assay__process_visitor: take the process in if it belongs to the tree and is not in it yet. */
+static bool consider(void *context, pid_t process)
+{
+    assay_tree_sampler *sampler = context;
+    assay__process_stat stat;
+    if (is_member(sampler, process) || assay__process_stat_read(process, &stat) != ASSAY_OK ||
+        !belongs(sampler, &stat))
+        return true;
+    sampler->failed = add_member(sampler, &stat);
+    if (sampler->failed == ASSAY_OK)
+        sampler->failed = push_pending(sampler, process);
+    sampler->found_any = true;
+    return sampler->failed == ASSAY_OK;
+}
+
+/* Ask the members for their children, and those for theirs. */
+static assay_status find_by_children(assay_tree_sampler *sampler)
+{
+    sampler->pending_count = 0;
+    assay_status status = ASSAY_OK;
+    for (size_t i = 0; i < sampler->count && status == ASSAY_OK; i++)
+        status = push_pending(sampler, sampler->members[i].stat.process);
+    if (status == ASSAY_OK && sampler->orphans_parent != 0)
+        status = push_pending(sampler, sampler->orphans_parent);
+    while (status == ASSAY_OK && sampler->pending_count > 0) {
+        pid_t process = sampler->pending[--sampler->pending_count];
+        if (assay__process_children(process, consider, sampler) == ASSAY_E_UNSUPPORTED)
+            sampler->no_children_files = true;
+        status = sampler->failed;
+    }
+    return status;
+}
+
+/* Look at every process; again while a round found somebody, whose own children may have come
+ * before him. */
+static assay_status find_by_scan(assay_tree_sampler *sampler)
+{
+    do {
+        sampler->found_any = false;
+        sampler->pending_count = 0;
+        assay_status status = assay__process_all(consider, sampler);
+        if (status != ASSAY_OK || sampler->failed != ASSAY_OK)
+            return status != ASSAY_OK ? status : sampler->failed;
+    } while (sampler->found_any);
+    return ASSAY_OK;
+}
+
+static assay_status find_members(assay_tree_sampler *sampler)
+{
+    int adopts = 0;
+    sampler->failed = ASSAY_OK;
+    if (prctl(PR_GET_CHILD_SUBREAPER, &adopts) != 0 || adopts == 0)
+        sampler->orphans_parent = 0;
+    else
+        sampler->orphans_parent = getpid();
+    if (!sampler->no_children_files && sampler->threads <= THREADS_WORTH_ASKING) {
+        assay_status status = find_by_children(sampler);
+        if (status != ASSAY_OK || !sampler->no_children_files)
+            return status;
+    }
+    return find_by_scan(sampler);
+}
+
+static double value_or_zero(assay_reading reading)
+{
+    return reading.validity == ASSAY_VALID ? reading.value : 0.0;
+}
+
+static void add_to(totals *sum, const member *one, bool with_io)
+{
+    sum->user_seconds += one->stat.user_seconds;
+    sum->sys_seconds += one->stat.sys_seconds;
+    if (with_io) {
+        sum->read_bytes += value_or_zero(one->read_bytes);
+        sum->written_bytes += value_or_zero(one->written_bytes);
+    }
+}
+
+/* Keep a reading unless the new one is missing: a zombie's figures are not all readable. */
+static void update(assay_reading *kept, assay_reading seen)
+{
+    if (seen.validity == ASSAY_VALID || kept->validity != ASSAY_VALID)
+        *kept = seen;
+}
+
+/* Read one member anew; false if it is gone. */
+static bool refresh(assay_tree_sampler *sampler, member *one)
+{
+    assay__process_stat stat;
+    if (assay__process_stat_read(one->stat.process, &stat) != ASSAY_OK ||
+        stat.start_ticks != one->stat.start_ticks)
+        return false;
+    one->stat = stat;
+    assay_reading read_bytes, written_bytes;
+    assay__process_io(stat.process, &read_bytes, &written_bytes);
+    update(&one->read_bytes, read_bytes);
+    update(&one->written_bytes, written_bytes);
+    if (sampler->io_validity != ASSAY_VALID)
+        sampler->io_validity = one->read_bytes.validity;
+    if (stat.zombie)
+        return true;
+    assay_reading peak = assay__process_peak_rss(stat.process);
+    if (peak.validity == ASSAY_VALID && sampler->peak_rss_bytes.validity == ASSAY_VALID &&
+        peak.value < sampler->peak_rss_bytes.value)
+        peak = sampler->peak_rss_bytes;
+    update(&sampler->peak_rss_bytes, peak);
+    sampler->rss_bytes += stat.rss_bytes;
+    sampler->threads += stat.threads;
+    sampler->live++;
+    return true;
+}
+
+/* Is the process a member that is still there? */
+static bool is_present(const assay_tree_sampler *sampler, pid_t process)
+{
+    return is_member(sampler, process) && !sampler->members[position_of(sampler, process)].gone;
+}
+
+static void refresh_all(assay_tree_sampler *sampler)
+{
+    sampler->rss_bytes = sampler->threads = sampler->live = 0;
+    for (size_t i = 0; i < sampler->count; i++)
+        sampler->members[i].gone = !refresh(sampler, &sampler->members[i]);
+    for (size_t i = 0; i < sampler->count; i++) {
+        const member *one = &sampler->members[i];
+        if (one->gone) /* a parent has taken over the I/O of a child that it waited for */
+            add_to(&sampler->gone, one, !is_present(sampler, one->stat.parent));
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < sampler->count; i++)
+        if (!sampler->members[i].gone)
+            sampler->members[kept++] = sampler->members[i];
+    sampler->count = kept;
+    if (sampler->rss_bytes > sampler->tree_peak_rss_bytes)
+        sampler->tree_peak_rss_bytes = sampler->rss_bytes;
+}
+
+assay_status assay_tree_sampler_new(int64_t root, assay_error *error, assay_tree_sampler **sampler)
+{
+    if (sampler == NULL || root <= 0 || root > INT32_MAX)
+        return assay__fail(error, ASSAY_E_ARGUMENT, "%lld is no process id", (long long)root);
+    *sampler = NULL;
+    assay__process_stat stat;
+    assay_status status = assay__process_stat_read((pid_t)root, &stat);
+    if (status != ASSAY_OK)
+        return assay__fail(error, status, "cannot observe process %lld: %s", (long long)root,
+                           status == ASSAY_E_NOT_FOUND ? "there is none" : "/proc is not readable");
+    assay_tree_sampler *made = calloc(1, sizeof *made);
+    status = made == NULL ? ASSAY_E_MEMORY : add_member(made, &stat);
+    if (status != ASSAY_OK) {
+        assay_tree_sampler_free(made);
+        return assay__fail(error, status, "out of memory while observing process %lld",
+                           (long long)root);
+    }
+    made->root_start_ticks = stat.start_ticks;
+    made->peak_rss_bytes = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
+    made->io_validity = ASSAY_NOT_MEASURED;
+    *sampler = made;
+    return ASSAY_OK;
+}
+
+assay_status assay_tree_sampler_sample(assay_tree_sampler *sampler)
+{
+    if (sampler == NULL)
+        return ASSAY_E_ARGUMENT;
+    assay_status status = find_members(sampler);
+    refresh_all(sampler);
+    sampler->sweeps++;
+    if (status == ASSAY_OK && sampler->count == 0)
+        status = ASSAY_E_NOT_FOUND;
+    return status;
+}
+
+assay_status assay_tree_sampler_read(const assay_tree_sampler *sampler, assay_tree_figures *figures)
+{
+    if (sampler == NULL || figures == NULL || figures->struct_size < sizeof *figures)
+        return ASSAY_E_ARGUMENT;
+    totals sum = sampler->gone;
+    for (size_t i = 0; i < sampler->count; i++)
+        add_to(&sum, &sampler->members[i], true);
+    assay_reading none = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
+    assay_reading no_io = assay_reading_missing(sampler->io_validity);
+    bool any = sampler->sweeps > 0, io = sampler->io_validity == ASSAY_VALID;
+    *figures = (assay_tree_figures){
+        .struct_size = figures->struct_size,
+        .sweeps = sampler->sweeps,
+        .peak_rss_bytes = sampler->peak_rss_bytes,
+        .tree_peak_rss_bytes = sampler->tree_peak_rss_bytes > 0
+                                   ? assay_reading_of((double)sampler->tree_peak_rss_bytes)
+                                   : none,
+        .rss_bytes = any ? assay_reading_of((double)sampler->rss_bytes) : none,
+        .process_count = assay_reading_of((double)sampler->seen),
+        .live_process_count = any ? assay_reading_of((double)sampler->live) : none,
+        .thread_count = any ? assay_reading_of((double)sampler->threads) : none,
+        .user_seconds = any ? assay_reading_of(sum.user_seconds) : none,
+        .sys_seconds = any ? assay_reading_of(sum.sys_seconds) : none,
+        .read_bytes = io ? assay_reading_of(sum.read_bytes) : no_io,
+        .written_bytes = io ? assay_reading_of(sum.written_bytes) : no_io,
+    };
+    return ASSAY_OK;
+}
+
+void assay_tree_sampler_free(assay_tree_sampler *sampler)
+{
+    if (sampler == NULL)
+        return;
+    free(sampler->members);
+    free(sampler->pending);
+    free(sampler);
+}
