@@ -178,17 +178,26 @@ typedef struct assay_record {
     assay_record_open_span *open_spans;
     size_t open_span_count;
     assay_record_integrity integrity;
-    struct assay__arena *arena; /* private */
+    struct assay__arena *arena;           /* private */
+    struct assay__record_growth *growths; /* private */
 } assay_record;
 
-/* An empty record; every reading starts as ASSAY_NOT_MEASURED. Caller frees. */
+/* An empty record; every reading starts as ASSAY_NOT_MEASURED, `assay_version` as this library's
+ * version, every other text as NULL. At most 4 GiB of memory hang off one record. Caller frees. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_record_new(assay_record **record);
 ASSAY_API void assay_record_free(assay_record *record);
+
+/* Start of every item: nothing counted, every reading ASSAY_NOT_MEASURED, an operation at the top.
+ * (A zeroed item claims valid readings of 0.) */
+ASSAY_API void assay_record_operation_init(assay_record_operation *item);
+ASSAY_API void assay_record_metric_init(assay_record_metric *item);
 
 /* Zeroed memory that lives as long as the record; NULL when out of memory. For filling its arrays.
  */
 ASSAY_API void *assay_record_allocate(assay_record *record, size_t count, size_t size);
-/* A copy of text, made printable; NULL for NULL or when out of memory. */
+/* A copy of text, made printable and cut with "..." beyond ASSAY_RECORD_MAX_TEXT bytes (the longest
+ * argument Linux passes to a program); NULL for NULL or when out of memory. */
+enum { ASSAY_RECORD_MAX_TEXT = 128 * 1024 };
 ASSAY_API const char *assay_record_text(assay_record *record, const char *text);
 
 /* Append to one of the arrays above (amortised; at most ASSAY_RECORD_MAX_ITEMS each). The item is
@@ -206,7 +215,9 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_event(assay_record *recor
                                                              const assay_record_event *item);
 ASSAY_API ASSAY_MUST_USE assay_status
 assay_record_add_open_span(assay_record *record, const assay_record_open_span *item);
-/* `value` NULL with the reason in `validity`; both strings are copied. */
+/* `value` NULL with the reason in `validity`; both strings are copied. A key that is already there
+ * is replaced in its place; "unavailable" is taken (ASSAY_E_ARGUMENT). */
+enum { ASSAY_RECORD_MAX_FACTS = 1024 };
 ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_machine(assay_record *record,
                                                                const char *key, const char *value,
                                                                assay_validity validity);
@@ -222,17 +233,22 @@ enum assay_record_write_flags {
     ASSAY_RECORD_EVENTS = 2   /* include the event trace, which may be large */
 };
 
-/* Write as JSON. assay_record_write replaces `path` atomically ("-": stdout); nothing half-written
- * is left behind. */
+/* Write as JSON: figures that are not finite as null, counts beyond 2^63 - 1 as that. What is
+ * written can be read back: a record with dangling references (parents, lanes) is refused with
+ * ASSAY_E_ARGUMENT before the first byte. Events are streamed; no tree is built.
+ * assay_record_write replaces `path` atomically ("-": stdout); nothing half-written is left behind.
+ */
 ASSAY_API ASSAY_MUST_USE assay_status assay_record_print(const assay_record *record, FILE *stream,
                                                          unsigned flags, assay_error *error);
 ASSAY_API ASSAY_MUST_USE assay_status assay_record_write(const assay_record *record,
                                                          const char *path, unsigned flags,
                                                          assay_error *error);
 
-/* Read a record. Refuses files that are not JSON, not records, of a newer schema version, larger
- * than 1 GiB, or whose references (parents, lanes) point outside. The error names file and place.
- */
+/* Read a record. Refuses files that are not JSON (ASSAY_E_FORMAT; ASSAY_E_TRUNCATED when they end
+ * too early), not records (ASSAY_E_FORMAT), of a newer schema version (ASSAY_E_VERSION), larger
+ * than 1 GiB (ASSAY_E_LIMIT), or whose references (parents, lanes) point outside. The error names
+ * file and place: "run.json:12:5: …" in the text, "run.json: operations[3].parent: …" in its
+ * meaning. While reading, a record takes about six times the size of its file in memory. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_record_read(const char *path, assay_error *error,
                                                         assay_record **record);
 ASSAY_API ASSAY_MUST_USE assay_status assay_record_parse(const char *json, size_t length,

@@ -1,0 +1,115 @@
+/* The writer refuses what the reader would refuse, because both ask here. */
+#include "record/check.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "record/fields.h"
+
+typedef struct checker {
+    const assay_record *record;
+    const char *source;
+    assay_status status; /* of a violation */
+    assay_error *error;
+} checker;
+
+ASSAY_PRINTF(2, 3)
+static assay_status violated(const checker *check, const char *format, ...)
+{
+    char text[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    bool named = check->source != NULL;
+    return assay__fail(check->error, check->status, "%s%s%s", named ? check->source : "",
+                       named ? ": " : "", text);
+}
+
+static assay_status check_operation(const checker *check, size_t i)
+{
+    const assay_record_operation *it = &check->record->operations[i];
+    if (it->name == NULL)
+        return violated(check, "operations[%zu].name: missing", i);
+    if (it->parent < -1 || (it->parent >= 0 && (size_t)it->parent >= i))
+        return violated(check, "operations[%zu].parent: %d is not an earlier operation", i,
+                        it->parent);
+    for (size_t k = 1; k < it->bucket_count; k++)
+        if (!(it->buckets[k - 1].seconds < it->buckets[k].seconds))
+            return violated(check, "operations[%zu].buckets[%zu]: does not ascend", i, k);
+    return ASSAY_OK;
+}
+
+static assay_status check_event(const checker *check, size_t i)
+{
+    const assay_record *record = check->record;
+    const assay_record_event *it = &record->events[i];
+    if (assay__event_kind_name(it->kind) == NULL)
+        return violated(check, "events[%zu]: %d is no kind of event", i, (int)it->kind);
+    bool span = it->kind == ASSAY_EVENT_SPAN;
+    if (it->name >= (span ? record->operation_count : record->counter_count))
+        return violated(check, "events[%zu]: there is no %s %u", i, span ? "operation" : "counter",
+                        it->name);
+    if (it->lane >= record->lane_count)
+        return violated(check, "events[%zu]: there is no lane %u", i, it->lane);
+    return ASSAY_OK;
+}
+
+static assay_status check_open_span(const checker *check, size_t i)
+{
+    const assay_record_open_span *it = &check->record->open_spans[i];
+    if (it->operation == NULL)
+        return violated(check, "open_spans[%zu].operation: missing", i);
+    if (it->depth < 0)
+        return violated(check, "open_spans[%zu].depth: %d is negative", i, it->depth);
+    if (it->lane >= check->record->lane_count)
+        return violated(check, "open_spans[%zu].lane: there is no lane %u", i, it->lane);
+    return ASSAY_OK;
+}
+
+static assay_status check_metric(const checker *check, size_t i)
+{
+    const assay_record_metric *it = &check->record->metrics[i];
+    if (it->operation == NULL)
+        return violated(check, "metrics[%zu].operation: missing", i);
+    if (it->depth < 0)
+        return violated(check, "metrics[%zu].depth: %d is negative", i, it->depth);
+    return ASSAY_OK;
+}
+
+static assay_status check_counter(const checker *check, size_t i)
+{
+    if (check->record->counters[i].name == NULL)
+        return violated(check, "counters[%zu].name: missing", i);
+    return ASSAY_OK;
+}
+
+static assay_status check_lane(const checker *check, size_t i)
+{
+    if (assay__lane_kind_name(check->record->lanes[i].kind) == NULL)
+        return violated(check, "lanes[%zu].kind: %d is no kind of lane", i,
+                        (int)check->record->lanes[i].kind);
+    return ASSAY_OK;
+}
+
+assay_status assay__record_check(const assay_record *record, const char *source,
+                                 assay_status status, assay_error *error)
+{
+    const checker check = {record, source, status, error};
+    const struct {
+        size_t count;
+        assay_status (*one)(const checker *, size_t);
+    } parts[] = {
+        {record->operation_count, check_operation}, {record->metric_count, check_metric},
+        {record->counter_count, check_counter},     {record->lane_count, check_lane},
+        {record->event_count, check_event},         {record->open_span_count, check_open_span},
+    };
+    for (size_t part = 0; part < sizeof parts / sizeof *parts; part++)
+        for (size_t i = 0; i < parts[part].count; i++) {
+            assay_status found = parts[part].one(&check, i);
+            if (found != ASSAY_OK)
+                return found;
+        }
+    return ASSAY_OK;
+}

@@ -1,0 +1,244 @@
+/* Record → JSON, streamed: a trace of 16 million events is written from the structs as they are,
+ * where a tree of jansson values would take gigabytes. Fields come from the tables in fields.c;
+ * here is only what is not a plain field. */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "assay/record.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json_writer.h"
+#include "record/check.h"
+#include "record/fields.h"
+
+/* Readers (ours among them) hold integers in 64 signed bits. */
+static void write_count(assay__json *json, const char *key, uint64_t value)
+{
+    assay__json_count(json, key, value < INT64_MAX ? value : INT64_MAX);
+}
+
+static void write_index(assay__json *json, const char *key, int32_t index)
+{
+    if (index < 0)
+        assay__json_null(json, key);
+    else
+        assay__json_integer(json, key, index);
+}
+
+static void write_rare(assay__json *json, const char *key, const assay_reading *reading)
+{
+    bool lost = reading->validity == ASSAY_VALID && !isfinite(reading->value);
+    if (reading->validity != ASSAY_NOT_MEASURED && !lost)
+        assay__json_reading(json, key, *reading);
+}
+
+static void write_field(assay__json *json, const assay__field *field, const void *source)
+{
+    const void *at = (const char *)source + field->offset;
+    switch (field->type) {
+    case ASSAY__FIELD_TEXT:
+    case ASSAY__FIELD_OPTIONAL_TEXT:
+        assay__json_text(json, field->key, *(const char *const *)at);
+        break;
+    case ASSAY__FIELD_COUNT:
+        write_count(json, field->key, *(const uint64_t *)at);
+        break;
+    case ASSAY__FIELD_INTEGER:
+        assay__json_integer(json, field->key, *(const int64_t *)at);
+        break;
+    case ASSAY__FIELD_DEPTH:
+    case ASSAY__FIELD_PARENT:
+        write_index(json, field->key, *(const int32_t *)at);
+        break;
+    case ASSAY__FIELD_INDEX:
+        assay__json_count(json, field->key, *(const uint32_t *)at);
+        break;
+    case ASSAY__FIELD_NUMBER:
+        assay__json_number(json, field->key, *(const double *)at);
+        break;
+    case ASSAY__FIELD_READING:
+        assay__json_reading(json, field->key, *(const assay_reading *)at);
+        break;
+    case ASSAY__FIELD_RARE_READING:
+        write_rare(json, field->key, at);
+        break;
+    case ASSAY__FIELD_FLAG:
+        assay__json_flag(json, field->key, *(const bool *)at);
+        break;
+    case ASSAY__FIELD_LANE_KIND:
+        assay__json_text(json, field->key, assay__lane_kind_name(*(const assay_lane_kind *)at));
+        break;
+    }
+}
+
+static void write_fields(assay__json *json, const assay__field *fields, const void *source)
+{
+    for (const assay__field *field = fields; field->key != NULL; field++)
+        write_field(json, field, source);
+}
+
+/* An array of plain structs. */
+static void write_items(assay__json *json, const char *key, const assay__field *fields,
+                        const void *items, size_t count, size_t size)
+{
+    assay__json_array(json, key);
+    for (size_t i = 0; i < count; i++) {
+        assay__json_object(json, NULL);
+        write_fields(json, fields, (const char *)items + i * size);
+        assay__json_end(json);
+    }
+    assay__json_end(json);
+}
+
+/* Not through the writer's `unavailable`, which holds a bounded number of them. */
+static void write_facts(assay__json *json, const char *key, const assay_record_fact *facts,
+                        size_t count)
+{
+    size_t missing = 0;
+    assay__json_object(json, key);
+    for (size_t i = 0; i < count; i++) {
+        assay__json_text(json, facts[i].key, facts[i].value);
+        missing += facts[i].value == NULL;
+    }
+    if (missing > 0) {
+        assay__json_object(json, "unavailable");
+        for (size_t i = 0; i < count; i++)
+            if (facts[i].value == NULL)
+                assay__json_text(json, facts[i].key, assay_validity_text(facts[i].validity));
+        assay__json_end(json);
+    }
+    assay__json_end(json);
+}
+
+static void write_process(assay__json *json, const assay_record_process *process)
+{
+    write_fields(json, assay__record_summary_fields, process);
+    assay__json_object(json, "process");
+    assay__json_row(json, "command");
+    for (size_t i = 0; i < process->command_count; i++)
+        assay__json_text(json, NULL, process->command[i] != NULL ? process->command[i] : "");
+    assay__json_end(json);
+    bool killed = process->signal != 0;
+    if (process->finished && !killed)
+        assay__json_integer(json, "exit_status", process->exit_status);
+    else
+        assay__json_null(json, "exit_status");
+    if (killed)
+        assay__json_integer(json, "signal", process->signal);
+    else
+        assay__json_null(json, "signal");
+    write_fields(json, assay__record_process_fields, process);
+    assay__json_end(json);
+}
+
+static void write_operations(assay__json *json, const assay_record *record)
+{
+    assay__json_array(json, "operations");
+    for (size_t i = 0; i < record->operation_count; i++) {
+        const assay_record_operation *it = &record->operations[i];
+        assay__json_object(json, NULL);
+        write_fields(json, assay__record_operation_fields, it);
+        assay__json_row(json, "buckets");
+        for (size_t k = 0; k < it->bucket_count; k++) {
+            assay__json_row(json, NULL);
+            assay__json_number(json, NULL, it->buckets[k].seconds);
+            write_count(json, NULL, it->buckets[k].count);
+            assay__json_end(json);
+        }
+        assay__json_end(json);
+        assay__json_row(json, "samples_seconds");
+        for (size_t k = 0; k < it->sample_count; k++)
+            assay__json_number(json, NULL, it->samples_seconds[k]);
+        assay__json_end(json);
+        assay__json_end(json);
+    }
+    assay__json_end(json);
+}
+
+/* Rows, not objects: a million of them should neither take 100 MB on disk nor the sevenfold in a
+ * reader's tree. */
+static void write_events(assay__json *json, const assay_record *record)
+{
+    assay__json_array(json, "events");
+    for (size_t i = 0; i < record->event_count; i++) {
+        const assay_record_event *it = &record->events[i];
+        bool span = it->kind == ASSAY_EVENT_SPAN;
+        assay__json_row(json, NULL);
+        assay__json_text(json, NULL, assay__event_kind_name(it->kind));
+        assay__json_count(json, NULL, it->name);
+        assay__json_count(json, NULL, it->lane);
+        assay__json_number(json, NULL, it->start_seconds);
+        assay__json_number(json, NULL, span ? it->duration_seconds : it->value);
+        assay__json_end(json);
+    }
+    assay__json_end(json);
+}
+
+static void write_record(assay__json *json, const assay_record *record, unsigned flags)
+{
+    assay__json_object(json, NULL);
+    assay__json_text(json, "schema", ASSAY__RECORD_SCHEMA);
+    assay__json_integer(json, "version", ASSAY__RECORD_VERSION);
+    write_fields(json, assay__record_fields, record);
+    if (record->has_process)
+        write_process(json, &record->process);
+    write_facts(json, "machine", record->machine, record->machine_count);
+    write_facts(json, "build", record->build, record->build_count);
+    write_facts(json, "git", record->git, record->git_count);
+    assay__json_object(json, "clock");
+    write_fields(json, assay__record_clock_fields, &record->clock);
+    assay__json_end(json);
+    write_operations(json, record);
+    write_items(json, "metrics", assay__record_metric_fields, record->metrics, record->metric_count,
+                sizeof *record->metrics);
+    write_items(json, "counters", assay__record_counter_fields, record->counters,
+                record->counter_count, sizeof *record->counters);
+    write_items(json, "lanes", assay__record_lane_fields, record->lanes, record->lane_count,
+                sizeof *record->lanes);
+    if (flags & ASSAY_RECORD_EVENTS)
+        write_events(json, record);
+    write_items(json, "open_spans", assay__record_open_span_fields, record->open_spans,
+                record->open_span_count, sizeof *record->open_spans);
+    assay__json_object(json, "integrity");
+    write_fields(json, assay__record_integrity_fields, &record->integrity);
+    assay__json_end(json);
+    assay__json_end(json);
+}
+
+assay_status assay_record_print(const assay_record *record, FILE *stream, unsigned flags,
+                                assay_error *error)
+{
+    assay_status status = assay__record_check(record, NULL, ASSAY_E_ARGUMENT, error);
+    if (status != ASSAY_OK)
+        return status;
+    assay__json json;
+    assay__json_init(&json, stream, flags & ASSAY_RECORD_COMPACT ? ASSAY__JSON_COMPACT : 0);
+    write_record(&json, record, flags);
+    status = assay__json_finish(&json);
+    if (status == ASSAY_E_IO || fflush(stream) != 0)
+        return assay__fail_errno(error, "cannot write the record");
+    if (status != ASSAY_OK)
+        return assay__fail(error, status, "cannot write the record: %s",
+                           assay_status_message(status));
+    return ASSAY_OK;
+}
+
+assay_status assay_record_write(const assay_record *record, const char *path, unsigned flags,
+                                assay_error *error)
+{
+    if (strcmp(path, "-") == 0)
+        return assay_record_print(record, stdout, flags, error);
+    assay__output output;
+    assay_status status = assay__output_begin(&output, path, error);
+    if (status != ASSAY_OK)
+        return status;
+    status = assay_record_print(record, output.stream, flags, error);
+    if (status == ASSAY_OK)
+        return assay__output_commit(&output, error);
+    if (ferror(output.stream)) /* the commit fails too, and its message names the file */
+        status = assay__output_commit(&output, error);
+    else
+        assay__output_abort(&output);
+    return status;
+}

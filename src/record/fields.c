@@ -1,0 +1,194 @@
+/* Tables instead of one reader and one writer function per struct: a field is added in one line,
+ * and cannot be written but not read. Each entry is checked at compile time: _Generic has no branch
+ * for a member whose C type is not the one its field type stands for. */
+#include "record/fields.h"
+
+#include <string.h>
+
+#define FIELD(type, structure, member, c_type)                                                     \
+    {                                                                                              \
+#member, type,                                                                             \
+            offsetof(structure, member) * _Generic(((structure *)NULL)->member, c_type             \
+                                                   : (size_t)1)                                    \
+    }
+#define TEXT(s, m)          FIELD(ASSAY__FIELD_TEXT, s, m, const char *)
+#define OPTIONAL_TEXT(s, m) FIELD(ASSAY__FIELD_OPTIONAL_TEXT, s, m, const char *)
+#define COUNT(s, m)         FIELD(ASSAY__FIELD_COUNT, s, m, uint64_t)
+#define INTEGER(s, m)       FIELD(ASSAY__FIELD_INTEGER, s, m, int64_t)
+#define DEPTH(s, m)         FIELD(ASSAY__FIELD_DEPTH, s, m, int32_t)
+#define PARENT(s, m)        FIELD(ASSAY__FIELD_PARENT, s, m, int32_t)
+#define INDEX(s, m)         FIELD(ASSAY__FIELD_INDEX, s, m, uint32_t)
+#define NUMBER(s, m)        FIELD(ASSAY__FIELD_NUMBER, s, m, double)
+#define READING(s, m)       FIELD(ASSAY__FIELD_READING, s, m, assay_reading)
+#define RARE_READING(s, m)  FIELD(ASSAY__FIELD_RARE_READING, s, m, assay_reading)
+#define FLAG(s, m)          FIELD(ASSAY__FIELD_FLAG, s, m, bool)
+#define LANE_KIND(s, m)     FIELD(ASSAY__FIELD_LANE_KIND, s, m, assay_lane_kind)
+#define END                                                                                        \
+    {                                                                                              \
+        NULL, ASSAY__FIELD_TEXT, 0                                                                 \
+    }
+
+const assay__field assay__record_fields[] = {
+    OPTIONAL_TEXT(assay_record, kind),
+    OPTIONAL_TEXT(assay_record, name),
+    OPTIONAL_TEXT(assay_record, created),
+    OPTIONAL_TEXT(assay_record, assay_version),
+    END,
+};
+
+const assay__field assay__record_summary_fields[] = {
+    READING(assay_record_process, wall_seconds),
+    READING(assay_record_process, user_seconds),
+    READING(assay_record_process, sys_seconds),
+    READING(assay_record_process, peak_rss_bytes),
+    READING(assay_record_process, tree_peak_rss_bytes),
+    READING(assay_record_process, heap_peak_bytes),
+    READING(assay_record_process, heap_allocations),
+    END,
+};
+
+const assay__field assay__record_process_fields[] = {
+    INTEGER(assay_record_process, process_id),
+    FLAG(assay_record_process, finished),
+    READING(assay_record_process, heap_frees),
+    READING(assay_record_process, heap_leaked_bytes),
+    READING(assay_record_process, voluntary_switches),
+    READING(assay_record_process, involuntary_switches),
+    READING(assay_record_process, minor_faults),
+    READING(assay_record_process, major_faults),
+    READING(assay_record_process, read_bytes),
+    READING(assay_record_process, written_bytes),
+    READING(assay_record_process, steal_seconds),
+    READING(assay_record_process, process_count),
+    END,
+};
+
+const assay__field assay__record_clock_fields[] = {
+    OPTIONAL_TEXT(assay_record_clock, source),
+    READING(assay_record_clock, frequency_hz),
+    READING(assay_record_clock, resolution_ns),
+    READING(assay_record_clock, cost_ns),
+    END,
+};
+
+const assay__field assay__record_operation_fields[] = {
+    TEXT(assay_record_operation, name),
+    PARENT(assay_record_operation, parent),
+    COUNT(assay_record_operation, count),
+    NUMBER(assay_record_operation, total_seconds),
+    NUMBER(assay_record_operation, self_seconds),
+    READING(assay_record_operation, min_seconds),
+    READING(assay_record_operation, max_seconds),
+    READING(assay_record_operation, mean_seconds),
+    READING(assay_record_operation, std_seconds),
+    READING(assay_record_operation, p50_seconds),
+    READING(assay_record_operation, p95_seconds),
+    READING(assay_record_operation, p99_seconds),
+    READING(assay_record_operation, p999_seconds),
+    RARE_READING(assay_record_operation, rss_delta_bytes),
+    RARE_READING(assay_record_operation, rss_peak_bytes),
+    RARE_READING(assay_record_operation, heap_delta_bytes),
+    RARE_READING(assay_record_operation, heap_peak_bytes),
+    RARE_READING(assay_record_operation, heap_allocations),
+    RARE_READING(assay_record_operation, gpu_delta_bytes),
+    RARE_READING(assay_record_operation, gpu_peak_bytes),
+    COUNT(assay_record_operation, samples_dropped),
+    END,
+};
+
+const assay__field assay__record_metric_fields[] = {
+    TEXT(assay_record_metric, operation),
+    DEPTH(assay_record_metric, depth),
+    NUMBER(assay_record_metric, start_seconds),
+    NUMBER(assay_record_metric, duration_seconds),
+    RARE_READING(assay_record_metric, cpu_delta_bytes),
+    RARE_READING(assay_record_metric, gpu_delta_bytes),
+    RARE_READING(assay_record_metric, gpu_peak_bytes),
+    END,
+};
+
+const assay__field assay__record_counter_fields[] = {
+    TEXT(assay_record_counter, name),
+    COUNT(assay_record_counter, count),
+    NUMBER(assay_record_counter, last),
+    NUMBER(assay_record_counter, min),
+    NUMBER(assay_record_counter, max),
+    NUMBER(assay_record_counter, mean),
+    END,
+};
+
+const assay__field assay__record_lane_fields[] = {
+    OPTIONAL_TEXT(assay_record_lane, name),
+    LANE_KIND(assay_record_lane, kind),
+    INTEGER(assay_record_lane, process_id),
+    INTEGER(assay_record_lane, thread_id),
+    COUNT(assay_record_lane, spans),
+    FLAG(assay_record_lane, ended),
+    END,
+};
+
+const assay__field assay__record_open_span_fields[] = {
+    TEXT(assay_record_open_span, operation),
+    INDEX(assay_record_open_span, lane),
+    DEPTH(assay_record_open_span, depth),
+    NUMBER(assay_record_open_span, start_seconds),
+    END,
+};
+
+const assay__field assay__record_integrity_fields[] = {
+    COUNT(assay_record_integrity, dropped_spans),
+    COUNT(assay_record_integrity, dropped_events),
+    COUNT(assay_record_integrity, mismatched_ends),
+    COUNT(assay_record_integrity, abandoned_spans),
+    COUNT(assay_record_integrity, torn_operations),
+    COUNT(assay_record_integrity, unreadable_journals),
+    END,
+};
+
+void assay__record_clear_readings(const assay__field *fields, void *target)
+{
+    for (const assay__field *field = fields; field->key != NULL; field++)
+        if (field->type == ASSAY__FIELD_READING || field->type == ASSAY__FIELD_RARE_READING)
+            *(assay_reading *)((char *)target + field->offset) =
+                assay_reading_missing(ASSAY_NOT_MEASURED);
+}
+
+const char *assay__lane_kind_name(assay_lane_kind kind)
+{
+    switch (kind) {
+    case ASSAY_LANE_THREAD:
+        return "thread";
+    case ASSAY_LANE_TASK:
+        return "task";
+    case ASSAY_LANE_GPU_STREAM:
+        return "gpu-stream";
+    }
+    return NULL;
+}
+
+int assay__lane_kind_of(const char *name)
+{
+    for (int kind = ASSAY_LANE_THREAD; kind <= ASSAY_LANE_GPU_STREAM; kind++)
+        if (strcmp(name, assay__lane_kind_name((assay_lane_kind)kind)) == 0)
+            return kind;
+    return 0;
+}
+
+const char *assay__event_kind_name(assay_event_kind kind)
+{
+    switch (kind) {
+    case ASSAY_EVENT_SPAN:
+        return "span";
+    case ASSAY_EVENT_COUNTER:
+        return "counter";
+    }
+    return NULL;
+}
+
+int assay__event_kind_of(const char *name)
+{
+    for (int kind = ASSAY_EVENT_SPAN; kind <= ASSAY_EVENT_COUNTER; kind++)
+        if (strcmp(name, assay__event_kind_name((assay_event_kind)kind)) == 0)
+            return kind;
+    return 0;
+}

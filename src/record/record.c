@@ -1,0 +1,186 @@
+/* Life cycle and filling of a record.
+ *
+ * Everything lives in one arena, so a record is freed in one go and a reader that fails halfway
+ * leaks nothing. Arrays double when they are full; the outgrown copy stays in the arena, which
+ * costs at most the size of the final array again. */
+#include "assay/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "record/fields.h"
+
+static const size_t ARENA_MAXIMUM = (size_t)4 << 30;
+
+enum array {
+    OPERATIONS,
+    METRICS,
+    COUNTERS,
+    LANES,
+    EVENTS,
+    OPEN_SPANS,
+    MACHINE,
+    BUILD,
+    GIT,
+    ARRAY_COUNT
+};
+
+/* How much room an array that we grew has. A caller may put an array of its own in place, so the
+ * room is only believed as long as the record still points to ours. */
+struct assay__record_growth {
+    const void *items;
+    size_t capacity;
+};
+
+assay_status assay_record_new(assay_record **record)
+{
+    *record = NULL;
+    assay__arena *arena = assay__arena_new(ARENA_MAXIMUM);
+    if (arena == NULL)
+        return ASSAY_E_MEMORY;
+    assay_record *made = assay__arena_allocate(arena, 1, sizeof *made);
+    struct assay__record_growth *growths =
+        assay__arena_allocate(arena, ARRAY_COUNT, sizeof *growths);
+    if (made == NULL || growths == NULL) {
+        assay__arena_free(arena);
+        return ASSAY_E_MEMORY;
+    }
+    made->struct_size = sizeof *made;
+    made->assay_version = ASSAY_VERSION;
+    made->arena = arena;
+    made->growths = growths;
+    assay__record_clear_readings(assay__record_clock_fields, &made->clock);
+    assay__record_clear_readings(assay__record_summary_fields, &made->process);
+    assay__record_clear_readings(assay__record_process_fields, &made->process);
+    *record = made;
+    return ASSAY_OK;
+}
+
+void assay_record_free(assay_record *record)
+{
+    if (record != NULL)
+        assay__arena_free(record->arena); /* the record itself lives there */
+}
+
+void assay_record_operation_init(assay_record_operation *item)
+{
+    *item = (assay_record_operation){.parent = -1};
+    assay__record_clear_readings(assay__record_operation_fields, item);
+}
+
+void assay_record_metric_init(assay_record_metric *item)
+{
+    *item = (assay_record_metric){0};
+    assay__record_clear_readings(assay__record_metric_fields, item);
+}
+
+void *assay_record_allocate(assay_record *record, size_t count, size_t size)
+{
+    return assay__arena_allocate(record->arena, count, size);
+}
+
+const char *assay_record_text(assay_record *record, const char *text)
+{
+    if (text == NULL)
+        return NULL;
+    size_t length = strlen(text);
+    size_t capacity = (length < ASSAY_RECORD_MAX_TEXT ? length : ASSAY_RECORD_MAX_TEXT) + 1;
+    char *copy = assay__arena_allocate(record->arena, capacity, 1);
+    if (copy != NULL && length > 0) /* a name may not be empty, a text may */
+        assay__text_copy_name(copy, capacity, text, length);
+    return copy;
+}
+
+/* Make `*items` an array with room for one more than `count`. */
+static assay_status reserve(assay_record *record, enum array which, void **items, size_t count,
+                            size_t size, size_t maximum)
+{
+    struct assay__record_growth *growth = &record->growths[which];
+    if (count >= maximum)
+        return ASSAY_E_LIMIT;
+    if (growth->items != NULL && growth->items == *items && count < growth->capacity)
+        return ASSAY_OK;
+    size_t capacity = count < 8 ? 16 : count * 2;
+    void *grown = assay__arena_allocate(record->arena, capacity, size);
+    if (grown == NULL)
+        return ASSAY_E_MEMORY;
+    if (count > 0)
+        memcpy(grown, *items, count * size);
+    *items = grown;
+    growth->items = grown;
+    growth->capacity = capacity;
+    return ASSAY_OK;
+}
+
+/* All add functions but those of the facts are the same up to the type of the item. */
+#define DEFINE_ADD(which, type, array, count)                                                      \
+    assay_status assay_record_add_##type(assay_record *record, const assay_record_##type *item)    \
+    {                                                                                              \
+        void *items = record->array;                                                               \
+        assay_status status =                                                                      \
+            reserve(record, which, &items, record->count, sizeof *item, ASSAY_RECORD_MAX_ITEMS);   \
+        if (status != ASSAY_OK)                                                                    \
+            return status;                                                                         \
+        record->array = items;                                                                     \
+        record->array[record->count++] = *item;                                                    \
+        return ASSAY_OK;                                                                           \
+    }
+
+DEFINE_ADD(OPERATIONS, operation, operations, operation_count)
+DEFINE_ADD(METRICS, metric, metrics, metric_count)
+DEFINE_ADD(COUNTERS, counter, counters, counter_count)
+DEFINE_ADD(LANES, lane, lanes, lane_count)
+DEFINE_ADD(EVENTS, event, events, event_count)
+DEFINE_ADD(OPEN_SPANS, open_span, open_spans, open_span_count)
+
+static assay_status add_fact(assay_record *record, enum array which, assay_record_fact **facts,
+                             size_t *count, assay_record_fact fact)
+{
+    if (fact.key == NULL || strcmp(fact.key, "unavailable") == 0)
+        return ASSAY_E_ARGUMENT;
+    if (fact.value != NULL)
+        fact.validity = ASSAY_VALID;
+    else if (fact.validity == ASSAY_VALID)
+        fact.validity = ASSAY_NOT_MEASURED;
+    bool valued = fact.value != NULL;
+    fact.key = assay_record_text(record, fact.key);
+    fact.value = assay_record_text(record, fact.value);
+    if (fact.key == NULL || (valued && fact.value == NULL))
+        return ASSAY_E_MEMORY;
+    for (size_t i = 0; i < *count; i++)
+        if (strcmp((*facts)[i].key, fact.key) == 0) {
+            (*facts)[i] = fact;
+            return ASSAY_OK;
+        }
+    void *items = *facts;
+    assay_status status =
+        reserve(record, which, &items, *count, sizeof fact, ASSAY_RECORD_MAX_FACTS);
+    if (status != ASSAY_OK)
+        return status;
+    *facts = items;
+    (*facts)[(*count)++] = fact;
+    return ASSAY_OK;
+}
+
+assay_status assay_record_add_machine(assay_record *record, const char *key, const char *value,
+                                      assay_validity validity)
+{
+    return add_fact(record, MACHINE, &record->machine, &record->machine_count,
+                    (assay_record_fact){key, value, validity});
+}
+
+assay_status assay_record_add_build(assay_record *record, const char *key, const char *value,
+                                    assay_validity validity)
+{
+    return add_fact(record, BUILD, &record->build, &record->build_count,
+                    (assay_record_fact){key, value, validity});
+}
+
+assay_status assay_record_add_git(assay_record *record, const char *key, const char *value,
+                                  assay_validity validity)
+{
+    return add_fact(record, GIT, &record->git, &record->git_count,
+                    (assay_record_fact){key, value, validity});
+}

@@ -1,0 +1,149 @@
+/* A record in which every field is set, each to a value of its own, for the tests of the codec. */
+#ifndef ASSAY_TESTS_RECORD_SAMPLE_H
+#define ASSAY_TESTS_RECORD_SAMPLE_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "assay/record.h"
+
+static inline void fill_operations(assay_record *record)
+{
+    assay_record_operation step, inner;
+    assay_record_operation_init(&step);
+    assay_record_operation_init(&inner);
+    assay_record_bucket *buckets = assay_record_allocate(record, 3, sizeof *buckets);
+    double *samples = assay_record_allocate(record, 4, sizeof *samples);
+    assert_non_null(buckets);
+    assert_non_null(samples);
+    buckets[0] = (assay_record_bucket){1e-9, 1};
+    buckets[1] = (assay_record_bucket){0.1 / 3, 2};
+    buckets[2] = (assay_record_bucket){1.25, 997};
+    samples[0] = 0.1;
+    samples[1] = 1e-300;
+    samples[2] = 7;
+    samples[3] = 0.1 + 0.2;
+    step = (assay_record_operation){
+        .name = "train \"step\" größe",
+        .parent = -1,
+        .count = 1000,
+        .total_seconds = 1250.0000001,
+        .self_seconds = -1e-12,
+        .min_seconds = assay_reading_of(1e-9),
+        .max_seconds = assay_reading_of(1.2500000000000002),
+        .mean_seconds = assay_reading_of(1.0 / 3),
+        .std_seconds = assay_reading_of(0.01),
+        .p50_seconds = assay_reading_of(0.25),
+        .p95_seconds = assay_reading_of(0.95),
+        .p99_seconds = assay_reading_of(0.99),
+        .p999_seconds = assay_reading_of(0.999),
+        .buckets = buckets,
+        .bucket_count = 3,
+        .samples_seconds = samples,
+        .sample_count = 4,
+        .samples_dropped = 996,
+        .rss_delta_bytes = assay_reading_of(-4096),
+        .rss_peak_bytes = assay_reading_of(8589934592.0),
+        .heap_delta_bytes = assay_reading_of(-1),
+        .heap_peak_bytes = assay_reading_of(77),
+        .heap_allocations = assay_reading_of(12),
+        .gpu_delta_bytes = assay_reading_missing(ASSAY_UNSUPPORTED),
+        .gpu_peak_bytes = assay_reading_missing(ASSAY_NOT_PERMITTED),
+    };
+    inner.name = "forward";
+    inner.parent = 0;
+    inner.count = 1;
+    inner.std_seconds = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
+    assert_int_equal(assay_record_add_operation(record, &step), ASSAY_OK);
+    assert_int_equal(assay_record_add_operation(record, &inner), ASSAY_OK);
+}
+
+static inline void fill_lists(assay_record *record)
+{
+    assay_record_metric metric = {"load data",
+                                  2,
+                                  0.5,
+                                  0.25,
+                                  assay_reading_of(-12288),
+                                  assay_reading_missing(ASSAY_UNSUPPORTED),
+                                  assay_reading_of(5)};
+    assay_record_counter counter = {"loss", 3, 0.125, -2.5, 1e30, 0.3};
+    assay_record_lane thread = {"main", ASSAY_LANE_THREAD, 4711, 4712, 1001, false};
+    assay_record_lane stream = {NULL, ASSAY_LANE_GPU_STREAM, 4711, -1, 0, true};
+    assay_record_event span = {ASSAY_EVENT_SPAN, 1, 0, 0.000000001, 0.1, 0};
+    assay_record_event value = {ASSAY_EVENT_COUNTER, 0, 1, 0.2, 0, -3.5};
+    assay_record_open_span open = {"forward", 1, 3, 12.5};
+    assert_int_equal(assay_record_add_metric(record, &metric), ASSAY_OK);
+    assert_int_equal(assay_record_add_counter(record, &counter), ASSAY_OK);
+    assert_int_equal(assay_record_add_lane(record, &thread), ASSAY_OK);
+    assert_int_equal(assay_record_add_lane(record, &stream), ASSAY_OK);
+    assert_int_equal(assay_record_add_event(record, &span), ASSAY_OK);
+    assert_int_equal(assay_record_add_event(record, &value), ASSAY_OK);
+    assert_int_equal(assay_record_add_open_span(record, &open), ASSAY_OK);
+}
+
+static inline void fill_process(assay_record *record)
+{
+    static const char *const command[] = {"python3", "-c", "print(\"hi\")", ""};
+    record->has_process = true;
+    record->process = (assay_record_process){
+        .command = command,
+        .command_count = 4,
+        .process_id = 4711,
+        .finished = true,
+        .exit_status = 3,
+        .wall_seconds = assay_reading_of(12.345678901),
+        .user_seconds = assay_reading_of(1.5),
+        .sys_seconds = assay_reading_of(0.25),
+        .peak_rss_bytes = assay_reading_of(104857600),
+        .tree_peak_rss_bytes = assay_reading_of(204857600),
+        .heap_peak_bytes = assay_reading_of(1048577),
+        .heap_allocations = assay_reading_of(42),
+        .heap_frees = assay_reading_of(41),
+        .heap_leaked_bytes = assay_reading_of(24),
+        .voluntary_switches = assay_reading_of(7),
+        .involuntary_switches = assay_reading_of(8),
+        .minor_faults = assay_reading_of(9),
+        .major_faults = assay_reading_of(10),
+        .read_bytes = assay_reading_of(4096),
+        .written_bytes = assay_reading_of(8192),
+        .steal_seconds = assay_reading_missing(ASSAY_NOT_PERMITTED),
+        .process_count = assay_reading_of(2),
+    };
+}
+
+static inline assay_record *sample_record(void)
+{
+    assay_record *record = NULL;
+    assert_int_equal(assay_record_new(&record), ASSAY_OK);
+    record->kind = "run";
+    record->name = assay_record_text(record, "my run");
+    record->created = "2026-11-30T12:00:00Z";
+    record->assay_version = "9.8.7";
+    assert_int_equal(assay_record_add_machine(record, "cpu", "Z80 @ 4 MHz", ASSAY_VALID), ASSAY_OK);
+    assert_int_equal(assay_record_add_machine(record, "gpu", NULL, ASSAY_UNSUPPORTED), ASSAY_OK);
+    assert_int_equal(assay_record_add_machine(record, "cores", "1", ASSAY_VALID), ASSAY_OK);
+    assert_int_equal(assay_record_add_build(record, "compiler", "gcc 12", ASSAY_VALID), ASSAY_OK);
+    assert_int_equal(assay_record_add_git(record, "commit", NULL, ASSAY_NOT_MEASURED), ASSAY_OK);
+    record->clock = (assay_record_clock){"tsc", assay_reading_of(2.5e9), assay_reading_of(8.125),
+                                         assay_reading_missing(ASSAY_NOT_MEASURED)};
+    fill_process(record);
+    fill_operations(record);
+    fill_lists(record);
+    record->integrity = (assay_record_integrity){1, 2, 3, 4, 5, INT64_MAX};
+    return record;
+}
+
+/* The record as JSON, in memory that the caller frees. */
+static inline char *printed(const assay_record *record, unsigned flags)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *stream = open_memstream(&text, &length);
+    assert_non_null(stream);
+    assert_int_equal(assay_record_print(record, stream, flags, NULL), ASSAY_OK);
+    fclose(stream);
+    return text;
+}
+
+#endif
