@@ -4,6 +4,7 @@ PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc)
 WERROR ?= OFF
 
+MAKEFLAGS += --no-print-directory
 .PHONY: help build run test bench install format clean
 
 help: ## this list

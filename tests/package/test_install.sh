@@ -26,8 +26,9 @@ expect ./c_shared
 c++ -std=c++17 "$here/consumer.cc" -o cxx_shared $(pkg-config --cflags --libs assay) \
     -Wl,-rpath,"$prefix/lib"
 expect ./cxx_shared
+private=$(pkg-config --static --libs assay)
 cc "$here/consumer.c" -o c_static $(pkg-config --cflags assay) "$prefix/lib/libassay.a" \
-    $(pkg-config --libs jansson) -lm -pthread
+    ${private//-lassay/}
 expect ./c_static
 
 cmake -S "$here" -B cmake-build -DCMAKE_PREFIX_PATH="$prefix" >cmake.log
