@@ -62,13 +62,13 @@ static bool open_repository(const char *top, repository *found)
     if (!join(git, top, ".git"))
         return false;
     if (is_directory(git))
-        strcpy(found->directory, git);
+        memcpy(found->directory, git, strlen(git) + 1);
     else if (!read_line(top, ".git", line, sizeof line) ||
              strncmp(line, prefix, strlen(prefix)) != 0 ||
              !join(found->directory, top, line + strlen(prefix)))
         return false;
     if (!read_line(found->directory, "commondir", line, sizeof line))
-        strcpy(found->common, found->directory);
+        memcpy(found->common, found->directory, strlen(found->directory) + 1);
     else if (!join(found->common, found->directory, line))
         return false;
     return true;

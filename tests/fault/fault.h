@@ -22,7 +22,7 @@ typedef struct fault_scenario {
     bool (*verify)(void);
 } fault_scenario;
 
-extern const fault_scenario fault_clock;
+extern const fault_scenario fault_clock, fault_instrument, fault_record;
 
 /* failing_alloc.c */
 typedef struct fault_balance {

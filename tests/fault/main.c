@@ -19,6 +19,8 @@
 
 static const fault_scenario *const scenarios[] = {
     &fault_clock,
+    &fault_instrument,
+    &fault_record,
 };
 
 typedef struct holdings {
