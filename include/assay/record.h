@@ -80,7 +80,8 @@ typedef struct assay_record_counter {
 typedef enum assay_lane_kind {
     ASSAY_LANE_THREAD = 1,
     ASSAY_LANE_TASK = 2,
-    ASSAY_LANE_GPU_STREAM = 3
+    ASSAY_LANE_GPU_STREAM = 3,
+    ASSAY_LANE_PROCESS = 4 /* counters of a process as a whole; no spans */
 } assay_lane_kind;
 
 /* A timeline of strictly nested spans: a thread, later also a GPU stream or an asyncio task. */
@@ -141,6 +142,7 @@ typedef struct assay_record_process {
     assay_reading read_bytes, written_bytes; /* storage I/O */
     assay_reading steal_seconds;             /* machine-wide, while it ran */
     assay_reading process_count;             /* processes seen in the tree */
+    assay_reading observer_seconds;          /* processor time that assay itself took beside it */
 } assay_record_process;
 
 /* What could not be recorded; all zero in a clean run. */
@@ -164,6 +166,9 @@ typedef struct assay_record {
     assay_record_clock clock;
     bool has_process;
     assay_record_process process;
+    /* CLOCK_MONOTONIC at the zero of every `start_seconds`; not saved, since it means nothing after
+     * the next boot. */
+    assay_reading origin_monotonic_seconds;
     double total_seconds; /* sum over top-level spans */
     assay_record_operation *operations;
     size_t operation_count;

@@ -60,6 +60,7 @@ const assay__field assay__record_process_fields[] = {
     READING(assay_record_process, written_bytes),
     READING(assay_record_process, steal_seconds),
     READING(assay_record_process, process_count),
+    READING(assay_record_process, observer_seconds),
     END,
 };
 
@@ -162,13 +163,15 @@ const char *assay__lane_kind_name(assay_lane_kind kind)
         return "task";
     case ASSAY_LANE_GPU_STREAM:
         return "gpu-stream";
+    case ASSAY_LANE_PROCESS:
+        return "process";
     }
     return NULL;
 }
 
 int assay__lane_kind_of(const char *name)
 {
-    for (int kind = ASSAY_LANE_THREAD; kind <= ASSAY_LANE_GPU_STREAM; kind++)
+    for (int kind = ASSAY_LANE_THREAD; kind <= ASSAY_LANE_PROCESS; kind++)
         if (strcmp(name, assay__lane_kind_name((assay_lane_kind)kind)) == 0)
             return kind;
     return 0;

@@ -1,0 +1,258 @@
+/* assay run: measures a program from outside, and from inside if it links libassay.
+ *
+ * Order matters: everything that can be refused is refused before the program starts; the program
+ * is started before we allocate anything large (launch.c says why); files are written only after it
+ * has ended and the private directory is gone. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "assay/instrument.h"
+#include "assay/record.h"
+#include "assay/report.h"
+#include "commands.h"
+#include "launch.h"
+#include "message.h"
+#include "output.h"
+#include "run_record.h"
+#include "scratch_dir.h"
+#include "watch.h"
+
+/* As env(1) and timeout(1) have them. */
+enum { EXIT_OWN_FAILURE = 125, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
+
+static const size_t default_trace_events = 65536;
+static const double default_interval_seconds = 0.010;
+
+typedef struct run_settings {
+    const char *json, *trace, *output, *name;
+    double interval_seconds;
+    size_t trace_events;
+    bool heap, quiet;
+} run_settings;
+
+static const option run_options[] = {
+    {"heap", 'H', OPTION_FLAG, NULL,
+     "Measure the heap exactly, through the preloaded libassay_heap.so.",
+     offsetof(run_settings, heap)},
+    {"interval", 'i', OPTION_SECONDS, "TIME",
+     "Time between samples of the process tree (default 10ms); lengthened when sampling would take "
+     "more than 2 % of one processor.",
+     offsetof(run_settings, interval_seconds)},
+    {"json", 'j', OPTION_TEXT, "FILE", "Write the run record as JSON; '-' is standard output.",
+     offsetof(run_settings, json)},
+    {"name", 'n', OPTION_TEXT, "TEXT", "Name of the run, kept in the record.",
+     offsetof(run_settings, name)},
+    {"output", 'o', OPTION_TEXT, "FILE",
+     "Write the text summary to FILE instead of standard error.", offsetof(run_settings, output)},
+    {"quiet", 'q', OPTION_FLAG, NULL, "Print no summary.", offsetof(run_settings, quiet)},
+    {"trace", 't', OPTION_TEXT, "FILE",
+     "Write a Chrome trace of its spans and memory, for ui.perfetto.dev; '-' is standard output.",
+     offsetof(run_settings, trace)},
+    {"trace-events", 0, OPTION_COUNT, "N",
+     "Most recent spans of each thread kept for --trace (default 65536).",
+     offsetof(run_settings, trace_events)},
+};
+
+/* Everything one run needs, in the order it comes into being. */
+typedef struct run {
+    const run_settings *settings;
+    char *const *command;
+    char journal_dir[SCRATCH_PATH_SIZE];
+    char heap_dir[SCRATCH_PATH_SIZE];
+    char *preload; /* value of LD_PRELOAD, or NULL */
+    launch_result launch;
+    watch_result watch;
+} run;
+
+static bool make_scratch(run *r)
+{
+    if (scratch_dir_make(r->journal_dir) && (!r->settings->heap || scratch_dir_make(r->heap_dir)))
+        return true;
+    message_error("assay run: cannot make a private directory in '%s': %s; set TMPDIR",
+                  getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp", strerror(errno));
+    return false;
+}
+
+static bool find_interposer(run *r)
+{
+    char library[SCRATCH_PATH_SIZE];
+    if (!r->settings->heap)
+        return true;
+    if (!scratch_find_interposer(library)) {
+        message_error("assay run: --heap needs libassay_heap.so in lib/ beside the assay command "
+                      "or in ../lib/, and it is in neither; reinstall assay");
+        return false;
+    }
+    const char *existing = getenv("LD_PRELOAD");
+    if (existing == NULL || *existing == '\0')
+        r->preload = strdup(library);
+    else if (asprintf(&r->preload, "%s:%s", library, existing) < 0)
+        r->preload = NULL;
+    if (r->preload == NULL)
+        message_error("assay run: out of memory");
+    return r->preload != NULL;
+}
+
+static void start(run *r)
+{
+    char events[32];
+    launch_variable variables[4];
+    size_t count = 0;
+    variables[count++] = (launch_variable){"ASSAY_JOURNAL_DIR", r->journal_dir};
+    if (r->settings->trace != NULL) {
+        snprintf(events, sizeof events, "%zu", r->settings->trace_events);
+        variables[count++] = (launch_variable){"ASSAY_TRACE_EVENTS", events};
+    }
+    if (r->preload != NULL) {
+        variables[count++] = (launch_variable){"ASSAY_HEAP_DIR", r->heap_dir};
+        variables[count++] = (launch_variable){"LD_PRELOAD", r->preload};
+    }
+    sigset_t original;
+    launch_block_signals(&original);
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); /* orphans of the tree come to us */
+    r->launch = launch_start(r->command, variables, count, &original);
+}
+
+static int explain_failure(const launch_result *launch, const char *program)
+{
+    if (launch->found && launch->failure == EAGAIN) {
+        message_error("assay run: cannot start a process: %s", strerror(launch->failure));
+        return EXIT_OWN_FAILURE;
+    }
+    if (!launch->found) {
+        message_error("assay run: '%s' was not found%s", program,
+                      strchr(program, '/') != NULL ? "" : " in PATH");
+        return EXIT_NOT_FOUND;
+    }
+    const char *remedy = "";
+    if (launch->failure == ENOENT)
+        remedy = "; the interpreter in its first line is missing";
+    else if (launch->failure == EACCES)
+        remedy = "; is it executable (chmod +x)?";
+    else if (launch->failure == ENOEXEC)
+        remedy = "; a script needs a first line such as #!/bin/sh";
+    message_error("assay run: cannot execute '%s': %s%s", program, strerror(launch->failure),
+                  remedy);
+    return EXIT_NOT_EXECUTABLE;
+}
+
+static int exit_of(int wait_status)
+{
+    return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+static assay_status print_summary(const void *record, FILE *stream, assay_error *error)
+{
+    return assay_report_run(record, stream, error);
+}
+
+static assay_status print_trace(const void *record, FILE *stream, assay_error *error)
+{
+    return assay_report_trace(record, stream, error);
+}
+
+/* False, after a message, if any of them could not be written. */
+static bool write_results(const run_settings *settings, const assay_record *record)
+{
+    assay_error error = {0};
+    bool good = true;
+    if (!settings->quiet) {
+        assay_status status =
+            settings->output != NULL
+                ? assay_report_write(settings->output, print_summary, record, &error)
+                : assay_report_run(record, stderr, &error);
+        good &= output_check("run", status, &error);
+    }
+    if (settings->json != NULL)
+        good &= output_check("run",
+                             assay_record_write(record, settings->json,
+                                                settings->trace != NULL ? ASSAY_RECORD_EVENTS : 0,
+                                                &error),
+                             &error);
+    if (settings->trace != NULL)
+        good &= output_check(
+            "run", assay_report_write(settings->trace, print_trace, record, &error), &error);
+    return good;
+}
+
+static int measure(run *r)
+{
+    assay_reading steal = assay_machine_steal_seconds();
+    start(r);
+    if (r->launch.failure != 0)
+        return explain_failure(&r->launch, r->command[0]);
+    watch_until_end(r->launch.pid, r->settings->interval_seconds, &r->watch);
+    run_facts facts = {.name = r->settings->name,
+                       .command = r->command,
+                       .launch = &r->launch,
+                       .watch = &r->watch,
+                       .journal_dir = r->journal_dir,
+                       .heap_dir = r->settings->heap ? r->heap_dir : NULL,
+                       .steal_before = steal};
+    assay_record *record = NULL;
+    assay_error error = {0};
+    assay_status status = run_record_make(&facts, &error, &record);
+    scratch_dir_remove(r->journal_dir);
+    scratch_dir_remove(r->heap_dir);
+    r->journal_dir[0] = r->heap_dir[0] = '\0';
+    int code = exit_of(r->watch.wait_status);
+    if (status != ASSAY_OK) {
+        message_error("assay run: %s", error.message);
+        code = EXIT_OWN_FAILURE;
+    } else if (!write_results(r->settings, record)) {
+        code = EXIT_OWN_FAILURE;
+    }
+    assay_record_free(record);
+    watch_release(&r->watch);
+    return code;
+}
+
+static int run_main(const command *self, int argc, char **argv)
+{
+    run_settings settings = {.interval_seconds = default_interval_seconds,
+                             .trace_events = default_trace_events};
+    char **operands;
+    int count;
+    options_outcome outcome = options_parse(self, argc, argv, &settings, &operands, &count);
+    if (outcome != OPTIONS_GO)
+        return outcome == OPTIONS_HELP ? EX_OK : EX_USAGE;
+    if (count == 0) {
+        message_error("assay run: no command to measure; write: assay run -- COMMAND ARGUMENT...");
+        return EX_USAGE;
+    }
+    const char *outputs[] = {settings.json, settings.trace, settings.output};
+    int refused = output_refuse("run", outputs, sizeof outputs / sizeof *outputs);
+    if (refused != EX_OK)
+        return refused;
+    run r = {.settings = &settings, .command = operands};
+    int code = find_interposer(&r) && make_scratch(&r) ? measure(&r) : EXIT_OWN_FAILURE;
+    scratch_dir_remove(r.journal_dir);
+    scratch_dir_remove(r.heap_dir);
+    free(r.preload);
+    return code;
+}
+
+const command command_run = {
+    .name = "run",
+    .summary = "measure any program: time, memory, input and output, spans",
+    .operands = "[--] COMMAND [ARGUMENT...]",
+    .description =
+        "Runs COMMAND (no shell) and measures it with all the processes it starts: wall\n"
+        "and processor time, peak memory of the largest process and of the whole tree,\n"
+        "context switches, page faults, storage input and output, time stolen by other\n"
+        "virtual machines. If it links libassay, its spans are in the record too, also\n"
+        "when it was killed. The summary goes to standard error; COMMAND keeps standard\n"
+        "input and output. The exit status is that of COMMAND, 128 + N if signal N killed\n"
+        "it, 125 if assay itself failed, 126 if COMMAND cannot be executed, 127 if it was\n"
+        "not found; 64 and 73 for options and output paths refused before the start.",
+    .options = run_options,
+    .option_count = sizeof run_options / sizeof *run_options,
+    .first_operand_ends_options = true,
+    .main = run_main,
+};

@@ -1,0 +1,32 @@
+/* What `assay doctor` asks the machine. */
+#ifndef ASSAY_CLI_DOCTOR_H
+#define ASSAY_CLI_DOCTOR_H
+
+#include <stddef.h>
+
+typedef enum doctor_level {
+    DOCTOR_OK,      /* measured, as precisely as designed */
+    DOCTOR_LIMITED, /* measured, with less precision or with disturbances; `remedy` says what helps
+                     */
+    DOCTOR_NO       /* not measured here; `finding` says why */
+} doctor_level;
+
+typedef struct doctor_finding {
+    doctor_level level;
+    char finding[256];
+    char remedy[256]; /* empty: nothing to do */
+} doctor_finding;
+
+typedef struct doctor_probe {
+    const char *group; /* heading in the text */
+    const char *key;   /* in JSON */
+    const char *title; /* in the text */
+    void (*examine)(doctor_finding *finding);
+} doctor_probe;
+
+/* All probes, in the order to print; each takes at most some milliseconds and leaves nothing
+ * behind. */
+extern const doctor_probe doctor_probes[];
+extern const size_t doctor_probe_count;
+
+#endif

@@ -1,0 +1,334 @@
+/* Every probe tries the thing itself instead of guessing from versions: opens the counter, maps the
+ * page, creates the file. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "assay/clock.h"
+#include "assay/instrument.h"
+#include "doctor.h"
+#include "scratch_dir.h"
+
+/* A journal with default options takes this much. */
+static const double journal_bytes = 16.0 * 1024 * 1024;
+
+static void __attribute__((format(printf, 3, 4)))
+conclude(doctor_finding *f, doctor_level level, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    f->level = level;
+    vsnprintf(f->finding, sizeof f->finding, format, arguments);
+    va_end(arguments);
+}
+
+static void __attribute__((format(printf, 2, 3))) advise(doctor_finding *f, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(f->remedy, sizeof f->remedy, format, arguments);
+    va_end(arguments);
+}
+
+/* The first line of a small file; false if it cannot be read. */
+static bool read_line(const char *path, char *line, size_t size)
+{
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return false;
+    bool got = fgets(line, (int)size, file) != NULL;
+    fclose(file);
+    if (got)
+        line[strcspn(line, "\n")] = '\0';
+    return got;
+}
+
+typedef struct fact_query {
+    const char *key;
+    char *value;
+    size_t size;
+    bool found;
+} fact_query;
+
+static void answer(void *context, const char *key, const char *value, assay_validity validity)
+{
+    fact_query *query = context;
+    if (strcmp(key, query->key) != 0 || validity != ASSAY_VALID || value == NULL)
+        return;
+    snprintf(query->value, query->size, "%s", value);
+    query->found = true;
+}
+
+static bool machine_fact(const char *key, char *value, size_t size)
+{
+    fact_query query = {.key = key, .value = value, .size = size};
+    assay_machine_describe(answer, &query);
+    return query.found;
+}
+
+static void examine_clock(doctor_finding *f)
+{
+    assay_clock_info info = {.struct_size = sizeof info};
+    if (assay_clock_describe(assay_clock_default(), &info) != ASSAY_OK) {
+        conclude(f, DOCTOR_NO, "the clock cannot be described");
+        return;
+    }
+    char cost[32] = "unknown", step[32] = "unknown";
+    if (info.cost_ns.validity == ASSAY_VALID)
+        snprintf(cost, sizeof cost, "%.1f ns", info.cost_ns.value);
+    if (info.resolution_ns.validity == ASSAY_VALID)
+        snprintf(step, sizeof step, "%.1f ns", info.resolution_ns.value);
+    bool counter = strcmp(info.source, "clock-monotonic") != 0;
+    conclude(f, counter ? DOCTOR_OK : DOCTOR_LIMITED,
+             "%s at %.0f MHz, smallest step %s, %s a reading; %s", info.source,
+             info.frequency_hz / 1e6, step, cost, info.reason);
+    if (!counter)
+        advise(f, "spans cost more with the system clock; on x86 boot with a stable TSC "
+                  "(tsc=reliable)");
+}
+
+static void examine_frequency(doctor_finding *f)
+{
+    char governor[64], turbo[64];
+    bool has_governor = machine_fact("governor", governor, sizeof governor);
+    bool has_turbo = machine_fact("turbo", turbo, sizeof turbo);
+    if (!has_governor) {
+        conclude(f, DOCTOR_LIMITED,
+                 "the kernel does not say how the processor's frequency is governed%s%s",
+                 has_turbo ? "; turbo is " : "", has_turbo ? turbo : "");
+        advise(f, "on a virtual machine this is up to its host");
+        return;
+    }
+    bool steady = strcmp(governor, "performance") == 0;
+    conclude(f, steady ? DOCTOR_OK : DOCTOR_LIMITED, "governor %s%s%s", governor,
+             has_turbo ? ", turbo " : "", has_turbo ? turbo : "");
+    if (!steady)
+        advise(f, "cpupower frequency-set -g performance");
+}
+
+static void examine_virtualization(doctor_finding *f)
+{
+    char kind[64];
+    assay_reading steal = assay_machine_steal_seconds();
+    bool found = machine_fact("virtualization", kind, sizeof kind);
+    if (found && strcmp(kind, "none") == 0) {
+        conclude(f, DOCTOR_OK, "bare metal: no time is stolen");
+    } else if (steal.validity == ASSAY_VALID) {
+        conclude(f, DOCTOR_LIMITED,
+                 "%s: other guests can take processor time (%.2f s stolen since boot); it is "
+                 "measured and stands in every run",
+                 found ? kind : "virtualization unknown", steal.value);
+    } else {
+        conclude(f, DOCTOR_LIMITED, "%s; stolen time: %s", found ? kind : "virtualization unknown",
+                 assay_validity_text(steal.validity));
+    }
+}
+
+static void examine_load(doctor_finding *f)
+{
+    double loads[1];
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (getloadavg(loads, 1) != 1) {
+        conclude(f, DOCTOR_LIMITED, "the load of the machine is unknown");
+        return;
+    }
+    bool quiet = loads[0] < 0.25 * (double)processors;
+    conclude(f, quiet ? DOCTOR_OK : DOCTOR_LIMITED, "load %.2f on %ld processors", loads[0],
+             processors);
+    if (!quiet)
+        advise(f, "other work disturbs timings; wait until it is done");
+}
+
+static void examine_smt(doctor_finding *f)
+{
+    char smt[64];
+    if (!machine_fact("smt", smt, sizeof smt)) {
+        conclude(f, DOCTOR_LIMITED, "the kernel does not say whether cores are shared by threads");
+        return;
+    }
+    bool off = strcmp(smt, "off") == 0 || strcmp(smt, "notsupported") == 0 ||
+               strcmp(smt, "notimplemented") == 0;
+    conclude(f, off ? DOCTOR_OK : DOCTOR_LIMITED, "hardware threads: %s", smt);
+    if (!off)
+        advise(f, "a busy sibling thread slows its core: pin to one thread of each core (taskset) "
+                  "for steadier timings");
+}
+
+static void examine_rss(doctor_finding *f)
+{
+    assay_memory memory = {.struct_size = sizeof memory};
+    if (assay_memory_read(&memory) != ASSAY_OK || memory.rss_bytes.validity != ASSAY_VALID ||
+        memory.peak_rss_bytes.validity != ASSAY_VALID) {
+        conclude(f, DOCTOR_NO, "resident memory cannot be read from /proc/self");
+        advise(f, "mount /proc");
+        return;
+    }
+    conclude(f, DOCTOR_OK, "resident memory now and at its peak");
+}
+
+static void examine_peak_reset(doctor_finding *f)
+{
+    assay_status status = assay_memory_reset_peak();
+    if (status == ASSAY_OK)
+        conclude(f, DOCTOR_OK,
+                 "the kernel's peak can be reset, so peaks of single spans are exact");
+    else
+        conclude(f, DOCTOR_LIMITED, "peaks are those of the whole run: resetting is %s",
+                 assay_status_message(status));
+}
+
+static void examine_tree(doctor_finding *f)
+{
+    assay_tree_sampler *sampler = NULL;
+    assay_error error = {0};
+    assay_tree_figures figures = {.struct_size = sizeof figures};
+    if (assay_tree_sampler_new(getpid(), &error, &sampler) == ASSAY_OK &&
+        assay_tree_sampler_sample(sampler) == ASSAY_OK &&
+        assay_tree_sampler_read(sampler, &figures) == ASSAY_OK &&
+        figures.tree_peak_rss_bytes.validity == ASSAY_VALID) {
+        bool io = figures.read_bytes.validity == ASSAY_VALID;
+        conclude(f, DOCTOR_OK, "memory of process trees is sampled%s",
+                 io ? "" : "; per-process storage I/O is not readable");
+    } else {
+        conclude(f, DOCTOR_NO, "process trees cannot be sampled: %s",
+                 error.status != ASSAY_OK ? error.message : "/proc is incomplete");
+        advise(f, "mount /proc without hidepid");
+    }
+    assay_tree_sampler_free(sampler);
+}
+
+static void examine_heap(doctor_finding *f)
+{
+    char path[SCRATCH_PATH_SIZE];
+    if (scratch_find_interposer(path)) {
+        conclude(f, DOCTOR_OK, "exact, with 'assay run --heap' or LD_PRELOAD=%.150s", path);
+    } else {
+        conclude(f, DOCTOR_NO, "libassay_heap.so is neither in lib/ beside assay nor in ../lib/");
+        advise(f, "reinstall assay");
+    }
+}
+
+static void examine_journal(doctor_finding *f)
+{
+    const char *chosen = getenv("ASSAY_JOURNAL_DIR");
+    const char *temporary = getenv("TMPDIR");
+    const char *folder = chosen != NULL && *chosen != '\0'         ? chosen
+                         : temporary != NULL && *temporary != '\0' ? temporary
+                                                                   : "/tmp";
+    struct statvfs space;
+    if (access(folder, W_OK | X_OK) != 0 || statvfs(folder, &space) != 0) {
+        conclude(f, DOCTOR_NO, "'%.150s' cannot be written: %s", folder, strerror(errno));
+        advise(f, "set ASSAY_JOURNAL_DIR or TMPDIR to a writable directory");
+        return;
+    }
+    double room = (double)space.f_bavail * (double)space.f_frsize;
+    bool enough = room > 4 * journal_bytes;
+    conclude(f, enough ? DOCTOR_OK : DOCTOR_LIMITED, "'%.150s' is writable, %.0f MiB free", folder,
+             floor(room / 1024 / 1024));
+    if (!enough)
+        advise(f, "a journal takes 16 MiB; free some room or set ASSAY_JOURNAL_DIR");
+}
+
+static void examine_fork(doctor_finding *f)
+{
+    size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+    void *page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) {
+        conclude(f, DOCTOR_NO, "no memory to try it");
+        return;
+    }
+    bool works = madvise(page, bytes, MADV_WIPEONFORK) == 0;
+    munmap(page, bytes);
+    if (works) {
+        conclude(f, DOCTOR_OK, "a forked child gets a journal of its own (MADV_WIPEONFORK)");
+    } else {
+        conclude(f, DOCTOR_LIMITED,
+                 "the kernel lacks MADV_WIPEONFORK: spans of forked children "
+                 "are recognised later");
+        advise(f, "Linux 4.14 or later");
+    }
+}
+
+static void examine_counters(doctor_finding *f)
+{
+    struct perf_event_attr attributes = {.type = PERF_TYPE_HARDWARE,
+                                         .size = sizeof attributes,
+                                         .config = PERF_COUNT_HW_INSTRUCTIONS,
+                                         .exclude_kernel = 1,
+                                         .exclude_hv = 1,
+                                         .disabled = 1};
+    long descriptor = syscall(SYS_perf_event_open, &attributes, 0, -1, -1, 0);
+    int failure = errno;
+    char level[32] = "unknown";
+    read_line("/proc/sys/kernel/perf_event_paranoid", level, sizeof level);
+    if (descriptor >= 0) {
+        close((int)descriptor);
+        conclude(f, DOCTOR_NO, "this version does not read them; the machine would allow it");
+    } else if (failure == EACCES || failure == EPERM) {
+        conclude(f, DOCTOR_NO, "not permitted (kernel.perf_event_paranoid is %.16s)", level);
+        advise(f, "sysctl kernel.perf_event_paranoid=2");
+    } else {
+        conclude(f, DOCTOR_NO, "the processor offers none here (%s)", strerror(failure));
+    }
+}
+
+static void examine_energy(doctor_finding *f)
+{
+    static const char path[] = "/sys/class/powercap/intel-rapl:0/energy_uj";
+    char value[64];
+    if (read_line(path, value, sizeof value)) {
+        conclude(f, DOCTOR_NO, "this version does not measure it; RAPL is readable");
+    } else if (errno == EACCES) {
+        conclude(f, DOCTOR_NO, "not permitted: RAPL is there but only root reads it");
+        advise(f, "chmod a+r %s", path);
+    } else {
+        conclude(f, DOCTOR_NO, "no RAPL counters on this machine");
+    }
+}
+
+static bool library_present(const char *name)
+{
+    void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+    if (library != NULL)
+        dlclose(library);
+    return library != NULL;
+}
+
+static void examine_gpu(doctor_finding *f)
+{
+    bool cuda = library_present("libcuda.so.1"), nvml = library_present("libnvidia-ml.so.1");
+    if (cuda || nvml)
+        conclude(f, DOCTOR_NO, "this version does not measure it; found%s%s",
+                 cuda ? " libcuda.so.1" : "", nvml ? " libnvidia-ml.so.1" : "");
+    else
+        conclude(f, DOCTOR_NO, "no NVIDIA driver library on this machine");
+}
+
+const doctor_probe doctor_probes[] = {
+    {"time", "clock", "clock", examine_clock},
+    {"time", "cpu_frequency", "processor speed", examine_frequency},
+    {"time", "smt", "core sharing", examine_smt},
+    {"time", "virtualization", "virtual machine", examine_virtualization},
+    {"time", "load", "other work", examine_load},
+    {"memory", "rss", "resident memory", examine_rss},
+    {"memory", "peak_reset", "peak of a span", examine_peak_reset},
+    {"memory", "process_tree", "process trees", examine_tree},
+    {"memory", "heap", "heap", examine_heap},
+    {"journal", "journal_directory", "journal directory", examine_journal},
+    {"journal", "fork", "fork", examine_fork},
+    {"more", "hardware_counters", "hardware counters", examine_counters},
+    {"more", "energy", "energy", examine_energy},
+    {"more", "gpu", "gpu", examine_gpu},
+};
+const size_t doctor_probe_count = sizeof doctor_probes / sizeof *doctor_probes;

@@ -1,0 +1,31 @@
+/* Starting the program that is measured, without leaving our own traces in its figures. */
+#ifndef ASSAY_CLI_LAUNCH_H
+#define ASSAY_CLI_LAUNCH_H
+
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* A variable the program finds in its environment, over what it would inherit. */
+typedef struct launch_variable {
+    const char *name, *value;
+} launch_variable;
+
+typedef struct launch_result {
+    pid_t pid;         /* 0 when `failure` is not */
+    uint64_t start_ns; /* CLOCK_MONOTONIC, immediately before the program took over */
+    int failure;       /* errno of the fork or the exec, 0 on success */
+    int found;         /* the failure was of a program that exists */
+} launch_result;
+
+/* Block the signals that watch_until_end() waits for, so that none is lost between the start and
+ * the watching; `original` receives the mask the program shall have. */
+void launch_block_signals(sigset_t *original);
+
+/* Start `command` (searched in PATH, no shell) with our standard streams. Returns when the program
+ * has taken over the process, or has failed to; a failed one is already reaped. */
+launch_result launch_start(char *const *command, const launch_variable *variables, size_t count,
+                           const sigset_t *signal_mask);
+
+#endif

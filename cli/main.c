@@ -1,0 +1,95 @@
+/* The `assay` command: finds the subcommand and hands over. Everything a user can learn from
+ * `assay help` comes from the tables of the commands themselves (commands.h, options.h). */
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "commands.h"
+#include "message.h"
+
+static const command *const commands[] = {&command_run, &command_doctor};
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+static void print_overview(FILE *stream)
+{
+    fputs("usage: assay COMMAND [options] ...\n"
+          "\n"
+          "Measures what a program really costs: time, memory, and where they go.\n"
+          "\n"
+          "commands:\n",
+          stream);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        fprintf(stream, "  %-10s%s\n", commands[i]->name, commands[i]->summary);
+    fputs("  help      explain a command: assay help COMMAND\n"
+          "\n"
+          "Results go to standard output, messages to standard error. Every command takes\n"
+          "--json FILE and --help. 'assay --version' prints the version.\n",
+          stream);
+}
+
+static const command *find(const char *name)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+static int unknown_command(const char *typed)
+{
+    const char *names[COMMAND_COUNT + 1];
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        names[i] = commands[i]->name;
+    names[COMMAND_COUNT] = "help";
+    const char *nearest = options_nearest(typed, names, COMMAND_COUNT + 1, sizeof *names);
+    if (nearest != NULL)
+        message_error("assay: unknown command '%s'; did you mean 'assay %s'?", typed, nearest);
+    else
+        message_error("assay: unknown command '%s'; see 'assay help'", typed);
+    return EX_USAGE;
+}
+
+static int help(const char *topic)
+{
+    if (topic == NULL) {
+        print_overview(stdout);
+    } else {
+        const command *found = find(topic);
+        if (found == NULL)
+            return unknown_command(topic);
+        options_print_help(found, stdout);
+    }
+    return EX_OK;
+}
+
+static int dispatch(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_overview(stderr);
+        return EX_USAGE;
+    }
+    const char *word = argv[1];
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+        puts("assay " ASSAY_VERSION);
+        return EX_OK;
+    }
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+        return help(NULL);
+    if (strcmp(word, "help") == 0)
+        return help(argc > 2 ? argv[2] : NULL);
+    if (word[0] == '-') {
+        message_error("assay: unknown option '%s'; options follow the command: assay COMMAND %s",
+                      word, word);
+        return EX_USAGE;
+    }
+    const command *found = find(word);
+    return found != NULL ? found->main(found, argc - 1, argv + 1) : unknown_command(word);
+}
+
+int main(int argc, char **argv)
+{
+    int code = dispatch(argc, argv);
+    if (!message_flush(stdout, "standard output") && code == EX_OK)
+        code = EX_IOERR;
+    return code;
+}

@@ -1,0 +1,300 @@
+#include "options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "message.h"
+
+enum { MAX_TYPED = 64, HELP_COLUMN = 26, HELP_WIDTH = 79 };
+
+static const option help_option = {
+    .name = "help", .letter = 'h', .type = OPTION_FLAG, .help = "Print this help and exit."};
+
+static char folded(char c)
+{
+    return c == '_' ? '-' : c;
+}
+
+static bool same_name(const char *name, const char *typed, size_t length)
+{
+    if (strlen(name) != length)
+        return false;
+    for (size_t i = 0; i < length; i++)
+        if (name[i] != folded(typed[i]))
+            return false;
+    return true;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours,
+ * which are the slips that fingers make. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t rows = strlen(a), columns = strlen(b);
+    if (rows > MAX_TYPED || columns > MAX_TYPED)
+        return SIZE_MAX;
+    size_t table[3][MAX_TYPED + 1];
+    for (size_t j = 0; j <= columns; j++)
+        table[0][j] = j;
+    for (size_t i = 1; i <= rows; i++) {
+        size_t *row = table[i % 3], *above = table[(i + 2) % 3], *two_above = table[(i + 1) % 3];
+        row[0] = i;
+        for (size_t j = 1; j <= columns; j++) {
+            size_t change = folded(a[i - 1]) != folded(b[j - 1]);
+            row[j] = smaller(smaller(row[j - 1], above[j]) + 1, above[j - 1] + change);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = smaller(row[j], two_above[j - 2] + 1);
+        }
+    }
+    return table[rows % 3][columns];
+}
+
+const char *options_nearest(const char *typed, const char *const *first, size_t count,
+                            size_t stride)
+{
+    const char *nearest = NULL;
+    size_t best = strlen(typed) / 3 + 2; /* one slip in a short word, more in a long one */
+    for (size_t i = 0; i < count; i++) {
+        const char *candidate = *(const char *const *)((const char *)first + i * stride);
+        size_t d = distance(typed, candidate);
+        if (d < best) {
+            best = d;
+            nearest = candidate;
+        }
+    }
+    return nearest;
+}
+
+static const option *find_long(const command *self, const char *typed, size_t length)
+{
+    for (size_t i = 0; i < self->option_count; i++)
+        if (same_name(self->options[i].name, typed, length))
+            return &self->options[i];
+    return same_name(help_option.name, typed, length) ? &help_option : NULL;
+}
+
+static const option *find_letter(const command *self, char letter)
+{
+    for (size_t i = 0; i < self->option_count; i++)
+        if (self->options[i].letter == letter)
+            return &self->options[i];
+    return letter == help_option.letter ? &help_option : NULL;
+}
+
+static bool parse_seconds(const char *text, double *seconds)
+{
+    static const struct {
+        const char *unit;
+        double seconds;
+    } units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"µs", 1e-6}, {"min", 60}};
+    char *end = NULL;
+    errno = 0;
+    double value = strtod(text, &end);
+    if (end == text || errno != 0 || !isfinite(value) || value <= 0)
+        return false;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(end, units[i].unit) == 0) {
+            *seconds = value * units[i].seconds;
+            return true;
+        }
+    return false;
+}
+
+static bool parse_count(const char *text, size_t *count)
+{
+    char *end = NULL;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || value == 0)
+        return false;
+    *count = (size_t)value;
+    return true;
+}
+
+static bool store(const command *self, const option *found, const char *value, void *settings)
+{
+    void *field = (char *)settings + found->offset;
+    switch (found->type) {
+    case OPTION_FLAG:
+        *(bool *)field = true;
+        return true;
+    case OPTION_TEXT:
+        *(const char **)field = value;
+        if (*value != '\0')
+            return true;
+        message_error("assay %s: option '--%s' needs a non-empty %s", self->name, found->name,
+                      found->argument);
+        return false;
+    case OPTION_SECONDS:
+        if (parse_seconds(value, field))
+            return true;
+        message_error("assay %s: '%s' is not a duration for '--%s'; write for example 10ms or 0.5s",
+                      self->name, value, found->name);
+        return false;
+    case OPTION_COUNT:
+        if (parse_count(value, field))
+            return true;
+        message_error("assay %s: '%s' is not a whole number above 0 for '--%s'", self->name, value,
+                      found->name);
+        return false;
+    }
+    return false;
+}
+
+static void complain_unknown(const command *self, const char *typed, size_t length)
+{
+    char name[MAX_TYPED + 1];
+    length = smaller(length, MAX_TYPED);
+    memcpy(name, typed, length);
+    name[length] = '\0';
+    const char *nearest =
+        self->option_count == 0
+            ? NULL
+            : options_nearest(name, &self->options->name, self->option_count, sizeof(option));
+    if (nearest != NULL)
+        message_error("assay %s: unknown option '--%s'; did you mean '--%s'?", self->name, name,
+                      nearest);
+    else
+        message_error("assay %s: unknown option '--%s'; see 'assay %s --help'", self->name, name,
+                      self->name);
+}
+
+/* The state of one pass over argv. */
+typedef struct cursor {
+    const command *self;
+    int argc;
+    char **argv;
+    int at;
+    void *settings;
+    bool help;
+} cursor;
+
+static bool take_value(cursor *c, const option *found, const char *attached)
+{
+    if (found == &help_option) {
+        c->help = true;
+        return true;
+    }
+    if (found->type == OPTION_FLAG) {
+        if (attached == NULL)
+            return store(c->self, found, NULL, c->settings);
+        message_error("assay %s: option '--%s' takes no value", c->self->name, found->name);
+        return false;
+    }
+    if (attached != NULL)
+        return store(c->self, found, attached, c->settings);
+    if (c->at + 1 < c->argc)
+        return store(c->self, found, c->argv[++c->at], c->settings);
+    message_error("assay %s: option '--%s' needs a value: --%s %s", c->self->name, found->name,
+                  found->name, found->argument);
+    return false;
+}
+
+static bool take_long(cursor *c, const char *typed)
+{
+    const char *equals = strchr(typed, '=');
+    size_t length = equals != NULL ? (size_t)(equals - typed) : strlen(typed);
+    const option *found = find_long(c->self, typed, length);
+    if (found == NULL) {
+        complain_unknown(c->self, typed, length);
+        return false;
+    }
+    return take_value(c, found, equals != NULL ? equals + 1 : NULL);
+}
+
+static bool take_letters(cursor *c, const char *letters)
+{
+    for (; *letters != '\0'; letters++) {
+        const option *found = find_letter(c->self, *letters);
+        if (found == NULL) {
+            message_error("assay %s: unknown option '-%c'; see 'assay %s --help'", c->self->name,
+                          *letters, c->self->name);
+            return false;
+        }
+        if (found->type != OPTION_FLAG)
+            return take_value(c, found, letters[1] != '\0' ? letters + 1 : NULL);
+        if (!take_value(c, found, NULL))
+            return false;
+    }
+    return true;
+}
+
+options_outcome options_parse(const command *self, int argc, char **argv, void *settings,
+                              char ***operands, int *operand_count)
+{
+    cursor c = {.self = self, .argc = argc, .argv = argv, .at = 1, .settings = settings};
+    int kept = 0;
+    for (; c.at < argc && !c.help; c.at++) {
+        char *word = argv[c.at];
+        bool is_option = word[0] == '-' && word[1] != '\0';
+        if (is_option && strcmp(word, "--") == 0) {
+            c.at++;
+            break;
+        }
+        if (!is_option && self->first_operand_ends_options)
+            break;
+        if (!is_option)
+            argv[1 + kept++] = word;
+        else if (!(word[1] == '-' ? take_long(&c, word + 2) : take_letters(&c, word + 1)))
+            return OPTIONS_BAD;
+    }
+    if (c.help) {
+        options_print_help(self, stdout);
+        return OPTIONS_HELP;
+    }
+    while (c.at < argc)
+        argv[1 + kept++] = argv[c.at++];
+    argv[1 + kept] = NULL;
+    *operands = argv + 1;
+    *operand_count = kept;
+    return OPTIONS_GO;
+}
+
+static void print_wrapped(const char *text, int column, FILE *stream)
+{
+    while (*text != '\0') {
+        size_t word = strcspn(text, " ");
+        if (column + (int)word + 1 > HELP_WIDTH) {
+            fprintf(stream, "\n%*s", HELP_COLUMN, "");
+            column = HELP_COLUMN;
+        } else if (column > HELP_COLUMN) {
+            fputc(' ', stream);
+            column++;
+        }
+        fwrite(text, 1, word, stream);
+        column += (int)word;
+        text += word + strspn(text + word, " ");
+    }
+    fputc('\n', stream);
+}
+
+static void print_option(const option *shown, FILE *stream)
+{
+    char label[128];
+    char letter[8] = "    ";
+    if (shown->letter != 0)
+        snprintf(letter, sizeof letter, "-%c, ", shown->letter);
+    int used = snprintf(label, sizeof label, "  %s--%s%s%s", letter, shown->name,
+                        shown->argument != NULL ? " " : "",
+                        shown->argument != NULL ? shown->argument : "");
+    fprintf(stream, "%-*s", HELP_COLUMN, label);
+    if (used > HELP_COLUMN - 2)
+        fprintf(stream, "\n%*s", HELP_COLUMN, "");
+    print_wrapped(shown->help, HELP_COLUMN, stream);
+}
+
+void options_print_help(const command *self, FILE *stream)
+{
+    fprintf(stream, "usage: assay %s [options] %s\n\n%s\n\noptions:\n", self->name, self->operands,
+            self->description);
+    for (size_t i = 0; i < self->option_count; i++)
+        print_option(&self->options[i], stream);
+    print_option(&help_option, stream);
+}

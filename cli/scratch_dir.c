@@ -1,0 +1,77 @@
+#include "scratch_dir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool scratch_dir_make(char path[SCRATCH_PATH_SIZE])
+{
+    const char *parent = getenv("TMPDIR");
+    if (parent == NULL || *parent == '\0')
+        parent = "/tmp";
+    int used = snprintf(path, SCRATCH_PATH_SIZE, "%s/assay-XXXXXX", parent);
+    if (used < 0 || used >= SCRATCH_PATH_SIZE) {
+        path[0] = '\0';
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    if (mkdtemp(path) != NULL) /* mode 0700 */
+        return true;
+    path[0] = '\0';
+    return false;
+}
+
+static bool is_dot(const char *name)
+{
+    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+void scratch_dir_remove(const char *path)
+{
+    if (*path == '\0')
+        return;
+    DIR *directory = opendir(path);
+    if (directory == NULL)
+        return;
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;)
+        if (!is_dot(entry->d_name))
+            unlinkat(dirfd(directory), entry->d_name, 0);
+    closedir(directory);
+    rmdir(path);
+}
+
+bool scratch_dir_is_empty(const char *path)
+{
+    DIR *directory = opendir(path);
+    if (directory == NULL)
+        return true;
+    bool empty = true;
+    for (struct dirent *entry; empty && (entry = readdir(directory)) != NULL;)
+        empty = is_dot(entry->d_name);
+    closedir(directory);
+    return empty;
+}
+
+bool scratch_find_interposer(char path[SCRATCH_PATH_SIZE])
+{
+    static const char *const places[] = {"lib/libassay_heap.so", "../lib/libassay_heap.so"};
+    char folder[SCRATCH_PATH_SIZE];
+    ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
+    if (length <= 0)
+        return false;
+    folder[length] = '\0';
+    char *slash = strrchr(folder, '/');
+    if (slash == NULL)
+        return false;
+    *slash = '\0';
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        int used = snprintf(path, SCRATCH_PATH_SIZE, "%s/%s", folder, places[i]);
+        if (used > 0 && used < SCRATCH_PATH_SIZE && access(path, R_OK) == 0)
+            return true;
+    }
+    return false;
+}
