@@ -480,6 +480,32 @@ static void test_a_full_disk_is_reported(void **state)
     assay_record_free(record);
 }
 
+/* Not a test of its own: tests/accuracy/test_record_schema.sh asks for files to hold against the
+ * schema. */
+static void test_samples_are_written_when_asked_for(void **state)
+{
+    (void)state;
+    const char *folder = getenv("ASSAY_RECORD_SAMPLES");
+    if (folder == NULL)
+        skip();
+    char path[4096];
+    assay_record *record = sample_record(), *empty = NULL;
+    snprintf(path, sizeof path, "%s/full.json", folder);
+    assert_int_equal(assay_record_write(record, path, ASSAY_RECORD_EVENTS, NULL), ASSAY_OK);
+    int turn = 0;
+    MISS(assay_record_process, &record->process, wall_seconds, process_count);
+    MISS(assay_record_operation, &record->operations[0], min_seconds, p999_seconds);
+    MISS(assay_record_operation, &record->operations[0], rss_delta_bytes, gpu_peak_bytes);
+    MISS(assay_record_clock, &record->clock, frequency_hz, cost_ns);
+    snprintf(path, sizeof path, "%s/missing.json", folder);
+    assert_int_equal(assay_record_write(record, path, ASSAY_RECORD_COMPACT, NULL), ASSAY_OK);
+    assert_int_equal(assay_record_new(&empty), ASSAY_OK);
+    snprintf(path, sizeof path, "%s/empty.json", folder);
+    assert_int_equal(assay_record_write(empty, path, 0, NULL), ASSAY_OK);
+    assay_record_free(empty);
+    assay_record_free(record);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -496,6 +522,7 @@ int main(void)
         cmocka_unit_test(test_dangling_references_are_not_written),
         cmocka_unit_test(test_files_are_replaced_whole_or_not_at_all),
         cmocka_unit_test(test_a_full_disk_is_reported),
+        cmocka_unit_test(test_samples_are_written_when_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,73 @@
+/* Single values of a record's JSON, checked on their way in.
+ *
+ * Every reader takes the value found (NULL: the key is absent) and its key (NULL: a member of an
+ * array, whose index was entered), and fails with a message that names the place:
+ * "run.json: operations[3].count: an integer is expected, not a string". */
+#ifndef ASSAY_RECORD_DECODE_VALUE_H
+#define ASSAY_RECORD_DECODE_VALUE_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "assay/record.h"
+
+enum { ASSAY__DECODER_MAX_STEPS = 4 };
+#define ASSAY__NO_INDEX SIZE_MAX
+
+/* One step on the way from the top to a value: `key`, `key[index]` or, without key, `[index]`. */
+typedef struct assay__decoder_step {
+    const char *key;
+    size_t index;
+} assay__decoder_step;
+
+typedef struct assay__decoder {
+    assay_record *record; /* being filled; owner of the texts */
+    const char *source;   /* of the bytes, for messages; NULL: unnamed */
+    assay_error *error;
+    assay__decoder_step steps[ASSAY__DECODER_MAX_STEPS];
+    size_t depth;
+} assay__decoder;
+
+/* Go into `key` (and there to `index`, or ASSAY__NO_INDEX), and back out. Both strings are
+ * borrowed. */
+void assay__decoder_enter(assay__decoder *d, const char *key, size_t index);
+void assay__decoder_leave(assay__decoder *d);
+
+/* The source as messages show it: never NULL, its end if it is long. */
+const char *assay__decoder_source(const assay__decoder *d);
+
+/* Fail at `key` within the current place: ASSAY_E_FORMAT. */
+ASSAY_PRINTF(3, 4)
+assay_status assay__decoder_reject(const assay__decoder *d, const char *key, const char *format,
+                                   ...);
+/* The same: "`expected` is expected, not a string". */
+assay_status assay__decoder_reject_type(const assay__decoder *d, const char *key,
+                                        const char *expected, const json_t *found);
+/* Fail with ASSAY_E_MEMORY. */
+assay_status assay__decoder_out_of_memory(const assay__decoder *d);
+
+/* A copy of the text in the record's memory. */
+ASSAY_MUST_USE assay_status assay__decode_text(assay__decoder *d, const char *key,
+                                               const json_t *value, const char **text);
+
+/* An integer within low … high. */
+ASSAY_MUST_USE assay_status assay__decode_integer(const assay__decoder *d, const char *key,
+                                                  const json_t *value, int64_t low, int64_t high,
+                                                  int64_t *integer);
+/* An integer within 0 … high. */
+ASSAY_MUST_USE assay_status assay__decode_small(const assay__decoder *d, const char *key,
+                                                const json_t *value, int32_t high, int32_t *number);
+
+/* A number; NaN for null, which stands for a number that was not finite. */
+ASSAY_MUST_USE assay_status assay__decode_number(const assay__decoder *d, const char *key,
+                                                 const json_t *value, double *number);
+
+/* The member `key` of `object`: a number, or null with its reason in `object`'s `unavailable`.
+ * Absent, or without a reason, it was not measured. */
+ASSAY_MUST_USE assay_status assay__decode_reading(assay__decoder *d, const json_t *object,
+                                                  const char *key, assay_reading *reading);
+ASSAY_MUST_USE assay_status assay__decode_reason(assay__decoder *d, const json_t *object,
+                                                 const char *key, assay_validity *why);
+
+#endif
