@@ -123,20 +123,6 @@ static assay_status take_snapshot(const char *directory, assay_error *error, ass
     return assay_record_new(record);
 }
 
-/* Times in a snapshot count from the first journal; those of a run count from its start. */
-static void count_from_start(assay_record *record, uint64_t start_ns)
-{
-    if (record->origin_monotonic_seconds.validity != ASSAY_VALID)
-        return;
-    double shift = record->origin_monotonic_seconds.value - (double)start_ns * 1e-9;
-    for (size_t i = 0; i < record->metric_count; i++)
-        record->metrics[i].start_seconds += shift;
-    for (size_t i = 0; i < record->event_count; i++)
-        record->events[i].start_seconds += shift;
-    for (size_t i = 0; i < record->open_span_count; i++)
-        record->open_spans[i].start_seconds += shift;
-}
-
 /* The memory of the tree over time, as a counter track of its own lane. */
 static assay_status add_memory_track(assay_record *record, const run_facts *facts)
 {
@@ -169,7 +155,7 @@ static assay_status add_memory_track(assay_record *record, const run_facts *fact
         status = assay_record_add_lane(record, &lane);
     for (size_t i = 0; i < watch->point_count && status == ASSAY_OK; i++) {
         event.start_seconds =
-            ((double)watch->points[i].time_ns - (double)facts->launch->start_ns) * 1e-9;
+            (double)(int64_t)(watch->points[i].time_ns - facts->launch->start_ns) / 1e9;
         event.value = watch->points[i].rss_bytes;
         status = assay_record_add_event(record, &event);
     }
@@ -203,7 +189,6 @@ assay_status run_record_make(const run_facts *facts, assay_error *error, assay_r
     fill_process(&record->process, facts);
     if (facts->heap_dir != NULL)
         fill_heap(&record->process, facts->heap_dir, facts->command[0]);
-    count_from_start(record, facts->launch->start_ns);
     status = add_memory_track(record, facts);
     if (status == ASSAY_OK)
         status = describe_record(record);

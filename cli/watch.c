@@ -73,14 +73,15 @@ static void sample(watch *w)
 {
     if (w->sampler == NULL)
         return;
-    uint64_t before_ns = monotonic_ns();
+    uint64_t time_ns = monotonic_ns();
+    double cpu_before = own_cpu_seconds();
     assay_tree_figures figures = {.struct_size = sizeof figures};
     if (assay_tree_sampler_sample(w->sampler) != ASSAY_OK ||
         assay_tree_sampler_read(w->sampler, &figures) != ASSAY_OK)
         return;
     if (figures.rss_bytes.validity == ASSAY_VALID)
-        keep_point(w, before_ns, figures.rss_bytes.value);
-    double took_seconds = (double)(monotonic_ns() - before_ns) * 1e-9;
+        keep_point(w, time_ns, figures.rss_bytes.value);
+    double took_seconds = own_cpu_seconds() - cpu_before;
     double wanted = w->interval_seconds * 2; /* from the first interval up to the asked one */
     if (wanted > w->asked_seconds)
         wanted = w->asked_seconds;

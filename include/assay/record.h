@@ -166,9 +166,6 @@ typedef struct assay_record {
     assay_record_clock clock;
     bool has_process;
     assay_record_process process;
-    /* CLOCK_MONOTONIC at the zero of every `start_seconds`; not saved, since it means nothing after
-     * the next boot. */
-    assay_reading origin_monotonic_seconds;
     double total_seconds; /* sum over top-level spans */
     assay_record_operation *operations;
     size_t operation_count;

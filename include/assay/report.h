@@ -41,6 +41,10 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_report_run(const assay_record *recor
 ASSAY_API ASSAY_MUST_USE assay_status assay_report_tree(const assay_record *record, FILE *stream,
                                                         assay_error *error);
 
+/* What a journal holds: threads, call tree, spans recorded one by one, counters; 80 columns. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_report_journal(const assay_record *record, FILE *stream,
+                                                           assay_error *error);
+
 /* The event trace as Chrome JSON, for Perfetto and chrome://tracing: spans strictly nested per
  * thread, counters, names of processes and threads; spans that never ended reach to the end of the
  * trace and carry the argument "open". Without events it is valid and empty. */

@@ -51,7 +51,6 @@ assay_status assay_record_new(assay_record **record)
     made->assay_version = ASSAY_VERSION;
     made->arena = arena;
     made->growths = growths;
-    made->origin_monotonic_seconds = assay_reading_missing(ASSAY_NOT_MEASURED);
     assay__record_clear_readings(assay__record_clock_fields, &made->clock);
     assay__record_clear_readings(assay__record_summary_fields, &made->process);
     assay__record_clear_readings(assay__record_process_fields, &made->process);

@@ -133,6 +133,11 @@ static void print_system(const assay_record_process *process, FILE *stream)
     label(stream, "stolen time");
     fprintf(stream, "%s (machine-wide, by other guests)\n",
             assay__format_reading_seconds(process->steal_seconds, a));
+    if (process->observer_seconds.validity == ASSAY_VALID) {
+        label(stream, "cost of measuring");
+        fprintf(stream, "%s of processor time\n",
+                assay__format_reading_seconds(process->observer_seconds, a));
+    }
 }
 
 assay_status assay_report_run(const assay_record *record, FILE *stream, assay_error *error)

@@ -1,0 +1,101 @@
+/* What a journal holds, as a page of text, 80 columns wide: the threads, the call tree, the spans
+ * recorded one by one, the counters. */
+#include "assay/report.h"
+#include "report/format.h"
+
+enum { NAME_WIDTH = 29, FIGURE_WIDTH = 10, SHOWN_METRICS = 40 };
+
+static void print_who(const assay_record *record, FILE *stream)
+{
+    size_t processes = 0, threads = 0, ended = 0;
+    int64_t last = -1;
+    for (size_t i = 0; i < record->lane_count; i++) {
+        const assay_record_lane *lane = &record->lanes[i];
+        processes += i == 0 || lane->process_id != last;
+        last = lane->process_id;
+        threads += lane->kind == ASSAY_LANE_THREAD;
+        ended += lane->kind == ASSAY_LANE_THREAD && lane->ended;
+    }
+    if (record->name != NULL) {
+        assay__format_left(stream, "monitor", 18);
+        assay__format_left(stream, record->name, 61);
+        fputc('\n', stream);
+    }
+    if (processes == 1)
+        fprintf(stream, "%-18s%lld\n", "process", (long long)last);
+    else
+        fprintf(stream, "%-18s%zu\n", "processes", processes);
+    fprintf(stream, "%-18s%zu", "threads", threads);
+    if (ended > 0)
+        fprintf(stream, ", %zu of them ended", ended);
+    fputs("\n\n", stream);
+}
+
+static void print_figure(FILE *stream, double value)
+{
+    char text[ASSAY__FORMAT_SIZE];
+    snprintf(text, sizeof text, "%.6g", value);
+    assay__format_right(stream, text, FIGURE_WIDTH);
+}
+
+static void print_counters(const assay_record *record, FILE *stream)
+{
+    static const char *const titles[] = {"last", "min", "max", "mean"};
+    char text[ASSAY__FORMAT_SIZE];
+    fputc('\n', stream);
+    assay__format_left(stream, "counter", NAME_WIDTH);
+    assay__format_right(stream, "count", FIGURE_WIDTH);
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        assay__format_right(stream, titles[i], FIGURE_WIDTH);
+    fputc('\n', stream);
+    for (size_t i = 0; i < record->counter_count; i++) {
+        const assay_record_counter *counter = &record->counters[i];
+        assay__format_left(stream, counter->name, NAME_WIDTH);
+        assay__format_right(stream, assay__format_count(counter->count, text), FIGURE_WIDTH);
+        print_figure(stream, counter->last);
+        print_figure(stream, counter->min);
+        print_figure(stream, counter->max);
+        print_figure(stream, counter->mean);
+        fputc('\n', stream);
+    }
+}
+
+static void print_metrics(const assay_record *record, FILE *stream)
+{
+    char text[ASSAY__FORMAT_SIZE];
+    fputc('\n', stream);
+    assay__format_left(stream, "single span", NAME_WIDTH);
+    assay__format_right(stream, "start", FIGURE_WIDTH);
+    assay__format_right(stream, "duration", FIGURE_WIDTH);
+    assay__format_right(stream, "memory", FIGURE_WIDTH + 2);
+    fputc('\n', stream);
+    for (size_t i = 0; i < record->metric_count && i < SHOWN_METRICS; i++) {
+        const assay_record_metric *metric = &record->metrics[i];
+        assay_reading memory = metric->cpu_delta_bytes;
+        size_t indent = metric->depth > 0 && metric->depth < 8 ? 2 * (size_t)metric->depth : 0;
+        fprintf(stream, "%*s", (int)indent, "");
+        assay__format_left(stream, metric->operation, NAME_WIDTH - indent);
+        assay__format_right(stream, assay__format_seconds(metric->start_seconds, text),
+                            FIGURE_WIDTH);
+        assay__format_right(stream, assay__format_seconds(metric->duration_seconds, text),
+                            FIGURE_WIDTH);
+        assay__format_right(stream,
+                            memory.validity == ASSAY_VALID ? assay__format_bytes(memory.value, text)
+                                                           : "n/a",
+                            FIGURE_WIDTH + 2);
+        fputc('\n', stream);
+    }
+    if (record->metric_count > SHOWN_METRICS)
+        fprintf(stream, "and %zu more\n", record->metric_count - SHOWN_METRICS);
+}
+
+assay_status assay_report_journal(const assay_record *record, FILE *stream, assay_error *error)
+{
+    print_who(record, stream);
+    assay_status status = assay_report_tree(record, stream, error);
+    if (status == ASSAY_OK && record->metric_count > 0)
+        print_metrics(record, stream);
+    if (status == ASSAY_OK && record->counter_count > 0)
+        print_counters(record, stream);
+    return status;
+}
