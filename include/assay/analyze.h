@@ -1,0 +1,246 @@
+/* What measured figures mean: timers compared, convergence, warm-up, aggregates, bottlenecks.
+ *
+ * Arrays and records in, numbers out: nothing here measures or prints. Structs that come from the
+ * seeds keep the seeds' keys: `_time` is in seconds, `_ms` in milliseconds, `_mb` in 2^20 bytes,
+ * `_pct` in percent. A figure that cannot be known is a reading that says why.
+ *
+ * Threads: one thread at a time on the same object; different objects are independent.
+ */
+#ifndef ASSAY_ANALYZE_H
+#define ASSAY_ANALYZE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "assay/reading.h"
+#include "assay/record.h"
+#include "assay/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- timers: named results, in order ---------------------------------------------------------
+ *
+ *     assay_timers *timers = NULL;
+ *     if (assay_timers_new(stdout, &timers) != ASSAY_OK)
+ *         return 1;
+ *     if (assay_timers_set(timers, "MLP", 120.0) != ASSAY_OK) ...       // flat: only a time
+ *     assay_track_time(timers, "SIREN training", train, &siren);        // facade.h
+ *     assay_print_timing_summary(timers, stdout, "Section 1.1", 9);     // report.h
+ *     assay_timers_free(timers);
+ *
+ * An entry is flat (a time) or nested (a time and further metrics); every function takes both.
+ * Setting a name again replaces its figures and keeps its place, as in a dictionary. An entry
+ * measured while another one was being measured is that one's child: it is shown below it and not
+ * added to the total again. Names are made printable and kept to 255 bytes. */
+typedef struct assay_timers assay_timers;
+
+enum {
+    ASSAY_TIMERS_MAX = 4096,  /* entries */
+    ASSAY_TIMER_METRICS = 16, /* metrics of one entry, beside its time */
+    ASSAY_TIMER_KEY_MAX = 31  /* bytes of a metric's key */
+};
+
+typedef struct assay_timer_metric {
+    char key[ASSAY_TIMER_KEY_MAX + 1]; /* "peak_memory_mb", ... */
+    assay_reading value;
+} assay_timer_metric;
+
+typedef struct assay_timer {
+    const char *name;
+    int32_t parent;     /* index of the entry it was measured in, -1 at the top */
+    assay_reading time; /* seconds; not measured while it still runs */
+    size_t metric_count;
+    const assay_timer_metric *metrics;
+} assay_timer;
+
+/* `progress` is where the tracking calls say what they finished, NULL for silence; it stays the
+ * caller's and must outlive the timers. Caller frees. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_timers_new(FILE *progress, assay_timers **timers);
+ASSAY_API void assay_timers_free(assay_timers *timers);
+
+/* ASSAY_E_ARGUMENT for a time that is negative or not finite, ASSAY_E_LIMIT past
+ * ASSAY_TIMERS_MAX. The entry becomes flat and stands at the top. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_timers_set(assay_timers *timers, const char *name,
+                                                       double seconds);
+
+/* Add or replace one metric of an entry, which is made if missing; the key "time" sets the time.
+ * ASSAY_E_LIMIT for a key longer than ASSAY_TIMER_KEY_MAX or one more than ASSAY_TIMER_METRICS. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_timers_set_metric(assay_timers *timers,
+                                                              const char *name, const char *key,
+                                                              assay_reading value);
+
+/* Not measured when there is no such entry or metric. The key "time" gives the time. */
+ASSAY_API assay_reading assay_timers_get(const assay_timers *timers, const char *name);
+ASSAY_API assay_reading assay_timers_get_metric(const assay_timers *timers, const char *name,
+                                                const char *key);
+
+/* Entries in order of their first appearance. The view borrows from the timers and is good until
+ * they change; `index` must be below the count. */
+ASSAY_API size_t assay_timers_count(const assay_timers *timers);
+ASSAY_API size_t assay_timers_find(const assay_timers *timers, const char *name); /* or the count */
+ASSAY_API assay_timer assay_timers_at(const assay_timers *timers, size_t index);
+
+/* Sum over the entries at the top, in seconds; children are part of their parents. */
+ASSAY_API double assay_timers_total(const assay_timers *timers);
+
+/* ---- speed-up --------------------------------------------------------------------------------
+ */
+typedef struct assay_speedup {
+    const char *name;    /* borrowed from the timers */
+    assay_reading time;  /* seconds */
+    assay_reading ratio; /* baseline time / this time: above 1 is faster than the baseline;
+                            not enough data where a time is zero or missing */
+} assay_speedup;
+
+/* One ratio for each entry, in order, into `ratios`, which has room for assay_timers_count().
+ * `baseline` NULL is the slowest entry. `baseline_index` (may be NULL) gets its place.
+ * ASSAY_E_NOT_FOUND if there is no such entry, ASSAY_E_DATA if it has no time. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_speedup_ratios(const assay_timers *timers,
+                                                           const char *baseline, assay_error *error,
+                                                           assay_speedup *ratios,
+                                                           size_t *baseline_index);
+
+/* The entry with the smallest time: the best of several configurations. ASSAY_E_DATA if none has a
+ * time; the first one wins a tie. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_best_configuration(const assay_timers *timers,
+                                                               size_t *index);
+
+/* ---- convergence, warm-up, latency ----------------------------------------------------------- */
+
+typedef struct assay_convergence {
+    bool converged;                   /* the threshold was reached */
+    assay_reading epochs_to_converge; /* counted from 1; not enough data when never reached */
+    assay_reading time_to_converge;   /* not enough data when never reached, not measured without
+                                         epoch times */
+    assay_reading best_loss, best_epoch, final_loss; /* losses that are not finite are no losses */
+    assay_reading total_time;
+    double threshold;
+} assay_convergence;
+
+/* The first epoch whose loss is at or below `threshold`, and what it took. `epoch_seconds` may be
+ * NULL. ASSAY_E_ARGUMENT for a threshold that is NaN or an epoch time that is negative or not
+ * finite; no epochs at all is no error: nothing converged. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_convergence_analyze(const double *losses,
+                                                                const double *epoch_seconds,
+                                                                size_t count, double threshold,
+                                                                assay_convergence *convergence);
+
+typedef struct assay_warmup {
+    double first_epoch_time;
+    assay_reading avg_steady_state_time; /* mean of all epochs but the first */
+    assay_reading warmup_overhead;       /* first minus steady; negative if the first was faster */
+    assay_reading warmup_overhead_pct;   /* overhead as a share of the steady state */
+} assay_warmup;
+
+/* ASSAY_E_DATA without epochs; with one epoch the steady state is not enough data.
+ * ASSAY_E_ARGUMENT for a time that is negative or not finite. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_warmup_analyze(size_t total_epochs,
+                                                           const double *epoch_seconds,
+                                                           assay_warmup *warmup);
+
+typedef struct assay_inference_stats {
+    size_t num_iterations;
+    double mean_ms, min_ms, max_ms;
+    assay_reading throughput_samples_per_sec; /* not enough data when the clock saw no time pass */
+} assay_inference_stats;
+
+/* From the durations of single calls, each of which handled `samples_per_call` samples (0: one).
+ * ASSAY_E_DATA without durations. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_inference_summarize(const double *seconds, size_t count,
+                                                                size_t samples_per_call,
+                                                                assay_inference_stats *stats);
+
+/* What a training loop took; the epoch monitor (facade.h) fills it. */
+typedef struct assay_epoch_statistics {
+    double total_epoch_time;
+    assay_reading avg_epoch_time; /* not enough data before the first epoch ended */
+    double total_batch_time;
+    assay_reading avg_batch_time, min_batch_time, max_batch_time; /* likewise for batches */
+    uint64_t num_batches, num_epochs;
+    assay_reading first_batch_time; /* of the very first batch, where warm-up shows */
+} assay_epoch_statistics;
+
+/* ---- operations of a record -------------------------------------------------------------------
+ */
+
+/* One operation name, over all its places in the call tree and all threads. */
+typedef struct assay_operation_summary {
+    const char *name; /* borrowed from the record */
+    uint64_t count;
+    double total_seconds; /* recursion counted once: a span inside one of the same name adds none */
+    double self_seconds;  /* total without the time of child operations */
+    double
+        enclosing_seconds; /* what its enclosing operations took; the record's total at the top */
+    assay_reading mean_seconds, min_seconds, max_seconds; /* of single spans */
+    assay_reading first_seconds; /* the first span, where single spans are on record */
+    assay_reading rest_seconds;  /* mean of the recorded spans after the first */
+} assay_operation_summary;
+
+/* Operations merged by name, in order of first appearance; operations known only as individual
+ * metrics come after them. Caller frees `*summaries` with free(); NULL with count 0 when empty.
+ * Cost: O(n log n) in the operations and metrics of the record. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_operations_summarize(
+    const assay_record *record, assay_operation_summary **summaries, size_t *count);
+
+/* Time of one operation over all its places, recursion counted once; not measured when there is
+ * none of that name. */
+ASSAY_API assay_reading assay_operation_seconds(const assay_record *record, const char *name);
+
+/* ---- bottlenecks ------------------------------------------------------------------------------
+ *
+ * A rule is data: which operations it looks at, which figure it compares with which limit, and
+ * what to do about it. assay_bottleneck_rules() shows them all; docs and reports quote them. */
+
+typedef enum assay_evidence {
+    ASSAY_EVIDENCE_OWN_SHARE = 1, /* own time (without children) / total time of the run */
+    ASSAY_EVIDENCE_SHARE = 2,   /* its whole time / total time of the run */
+    ASSAY_EVIDENCE_BATCH_SHARE = 3, /* its whole time / time of the enclosing operation */
+    ASSAY_EVIDENCE_SPREAD = 4,         /* slowest span / fastest span */
+    ASSAY_EVIDENCE_FIRST = 5           /* first span / mean of the others */
+} assay_evidence;
+
+typedef enum assay_severity { ASSAY_SEVERITY_HINT = 1, ASSAY_SEVERITY_WARNING = 2 } assay_severity;
+
+enum { ASSAY_RULE_REMEDIES = 4 };
+
+typedef struct assay_bottleneck_rule {
+    const char *id;         /* "data-loading" */
+    const char *family;     /* of the rules of one family only the first that holds is reported for
+                               an operation */
+    const char *operations; /* words separated by '|', one of which the operation's name contains,
+                               letter case and separators aside; NULL: every operation */
+    assay_evidence evidence;
+    double limit; /* the rule holds above it: a share of 1, or a ratio */
+    assay_severity severity;
+    const char *symptom; /* the line to print; {operation} and {value} stand for the finding's */
+    const char *remedies[ASSAY_RULE_REMEDIES]; /* until NULL */
+} assay_bottleneck_rule;
+
+typedef struct assay_finding {
+    const assay_bottleneck_rule *rule;
+    const char *operation; /* borrowed from the record; "batch" for a training loop */
+    double value;          /* the evidence: share or ratio */
+} assay_finding;
+
+/* The rules, in the order they are tried; static storage. */
+ASSAY_API const assay_bottleneck_rule *assay_bottleneck_rules(size_t *count);
+
+/* What stands out in a record: for each rule, the operations it holds for. Caller frees
+ * `*findings` with free(); NULL with count 0 when nothing does. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_bottlenecks_find(const assay_record *record,
+                                                             assay_finding **findings,
+                                                             size_t *count);
+
+/* The same from the statistics of a training loop: the batch rules only. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_bottlenecks_in_epochs(
+    const assay_epoch_statistics *statistics, assay_finding **findings, size_t *count);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
