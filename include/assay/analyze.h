@@ -196,11 +196,11 @@ ASSAY_API assay_reading assay_operation_seconds(const assay_record *record, cons
  * what to do about it. assay_bottleneck_rules() shows them all; docs and reports quote them. */
 
 typedef enum assay_evidence {
-    ASSAY_EVIDENCE_OWN_SHARE = 1, /* own time (without children) / total time of the run */
-    ASSAY_EVIDENCE_SHARE = 2,   /* its whole time / total time of the run */
+    ASSAY_EVIDENCE_OWN_SHARE = 1,   /* own time (without children) / total time of the run */
+    ASSAY_EVIDENCE_SHARE = 2,       /* its whole time / total time of the run */
     ASSAY_EVIDENCE_BATCH_SHARE = 3, /* its whole time / time of the enclosing operation */
-    ASSAY_EVIDENCE_SPREAD = 4,         /* slowest span / fastest span */
-    ASSAY_EVIDENCE_FIRST = 5           /* first span / mean of the others */
+    ASSAY_EVIDENCE_SPREAD = 4,      /* slowest span / fastest span */
+    ASSAY_EVIDENCE_FIRST = 5        /* first span / mean of the others */
 } assay_evidence;
 
 typedef enum assay_severity { ASSAY_SEVERITY_HINT = 1, ASSAY_SEVERITY_WARNING = 2 } assay_severity;

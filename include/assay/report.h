@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 
+#include "assay/analyze.h"
 #include "assay/record.h"
 #include "assay/status.h"
 
@@ -50,6 +51,91 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_report_journal(const assay_record *r
  * trace and carry the argument "open". Without events it is valid and empty. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_report_trace(const assay_record *record, FILE *stream,
                                                          assay_error *error);
+
+/* ---- Performance monitoring -----------------------------------------------------------------
+ *
+ * Tables keep their documents' widths: a name too long for its column stands on a line of its own
+ * above its figures; a time that would round to 0.000 is shown as 2.1e-05; what was not measured
+ * is "n/a". MB are 2^20 bytes. The table is composed first and written in one piece; the stream is
+ * flushed, so that a full disk is an error here (ASSAY_E_FULL) and not later. A NULL stream prints
+ * nothing. */
+
+/* PERFORMANCE SUMMARY: time, resident memory gained, GPU memory gained and peak. Individually
+ * recorded spans in the order they began, then aggregated operations with their total time; what
+ * ran inside another stands indented below it and is not added to TOTAL again. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_report_performance_summary(const assay_record *record,
+                                                                       FILE *stream,
+                                                                       assay_error *error);
+
+/* AGGREGATE STATISTICS: count, total, mean, min and max, one row for each name wherever it ran.
+ * Recursion is counted once in the total; mean, min and max are of single spans. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_report_aggregate_statistics(const assay_record *record,
+                                                                        FILE *stream,
+                                                                        assay_error *error);
+
+/* The rows of the performance summary as CSV: operation,time,cpu_mb,gpu_mb; seconds and 2^20
+ * bytes, empty where not measured. The file appears complete or not at all. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_export_metrics_csv(const assay_record *record,
+                                                               const char *path,
+                                                               assay_error *error);
+
+/* "[Performance] critical_operation: 1.234s, CPU +250.5MB, GPU +512.0MB" and, on a second line,
+ * the GPU's peak; a line leaves out what was not measured. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_print_performance(const assay_record_metric *metric,
+                                                              FILE *stream);
+
+/* One line for each finding, in the seeds' words; with ASSAY_SHOW_REMEDIES what to do about it. */
+enum assay_findings_flags { ASSAY_SHOW_REMEDIES = 1 };
+ASSAY_API ASSAY_MUST_USE assay_status assay_print_findings(const assay_finding *findings,
+                                                           size_t count, FILE *stream,
+                                                           unsigned flags);
+
+/* "Optimal batch size: 32 (1.234s)": the fastest of the timers, which are named after the
+ * configurations; `what` is "batch size". ASSAY_E_DATA when no timer has a time. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_print_best_configuration(const assay_timers *timers,
+                                                                     FILE *stream,
+                                                                     const char *what);
+
+/* ---- Timing utilities -------------------------------------------------------------------------
+ *
+ * The same rules for widths, small numbers and streams. */
+
+/* TIMING SUMMARY: time and share of the total of every timer; timers measured inside another stand
+ * indented below it. The average line appears for more than one dataset. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_print_timing_summary(const assay_timers *timers,
+                                                                 FILE *stream,
+                                                                 const char *section_name,
+                                                                 size_t num_datasets);
+
+/* SPEEDUP ANALYSIS against `baseline` (NULL: the slowest), fastest first: "1.67x faster",
+ * "1.25x slower", "1.00x as fast". Fails as assay_speedup_ratios does. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_print_speedup_analysis(const assay_timers *timers,
+                                                                   FILE *stream,
+                                                                   const char *baseline,
+                                                                   assay_error *error);
+
+/* "NAME - Detailed Breakdown:", the largest phase first, with shares. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_print_phase_breakdown(const assay_timers *timers,
+                                                                  FILE *stream, const char *name);
+
+ASSAY_API ASSAY_MUST_USE assay_status assay_print_inference_benchmark(
+    const assay_inference_stats *stats, FILE *stream, const char *model_name);
+
+ASSAY_API ASSAY_MUST_USE assay_status assay_print_warmup_analysis(const assay_warmup *warmup,
+                                                                  FILE *stream,
+                                                                  const char *model_name);
+
+/* Columns Section, Model, Time (s); one row for each timer. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_export_timing_csv(const assay_timers *timers,
+                                                              const char *path,
+                                                              const char *section_name,
+                                                              assay_error *error);
+
+/* {"timestamp", "section", "timings": {NAME: seconds, or {"time", metric…, "inside"}}}. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_export_timing_json(const assay_timers *timers,
+                                                               const char *path,
+                                                               const char *section_name,
+                                                               assay_error *error);
 
 #ifdef __cplusplus
 }

@@ -142,11 +142,12 @@ static void add_operation(tally *sum, const assay_record *record,
     if (sum->open > 0)
         return;
     summary->total_seconds += operation->total_seconds;
-    if (operation->parent >= 0)
+    bool nested = operation->parent >= 0 && (size_t)operation->parent < record->operation_count;
+    if (nested)
         summary->enclosing_seconds += record->operations[operation->parent].total_seconds;
     else if (!sum->at_top)
         summary->enclosing_seconds += record->total_seconds;
-    sum->at_top |= operation->parent < 0;
+    sum->at_top |= !nested;
 }
 
 static void add_metric(tally *sum, const assay_record *record, const assay_record_metric *metric,

@@ -1,0 +1,131 @@
+#include "report/cell.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "assay/report.h"
+#include "base/error.h"
+#include "base/text.h"
+
+enum { DEEPEST_INDENT = 8 }; /* levels; below them the indent stays, so that names keep room */
+
+const char *assay__cell_number(char text[ASSAY__CELL_BYTES], double value, int decimals, int width)
+{
+    if (!isfinite(value))
+        return strcpy(text, "n/a");
+    if (fabs(value) < 1e15) {
+        snprintf(text, ASSAY__CELL_BYTES, "%.*f", decimals, value);
+        bool vanished = value != 0.0 && strpbrk(text, "123456789") == NULL;
+        if (!vanished && (int)strlen(text) <= width)
+            return text;
+    }
+    snprintf(text, ASSAY__CELL_BYTES, "%.1e", value);
+    return text;
+}
+
+const char *assay__cell_change(char text[ASSAY__CELL_BYTES], double value, int decimals)
+{
+    if (!isfinite(value))
+        return strcpy(text, "n/a");
+    snprintf(text, ASSAY__CELL_BYTES, fabs(value) < 1e15 ? "%+.*f" : "%+.*e", decimals, value);
+    if (strpbrk(text, "123456789") == NULL)
+        text[0] = '+';
+    return text;
+}
+
+const char *assay__cell_reading(char text[ASSAY__CELL_BYTES], assay_reading value, int decimals,
+                                int width)
+{
+    return assay__cell_number(text, value.validity == ASSAY_VALID ? value.value : NAN, decimals,
+                              width);
+}
+
+void assay__cell_seconds(assay__buffer *table, double seconds, int decimals, int width)
+{
+    char number[ASSAY__CELL_BYTES];
+    bool known = isfinite(seconds);
+    assay__cell_number(number, seconds, decimals, width);
+    assay__buffer_printf(table, "%*s%s", known ? width : width + 1, number, known ? "s" : "");
+}
+
+const char *assay__cell_percent(char text[ASSAY__CELL_BYTES], double part, double whole)
+{
+    double percent = 100.0 * part / whole;
+    if (!(whole > 0.0) || !isfinite(percent))
+        return strcpy(text, "   n/a");
+    snprintf(text, ASSAY__CELL_BYTES, fabs(percent) < 1e9 ? "%5.1f%%" : "%5.1e%%", percent);
+    return text;
+}
+
+const char *assay__cell_label(char label[ASSAY__LABEL_BYTES], const char *text)
+{
+    assay__text_copy_name(label, ASSAY__LABEL_BYTES, text, text == NULL ? 0 : strlen(text));
+    return label;
+}
+
+static void spaces(assay__buffer *table, size_t count)
+{
+    assay__buffer_printf(table, "%*s", (int)count, "");
+}
+
+void assay__cell_name(assay__buffer *table, const char *name, const char *suffix, size_t depth,
+                      size_t width)
+{
+    char label[ASSAY__LABEL_BYTES];
+    assay__cell_label(label, name);
+    size_t indent = 2 * (depth < DEEPEST_INDENT ? depth : DEEPEST_INDENT);
+    size_t columns = indent + assay__text_columns(label) + assay__text_columns(suffix);
+    spaces(table, indent);
+    assay__buffer_append_text(table, label);
+    assay__buffer_append_text(table, suffix);
+    if (columns < width) {
+        spaces(table, width - columns);
+        return;
+    }
+    assay__buffer_append_text(table, "\n");
+    spaces(table, width);
+}
+
+void assay__cell_rule(assay__buffer *table, char mark, size_t length)
+{
+    char line[128];
+    length = length < sizeof line ? length : sizeof line - 1;
+    memset(line, mark, length);
+    line[length] = '\n';
+    assay__buffer_append(table, line, length + 1);
+}
+
+assay_status assay__table_print(assay__buffer *table, FILE *stream)
+{
+    assay_status status = table->status;
+    if (status == ASSAY_OK && stream != NULL && table->length > 0) {
+        errno = 0;
+        if (fwrite(table->data, 1, table->length, stream) != table->length || fflush(stream) != 0)
+            status = assay__fail_errno(NULL, "cannot write");
+    }
+    assay__buffer_release(table);
+    return status;
+}
+
+static assay_status print_table(const void *subject, FILE *stream, assay_error *error)
+{
+    const assay__buffer *table = subject;
+    if (fwrite(table->data, 1, table->length, stream) != table->length)
+        return assay__fail_errno(error, "cannot write");
+    return ASSAY_OK;
+}
+
+assay_status assay__table_write(assay__buffer *table, const char *path, assay_error *error)
+{
+    assay_status status = table->status;
+    if (status != ASSAY_OK)
+        status =
+            assay__fail(error, status, "cannot write '%s': %s", path, assay_status_message(status));
+    else
+        status = assay_report_write(path, print_table, table, error);
+    assay__buffer_release(table);
+    return status;
+}

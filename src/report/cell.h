@@ -1,0 +1,54 @@
+/* Cells of the seeds' tables: fixed columns whatever the name and however large or small the
+ * number.
+ *
+ * A table is composed in a buffer and handed to its stream in one piece. */
+#ifndef ASSAY_REPORT_CELL_H
+#define ASSAY_REPORT_CELL_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "assay/reading.h"
+#include "base/buffer.h"
+
+/* No table of ours is larger; a record of millions of rows is one for CSV. */
+enum { ASSAY__TABLE_MAX_BYTES = 256 << 20 };
+
+enum { ASSAY__CELL_BYTES = 40 };
+
+/* "12.345" with `decimals`, as the seeds print it. A number that would show as zero and is not, or
+ * that is wider than `width`, is shown as "2.1e-05"; one that is not finite as "n/a". */
+const char *assay__cell_number(char text[ASSAY__CELL_BYTES], double value, int decimals, int width);
+/* The same with a sign: "+76.9". A change that rounds to nothing is "+0.0". */
+const char *assay__cell_change(char text[ASSAY__CELL_BYTES], double value, int decimals);
+/* A missing reading is "n/a". */
+const char *assay__cell_reading(char text[ASSAY__CELL_BYTES], assay_reading value, int decimals,
+                                int width);
+
+/* Append "   12.34s", right-aligned with its unit in `width` + 1 columns; "n/a" has no unit. */
+void assay__cell_seconds(assay__buffer *table, double seconds, int decimals, int width);
+
+/* " 35.2%" in six columns; "n/a" when the whole is not above zero. */
+const char *assay__cell_percent(char text[ASSAY__CELL_BYTES], double part, double whole);
+
+/* A name, indented by two spaces a level, in `width` columns; one that does not fit, a space after
+ * it included, gets a line of its own, and the row goes on below it. `suffix` follows the name. */
+void assay__cell_name(assay__buffer *table, const char *name, const char *suffix, size_t depth,
+                      size_t width);
+
+/* A name given by the user (NULL: none), made printable and kept to a reasonable length. */
+enum { ASSAY__LABEL_BYTES = 256 };
+const char *assay__cell_label(char label[ASSAY__LABEL_BYTES], const char *text);
+
+/* `length` times `mark`, and a newline. */
+void assay__cell_rule(assay__buffer *table, char mark, size_t length);
+
+/* Write the table to the stream (NULL: nowhere) and flush it; releases the buffer. ASSAY_E_FULL,
+ * ASSAY_E_IO, … when the stream refused it. */
+ASSAY_MUST_USE assay_status assay__table_print(assay__buffer *table, FILE *stream);
+
+/* Replace the file by the table; releases the buffer. */
+ASSAY_MUST_USE assay_status assay__table_write(assay__buffer *table, const char *path,
+                                               assay_error *error);
+
+#endif

@@ -1,0 +1,72 @@
+/* Findings in the seeds' words: one line each, with its remedies below when asked for. */
+#include <string.h>
+
+#include "assay/report.h"
+#include "report/cell.h"
+
+static const char *sign_of(assay_severity severity)
+{
+    return severity == ASSAY_SEVERITY_WARNING ? "⚠️  " : "⚡ ";
+}
+
+static bool is_share(assay_evidence evidence)
+{
+    return evidence == ASSAY_EVIDENCE_OWN_SHARE || evidence == ASSAY_EVIDENCE_SHARE ||
+           evidence == ASSAY_EVIDENCE_BATCH_SHARE;
+}
+
+/* The rule's symptom with {operation} and {value} filled in. */
+static void symptom(assay__buffer *text, const assay_finding *finding)
+{
+    char label[ASSAY__LABEL_BYTES];
+    for (const char *at = finding->rule->symptom; *at != '\0';) {
+        size_t plain = strcspn(at, "{");
+        assay__buffer_append(text, at, plain);
+        at += plain;
+        if (strncmp(at, "{operation}", 11) == 0) {
+            assay__buffer_append_text(text, assay__cell_label(label, finding->operation));
+            at += 11;
+        } else if (strncmp(at, "{value}", 7) == 0) {
+            if (is_share(finding->rule->evidence))
+                assay__buffer_printf(text, "%.1f%%", 100.0 * finding->value);
+            else
+                assay__buffer_printf(text, "%.1fx", finding->value);
+            at += 7;
+        } else if (*at != '\0') {
+            assay__buffer_append(text, at++, 1);
+        }
+    }
+}
+
+assay_status assay_print_findings(const assay_finding *findings, size_t count, FILE *stream,
+                                  unsigned flags)
+{
+    assay__buffer text;
+    assay__buffer_init(&text, ASSAY__TABLE_MAX_BYTES);
+    for (size_t i = 0; i < count; i++) {
+        const assay_bottleneck_rule *rule = findings[i].rule;
+        assay__buffer_append_text(&text, sign_of(rule->severity));
+        symptom(&text, &findings[i]);
+        assay__buffer_append_text(&text, "\n");
+        for (size_t k = 0; k < ASSAY_RULE_REMEDIES && rule->remedies[k] != NULL; k++)
+            if ((flags & ASSAY_SHOW_REMEDIES) != 0)
+                assay__buffer_printf(&text, "      - %s\n", rule->remedies[k]);
+    }
+    return assay__table_print(&text, stream);
+}
+
+assay_status assay_print_best_configuration(const assay_timers *timers, FILE *stream,
+                                            const char *what)
+{
+    size_t best = 0;
+    assay_status status = assay_best_configuration(timers, &best);
+    if (status != ASSAY_OK)
+        return status;
+    char label[ASSAY__LABEL_BYTES], seconds[ASSAY__CELL_BYTES];
+    assay_timer timer = assay_timers_at(timers, best);
+    assay__buffer line;
+    assay__buffer_init(&line, ASSAY__TABLE_MAX_BYTES);
+    assay__buffer_printf(&line, "Optimal %s: %s (%ss)\n", assay__cell_label(label, what),
+                         timer.name, assay__cell_number(seconds, timer.time.value, 3, 15));
+    return assay__table_print(&line, stream);
+}

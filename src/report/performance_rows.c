@@ -1,0 +1,237 @@
+/* Metrics (individually recorded spans) are spans of operations too, so an operation whose every
+ * span is a metric gets no row of its own. A metric does not say which operation it belongs to
+ * beyond name and depth; among several such places the first is taken.
+ *
+ * Rows become items of a forest, metrics first, each in its order: assay__tree_order then puts
+ * siblings in item order and everything below its parent. */
+#include "report/performance_rows.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "analyze/operations.h"
+#include "analyze/tree.h"
+
+#define NONE UINT32_MAX
+
+/* Where a metric may belong: sorted by group, then depth, then operation. */
+typedef struct place {
+    uint32_t group, depth, operation;
+} place;
+
+typedef struct item {
+    int32_t parent;           /* item, -1 at the top or while only parent_operation is known */
+    int32_t parent_operation; /* -1 at the top */
+    uint32_t outer;           /* levels above a metric whose operation is not on record */
+    assay__performance_row row;
+} item;
+
+typedef struct builder {
+    const assay_record *record;
+    assay__name_groups groups;
+    place *places; /* by operation after sorting: see find_operation */
+    size_t place_count;
+    uint32_t *order;      /* metrics by start */
+    uint32_t *item_of;    /* by operation: its row, or the latest metric's; NONE */
+    uint64_t *individual; /* by operation: spans shown as metrics */
+    double *accounted;    /* by operation: their time */
+    item *items;
+    size_t item_count;
+} builder;
+
+static int compare_places(const void *left, const void *right)
+{
+    const place *a = left, *b = right;
+    if (a->group != b->group)
+        return a->group < b->group ? -1 : 1;
+    if (a->depth != b->depth)
+        return a->depth < b->depth ? -1 : 1;
+    return a->operation < b->operation ? -1 : a->operation > b->operation;
+}
+
+/* The first operation of that group and depth, NONE if there is none. */
+static uint32_t find_operation(const builder *b, uint32_t group, uint32_t depth)
+{
+    const place wanted = {group, depth, 0};
+    size_t low = 0, high = b->place_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare_places(&b->places[middle], &wanted) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found =
+        low < b->place_count && b->places[low].group == group && b->places[low].depth == depth;
+    return found ? b->places[low].operation : NONE;
+}
+
+static int by_start(const void *left, const void *right, void *context)
+{
+    const assay_record_metric *metrics = context;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    if (metrics[a].start_seconds != metrics[b].start_seconds)
+        return metrics[a].start_seconds < metrics[b].start_seconds ? -1 : 1;
+    if (metrics[a].depth != metrics[b].depth)
+        return metrics[a].depth < metrics[b].depth ? -1 : 1;
+    return a < b ? -1 : a > b;
+}
+
+static assay_status allocate(builder *b)
+{
+    size_t operations = b->record->operation_count, metrics = b->record->metric_count;
+    b->places = malloc((operations + 1) * sizeof *b->places);
+    b->order = malloc((metrics + 1) * sizeof *b->order);
+    b->item_of = malloc((operations + 1) * sizeof *b->item_of);
+    b->individual = calloc(operations + 1, sizeof *b->individual);
+    b->accounted = calloc(operations + 1, sizeof *b->accounted);
+    b->items = malloc((operations + metrics + 1) * sizeof *b->items);
+    bool complete = b->places != NULL && b->order != NULL && b->item_of != NULL &&
+                    b->individual != NULL && b->accounted != NULL && b->items != NULL;
+    return complete ? ASSAY_OK : ASSAY_E_MEMORY;
+}
+
+static void release(builder *b)
+{
+    assay__name_groups_release(&b->groups);
+    free(b->places);
+    free(b->order);
+    free(b->item_of);
+    free(b->individual);
+    free(b->accounted);
+    free(b->items);
+}
+
+static assay_status prepare(builder *b)
+{
+    const assay_record *record = b->record;
+    assay__tree_node *nodes = NULL;
+    assay_status status = allocate(b);
+    if (status == ASSAY_OK)
+        status = assay__name_groups_init(&b->groups, record);
+    if (status == ASSAY_OK)
+        status = assay__operations_order(record, &nodes, &b->place_count);
+    if (status != ASSAY_OK)
+        return status;
+    for (size_t i = 0; i < b->place_count; i++)
+        b->places[i] = (place){b->groups.group_of[nodes[i].index], nodes[i].depth, nodes[i].index};
+    free(nodes);
+    qsort(b->places, b->place_count, sizeof *b->places, compare_places);
+    for (size_t i = 0; i < record->operation_count; i++)
+        b->item_of[i] = NONE;
+    for (size_t i = 0; i < record->metric_count; i++)
+        b->order[i] = (uint32_t)i;
+    qsort_r(b->order, record->metric_count, sizeof *b->order, by_start, record->metrics);
+    return ASSAY_OK;
+}
+
+static int32_t parent_of_operation(const builder *b, uint32_t operation)
+{
+    int32_t parent = b->record->operations[operation].parent;
+    return parent >= 0 && (size_t)parent < b->record->operation_count ? parent : -1;
+}
+
+static void add_metric(builder *b, uint32_t index)
+{
+    const assay_record_metric *metric = &b->record->metrics[index];
+    uint32_t group = b->groups.group_of[b->record->operation_count + index];
+    uint32_t depth = metric->depth > 0 ? (uint32_t)metric->depth : 0;
+    uint32_t operation = find_operation(b, group, depth);
+    item *added = &b->items[b->item_count];
+    *added = (item){.parent = -1,
+                    .parent_operation = -1,
+                    .outer = operation == NONE ? depth : 0,
+                    .row = {.name = metric->operation,
+                            .seconds = metric->duration_seconds,
+                            .cpu_delta_bytes = metric->cpu_delta_bytes,
+                            .gpu_delta_bytes = metric->gpu_delta_bytes,
+                            .gpu_peak_bytes = metric->gpu_peak_bytes}};
+    if (operation != NONE) {
+        int32_t parent = parent_of_operation(b, operation);
+        added->parent_operation = parent;
+        if (parent >= 0 && b->item_of[parent] != NONE) /* the span around this one, not a later */
+            added->parent = (int32_t)b->item_of[parent];
+        b->item_of[operation] = (uint32_t)b->item_count;
+        b->individual[operation]++;
+        b->accounted[operation] += metric->duration_seconds;
+    }
+    b->item_count++;
+}
+
+/* The row of an operation, less what its metrics above already show. */
+static void add_operation(builder *b, uint32_t index)
+{
+    const assay_record_operation *operation = &b->record->operations[index];
+    uint64_t shown = b->individual[index];
+    if (shown > 0 && shown >= operation->count)
+        return;
+    item *added = &b->items[b->item_count];
+    *added = (item){.parent = -1,
+                    .parent_operation = parent_of_operation(b, index),
+                    .row = {.name = operation->name,
+                            .more = shown > 0 ? operation->count - shown : 0,
+                            .seconds = operation->total_seconds - b->accounted[index],
+                            .cpu_delta_bytes = operation->rss_delta_bytes,
+                            .gpu_delta_bytes = operation->gpu_delta_bytes,
+                            .gpu_peak_bytes = operation->gpu_peak_bytes}};
+    if (shown > 0) /* the memory of all spans is not that of the rest */
+        added->row.cpu_delta_bytes = added->row.gpu_delta_bytes = added->row.gpu_peak_bytes =
+            assay_reading_missing(ASSAY_NOT_MEASURED);
+    else
+        b->item_of[index] = (uint32_t)b->item_count;
+    b->item_count++;
+}
+
+/* Aggregated operations get their rows after the metrics inside them. */
+static void resolve_parents(builder *b)
+{
+    for (size_t i = 0; i < b->item_count; i++) {
+        item *child = &b->items[i];
+        if (child->parent < 0 && child->parent_operation >= 0 &&
+            b->item_of[child->parent_operation] != NONE)
+            child->parent = (int32_t)b->item_of[child->parent_operation];
+    }
+}
+
+static int32_t parent_of_item(const void *items, size_t index)
+{
+    return ((const item *)items)[index].parent;
+}
+
+static assay_status order_rows(const builder *b, assay__performance_row **rows, size_t *count)
+{
+    assay__tree_node *nodes = NULL;
+    size_t shown = 0;
+    assay_status status =
+        assay__tree_order(b->item_count, parent_of_item, b->items, &nodes, &shown);
+    if (status != ASSAY_OK)
+        return status;
+    *rows = malloc((shown + 1) * sizeof **rows);
+    for (size_t i = 0; *rows != NULL && i < shown; i++) {
+        const item *shown_item = &b->items[nodes[i].index];
+        (*rows)[i] = shown_item->row;
+        (*rows)[i].depth = nodes[i].depth + shown_item->outer;
+    }
+    *count = *rows != NULL ? shown : 0;
+    free(nodes);
+    return *rows != NULL ? ASSAY_OK : ASSAY_E_MEMORY;
+}
+
+assay_status assay__performance_rows(const assay_record *record, assay__performance_row **rows,
+                                     size_t *count)
+{
+    builder b = {.record = record};
+    *rows = NULL;
+    *count = 0;
+    assay_status status = prepare(&b);
+    if (status == ASSAY_OK) {
+        for (size_t i = 0; i < record->metric_count; i++)
+            add_metric(&b, b.order[i]);
+        for (size_t i = 0; i < record->operation_count; i++)
+            add_operation(&b, (uint32_t)i);
+        resolve_parents(&b);
+        status = order_rows(&b, rows, count);
+    }
+    release(&b);
+    return status;
+}

@@ -1,0 +1,25 @@
+/* The rows of the performance summary: individually recorded spans and aggregated operations of a
+ * record in one tree. */
+#ifndef ASSAY_REPORT_PERFORMANCE_ROWS_H
+#define ASSAY_REPORT_PERFORMANCE_ROWS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "assay/record.h"
+
+typedef struct assay__performance_row {
+    const char *name; /* borrowed from the record */
+    uint32_t depth;   /* 0 at the top */
+    uint64_t more;    /* not 0: stands for that many spans not recorded individually */
+    double seconds;
+    assay_reading cpu_delta_bytes, gpu_delta_bytes, gpu_peak_bytes;
+} assay__performance_row;
+
+/* At every level first the individually recorded spans in the order they began, then the
+ * aggregated operations in order of appearance, one row each; what ran inside a span follows it,
+ * one level deeper. Caller frees `*rows`. O(n log n). */
+ASSAY_MUST_USE assay_status assay__performance_rows(const assay_record *record,
+                                                    assay__performance_row **rows, size_t *count);
+
+#endif

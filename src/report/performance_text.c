@@ -1,0 +1,180 @@
+/* The performance monitor's two tables and its CSV. Widths are the original document's. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "assay/report.h"
+#include "base/error.h"
+#include "report/cell.h"
+#include "report/csv.h"
+#include "report/performance_rows.h"
+
+enum { WIDTH = 90, NAME_WIDTH = 31 };
+
+static const double bytes_in_mb = 1048576.0;
+
+static assay_status fail(assay_error *error, assay_status status)
+{
+    if (status == ASSAY_OK)
+        return ASSAY_OK;
+    return assay__fail(error, status, "cannot print the summary: %s", assay_status_message(status));
+}
+
+static const char *change_mb(char text[ASSAY__CELL_BYTES], assay_reading bytes)
+{
+    return assay__cell_change(text, bytes.validity == ASSAY_VALID ? bytes.value / bytes_in_mb : NAN,
+                              1);
+}
+
+static void performance_row(assay__buffer *table, const assay__performance_row *row)
+{
+    char seconds[ASSAY__CELL_BYTES], cpu[ASSAY__CELL_BYTES], gpu[ASSAY__CELL_BYTES];
+    char peak[ASSAY__CELL_BYTES], more[40] = "";
+    assay_reading peak_mb = row->gpu_peak_bytes;
+    peak_mb.value /= bytes_in_mb;
+    if (row->more > 0)
+        snprintf(more, sizeof more, " (%llu more)", (unsigned long long)row->more);
+    assay__cell_name(table, row->name, more, row->depth, NAME_WIDTH);
+    assay__buffer_printf(table, "%10s %14s %14s %11s\n",
+                         assay__cell_number(seconds, row->seconds, 3, 10),
+                         change_mb(cpu, row->cpu_delta_bytes), change_mb(gpu, row->gpu_delta_bytes),
+                         assay__cell_reading(peak, peak_mb, 1, 11));
+}
+
+assay_status assay_report_performance_summary(const assay_record *record, FILE *stream,
+                                              assay_error *error)
+{
+    assay__performance_row *rows = NULL;
+    size_t count = 0;
+    assay_status status = assay__performance_rows(record, &rows, &count);
+    if (status != ASSAY_OK)
+        return fail(error, status);
+    assay__buffer table;
+    assay__buffer_init(&table, ASSAY__TABLE_MAX_BYTES);
+    assay__cell_rule(&table, '=', WIDTH);
+    assay__buffer_append_text(&table, "PERFORMANCE SUMMARY\n");
+    assay__cell_rule(&table, '=', WIDTH);
+    assay__buffer_printf(&table, "%-30s %-12s %-15s %-15s %s\n", "Operation", "Time (s)",
+                         "CPU (MB)", "GPU (MB)", "GPU Peak");
+    assay__cell_rule(&table, '-', WIDTH);
+    for (size_t i = 0; i < count; i++)
+        performance_row(&table, &rows[i]);
+    assay__cell_rule(&table, '-', WIDTH);
+    assay__buffer_printf(&table, "%-30s ", "TOTAL");
+    assay__cell_seconds(&table, record->total_seconds, 3, 10);
+    assay__buffer_append_text(&table, "\n");
+    assay__cell_rule(&table, '=', WIDTH);
+    free(rows);
+    return fail(error, assay__table_print(&table, stream));
+}
+
+/* The aggregate table starts every column where its title starts and lines up the decimal points
+ * within it. */
+enum { COUNT, TOTAL, MEAN, MIN, MAX, COLUMNS };
+
+static const struct {
+    const char *title;
+    size_t width; /* with the space after it */
+} columns[COLUMNS] = {
+    {"Count", 9}, {"Total (s)", 13}, {"Mean (s)", 13}, {"Min (s)", 13}, {"Max (s)", 13}};
+
+static const char *aggregate_cell(char text[ASSAY__CELL_BYTES],
+                                  const assay_operation_summary *summary, int column)
+{
+    const int widest = 12;
+    switch (column) {
+    case COUNT:
+        snprintf(text, ASSAY__CELL_BYTES, "%llu", (unsigned long long)summary->count);
+        return text;
+    case TOTAL:
+        return assay__cell_number(text, summary->total_seconds, 3, widest);
+    case MEAN:
+        return assay__cell_reading(text, summary->mean_seconds, 3, widest);
+    case MIN:
+        return assay__cell_reading(text, summary->min_seconds, 3, widest);
+    default:
+        return assay__cell_reading(text, summary->max_seconds, 3, widest);
+    }
+}
+
+static void aggregate_row(assay__buffer *table, const assay_operation_summary *summary,
+                          const int widest[COLUMNS])
+{
+    char text[ASSAY__CELL_BYTES];
+    assay__cell_name(table, summary->name, "", 0, NAME_WIDTH);
+    for (int column = 0; column < COLUMNS; column++) {
+        size_t before = table->length;
+        assay__buffer_printf(table, "%*s", widest[column], aggregate_cell(text, summary, column));
+        size_t used = table->length - before;
+        if (column + 1 < COLUMNS)
+            assay__buffer_printf(
+                table, "%*s",
+                used < columns[column].width ? (int)(columns[column].width - used) : 1, "");
+    }
+    assay__buffer_append_text(table, "\n");
+}
+
+assay_status assay_report_aggregate_statistics(const assay_record *record, FILE *stream,
+                                               assay_error *error)
+{
+    assay_operation_summary *summaries = NULL;
+    size_t count = 0;
+    assay_status status = assay_operations_summarize(record, &summaries, &count);
+    if (status != ASSAY_OK)
+        return fail(error, status);
+    char text[ASSAY__CELL_BYTES];
+    int widest[COLUMNS] = {0};
+    for (size_t i = 0; i < count; i++)
+        for (int column = 0; column < COLUMNS; column++) {
+            int width = (int)strlen(aggregate_cell(text, &summaries[i], column));
+            widest[column] = width > widest[column] ? width : widest[column];
+        }
+    assay__buffer table;
+    assay__buffer_init(&table, ASSAY__TABLE_MAX_BYTES);
+    assay__cell_rule(&table, '=', WIDTH);
+    assay__buffer_append_text(&table, "AGGREGATE STATISTICS (for repeated operations)\n");
+    assay__cell_rule(&table, '=', WIDTH);
+    assay__buffer_printf(&table, "%-30s ", "Operation");
+    for (int column = 0; column < COLUMNS; column++)
+        assay__buffer_printf(&table, "%-*s", column + 1 < COLUMNS ? (int)columns[column].width : 0,
+                             columns[column].title);
+    assay__buffer_append_text(&table, "\n");
+    assay__cell_rule(&table, '-', WIDTH);
+    for (size_t i = 0; i < count; i++)
+        aggregate_row(&table, &summaries[i], widest);
+    assay__cell_rule(&table, '=', WIDTH);
+    free(summaries);
+    return fail(error, assay__table_print(&table, stream));
+}
+
+static assay_reading in_mb(assay_reading bytes)
+{
+    bytes.value /= bytes_in_mb;
+    return bytes;
+}
+
+assay_status assay_export_metrics_csv(const assay_record *record, const char *path,
+                                      assay_error *error)
+{
+    assay__performance_row *rows = NULL;
+    size_t count = 0;
+    assay_status status = assay__performance_rows(record, &rows, &count);
+    if (status != ASSAY_OK)
+        return assay__fail(error, status, "cannot write '%s': %s", path,
+                           assay_status_message(status));
+    assay__buffer csv;
+    assay__buffer_init(&csv, ASSAY__TABLE_MAX_BYTES);
+    assay__buffer_append_text(&csv, "operation,time,cpu_mb,gpu_mb\n");
+    for (size_t i = 0; i < count; i++) {
+        assay__csv_text(&csv, rows[i].name);
+        assay__buffer_append_text(&csv, ",");
+        assay__csv_reading(&csv, assay_reading_of(rows[i].seconds));
+        assay__buffer_append_text(&csv, ",");
+        assay__csv_reading(&csv, in_mb(rows[i].cpu_delta_bytes));
+        assay__buffer_append_text(&csv, ",");
+        assay__csv_reading(&csv, in_mb(rows[i].gpu_delta_bytes));
+        assay__buffer_append_text(&csv, "\n");
+    }
+    free(rows);
+    return assay__table_write(&csv, path, error);
+}
