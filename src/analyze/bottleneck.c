@@ -19,7 +19,7 @@ static const assay_bottleneck_rule rules[] = {
      0.50,
      ASSAY_SEVERITY_WARNING,
      "BOTTLENECK: {operation} ({value})",
-     {"focus on this operation first: halving it saves more than removing any other"}},
+     {"focus on this operation first: it takes more than all others together"}},
     {"large-share",
      "share",
      NULL,

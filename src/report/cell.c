@@ -30,7 +30,7 @@ const char *assay__cell_change(char text[ASSAY__CELL_BYTES], double value, int d
 {
     if (!isfinite(value))
         return strcpy(text, "n/a");
-    snprintf(text, ASSAY__CELL_BYTES, fabs(value) < 1e15 ? "%+.*f" : "%+.*e", decimals, value);
+    snprintf(text, ASSAY__CELL_BYTES, fabs(value) < 1e9 ? "%+.*f" : "%+.*e", decimals, value);
     if (strpbrk(text, "123456789") == NULL)
         text[0] = '+';
     return text;
