@@ -110,7 +110,7 @@ assay_status assay_timers_set_metric(assay_timers *timers, const char *name, con
         if (entry->metric_count == ASSAY_TIMER_METRICS)
             return ASSAY_E_LIMIT;
         metric = &entry->metrics[entry->metric_count++];
-        strcpy(metric->key, key);
+        snprintf(metric->key, sizeof metric->key, "%s", key);
         assay__text_make_printable(metric->key);
     }
     metric->value = value;

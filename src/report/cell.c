@@ -12,10 +12,16 @@
 
 enum { DEEPEST_INDENT = 8 }; /* levels; below them the indent stays, so that names keep room */
 
+static const char *not_available(char text[ASSAY__CELL_BYTES], const char *shown)
+{
+    snprintf(text, ASSAY__CELL_BYTES, "%s", shown);
+    return text;
+}
+
 const char *assay__cell_number(char text[ASSAY__CELL_BYTES], double value, int decimals, int width)
 {
     if (!isfinite(value))
-        return strcpy(text, "n/a");
+        return not_available(text, "n/a");
     if (fabs(value) < 1e15) {
         snprintf(text, ASSAY__CELL_BYTES, "%.*f", decimals, value);
         bool vanished = value != 0.0 && strpbrk(text, "123456789") == NULL;
@@ -29,7 +35,7 @@ const char *assay__cell_number(char text[ASSAY__CELL_BYTES], double value, int d
 const char *assay__cell_change(char text[ASSAY__CELL_BYTES], double value, int decimals)
 {
     if (!isfinite(value))
-        return strcpy(text, "n/a");
+        return not_available(text, "n/a");
     snprintf(text, ASSAY__CELL_BYTES, fabs(value) < 1e9 ? "%+.*f" : "%+.*e", decimals, value);
     if (strpbrk(text, "123456789") == NULL)
         text[0] = '+';
@@ -55,7 +61,7 @@ const char *assay__cell_percent(char text[ASSAY__CELL_BYTES], double part, doubl
 {
     double percent = 100.0 * part / whole;
     if (!(whole > 0.0) || !isfinite(percent))
-        return strcpy(text, "   n/a");
+        return not_available(text, "   n/a");
     snprintf(text, ASSAY__CELL_BYTES, fabs(percent) < 1e9 ? "%5.1f%%" : "%5.1e%%", percent);
     return text;
 }

@@ -207,7 +207,7 @@ static void test_completion_lines(void **state)
 static const char *scratch(void)
 {
     static char folder[64];
-    strcpy(folder, "/tmp/assay-test-XXXXXX");
+    snprintf(folder, sizeof folder, "/tmp/assay-test-XXXXXX");
     assert_non_null(mkdtemp(folder));
     return folder;
 }
