@@ -1,0 +1,102 @@
+/* The part of the journal that running code writes: lanes, frames, nodes.
+ *
+ * The inlined span code writes these structures directly, so they are ABI as well as file format:
+ * a change bumps ASSAY_JOURNAL_VERSION and the library's soname. docs/journal.md describes the
+ * whole file.
+ *
+ * Addresses. The writer keeps pointers into the journal here, because following a pointer is what
+ * the hot path can afford. They are addresses of the writing process: a reader subtracts the
+ * header's `base_address` and checks the result before use. Pointers marked "private" lead out of
+ * the journal and mean nothing to a reader.
+ *
+ * Writers and readers. One thread writes a lane and its nodes; readers come at any time from any
+ * process. Every field is stored in one piece; a node's `count` is stored last, so a span that was
+ * completed is counted whatever happens afterwards, and a reader that finds the buckets one ahead
+ * of `count` knows that the writer stopped, or is, in the middle of an update.
+ */
+#ifndef ASSAY_LAYOUT_H
+#define ASSAY_LAYOUT_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    ASSAY_JOURNAL_VERSION = 1,
+    ASSAY_LANE_FRAMES = 128, /* deepest nesting; deeper spans are counted as dropped */
+    ASSAY_NODE_PAGES = 64,   /* one per binary exponent of the duration */
+    ASSAY_PAGE_BUCKETS = 64  /* linear within the exponent: 1/64 wide, within 0.8 % of the middle */
+};
+
+/* An operation at one place of a lane's call tree. 640 bytes, aligned to 64. */
+typedef struct assay__node {
+    /* What the end of a span updates; durations in ticks. */
+    uint64_t count;
+    uint64_t sum;
+    double square_sum; /* of (duration - shift): shifted, so that a small spread beside a large mean
+                          survives */
+    double shift;      /* the first duration */
+    uint64_t min;
+    uint64_t max;
+    /* What the begin of a child span reads. */
+    uint32_t
+        site; /* the call site that leads here from the parent, as the parent's table knows it */
+    uint32_t child_mask; /* slots in `children` minus one */
+    struct assay__node *
+        *children; /* private: hash table by site; empty slots hold a node that no site matches */
+
+    uint32_t operation; /* index of its name */
+    uint32_t parent;    /* offset / 64; the lane's root node has 0 */
+    uint32_t next;      /* offset / 64 of the lane's next node in order of creation; 0 ends */
+    uint32_t kind;      /* 1 root, 2 span, 3 counter */
+    uint32_t memory;    /* offset / 64 of its memory figures, or 0 */
+    uint32_t samples;   /* offset / 64 of its raw samples (ticks, uint64_t), or 0 */
+    uint32_t sample_capacity;
+    uint32_t sample_count;
+    uint64_t samples_dropped;
+    uint64_t reserved[3];
+
+    /* Page p holds the durations d with (exponent of d as a double) % 64 == p; a zero counts as one
+     * tick. Addresses of uint64_t[64], NULL until needed. */
+    uint64_t *pages[ASSAY_NODE_PAGES];
+} assay__node;
+
+/* An open span. */
+typedef struct assay__frame {
+    uint64_t start; /* ticks */
+    assay__node *node;
+} assay__frame;
+
+/* A timeline of strictly nested spans. 2304 bytes, aligned to 64. */
+typedef struct assay__lane {
+    assay__frame
+        *top; /* the innermost open span; frames[0] stands for "none open" and holds the root */
+    uint64_t extras;         /* not 0: the end of a span also keeps an event or a sample */
+    uint64_t event_head;     /* events ever written to the ring */
+    uint32_t event_capacity; /* a power of two, or 0 */
+    uint32_t events;         /* offset / 64 of the ring, or 0 */
+
+    uint32_t kind;  /* 1 thread, 2 task, 3 GPU stream */
+    uint32_t state; /* 1 live, 2 its thread ended */
+    int64_t thread_id;
+    uint32_t first_node; /* offset / 64 of the root node */
+    uint32_t last_node;
+    struct assay__lane_owner *owner; /* private */
+
+    uint64_t dropped_spans;
+    uint64_t mismatched_ends;
+    uint64_t abandoned_spans;
+    uint64_t backward_clock; /* spans that ended before they began; recorded as zero */
+    char name[32];
+    uint64_t reserved[16];
+
+    assay__frame frames[ASSAY_LANE_FRAMES];
+} assay__lane;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
