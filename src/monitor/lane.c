@@ -1,0 +1,257 @@
+/* Threads and their lanes. A thread meets a monitor for the first time in the slow path of a span
+ * and gets a lane; when it ends, the lane keeps its figures. While lanes are few, each thread has
+ * its own; beyond RECYCLE_AFTER a new thread takes over the lane of one that ended and goes on
+ * adding to its figures, so that memory stays constant however many threads come and go. */
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "monitor/state.h"
+
+enum { RECYCLE_AFTER = 16 };
+
+__thread assay__thread_state assay__thread = {.monitor_id = ASSAY__NO_MONITOR};
+
+/* The list of lanes of a thread, behind assay__thread.lanes. */
+typedef struct assay__thread_lanes {
+    assay__lane_owner *first;
+} assay__thread_lanes;
+
+static pthread_key_t exit_key;
+static pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;
+static bool exit_key_usable;
+
+static void free_owner(assay__lane_owner *owner)
+{
+    for (assay__child_table *table = owner->tables, *next; table != NULL; table = next) {
+        next = table->next;
+        free(table);
+    }
+    free(owner->names);
+    free(owner);
+}
+
+static void close_lane(assay__lane *lane)
+{
+    uint64_t open = (uint64_t)(lane->top - lane->frames);
+    __atomic_store_n(&lane->abandoned_spans, lane->abandoned_spans + open, __ATOMIC_RELAXED);
+    __atomic_store_n(&lane->top, lane->frames, __ATOMIC_RELEASE);
+    __atomic_store_n(&lane->state, ASSAY__LANE_ENDED, __ATOMIC_RELEASE);
+}
+
+static void end_thread(void *argument)
+{
+    assay__thread_lanes *lanes = argument;
+    for (assay__lane_owner *owner = lanes->first, *next; owner != NULL; owner = next) {
+        next = owner->next_in_thread;
+        int expected = ASSAY__OWNER_ATTACHED;
+        if (atomic_compare_exchange_strong(&owner->state, &expected, ASSAY__OWNER_DETACHING)) {
+            if (assay__monitor_id(owner->monitor) == owner->monitor_id) /* not so after a fork */
+                close_lane(owner->lane);
+            atomic_store(&owner->state, ASSAY__OWNER_ENDED);
+        } else {
+            free_owner(owner);
+        }
+    }
+    free(lanes);
+    assay__thread = (assay__thread_state){.monitor_id = ASSAY__NO_MONITOR};
+}
+
+static void make_exit_key(void)
+{
+    exit_key_usable = pthread_key_create(&exit_key, end_thread) == 0;
+}
+
+static assay__thread_lanes *lanes_of_thread(void)
+{
+    if (assay__thread.lanes != NULL)
+        return assay__thread.lanes;
+    pthread_once(&exit_key_once, make_exit_key);
+    assay__thread_lanes *lanes = calloc(1, sizeof *lanes);
+    if (lanes == NULL || !exit_key_usable || pthread_setspecific(exit_key, lanes) != 0) {
+        free(lanes);
+        return NULL;
+    }
+    return assay__thread.lanes = lanes;
+}
+
+/* Drop what monitors left behind in this thread's list when they were freed. */
+static void prune(assay__thread_lanes *lanes)
+{
+    for (assay__lane_owner **link = &lanes->first; *link != NULL;) {
+        assay__lane_owner *owner = *link;
+        if (atomic_load(&owner->state) == ASSAY__OWNER_ORPHANED) {
+            *link = owner->next_in_thread;
+            free_owner(owner);
+        } else {
+            link = &owner->next_in_thread;
+        }
+    }
+}
+
+static void unlink_from_thread(const assay__lane_owner *owner)
+{
+    if (assay__thread.lanes == NULL)
+        return;
+    for (assay__lane_owner **link = &assay__thread.lanes->first; *link != NULL;
+         link = &(*link)->next_in_thread)
+        if (*link == owner) {
+            *link = owner->next_in_thread;
+            return;
+        }
+}
+
+assay__lane_owner *assay__lane_if_attached(uint64_t monitor_id)
+{
+    if (assay__thread.lanes == NULL)
+        return NULL;
+    for (assay__lane_owner *owner = assay__thread.lanes->first; owner != NULL;
+         owner = owner->next_in_thread)
+        if (owner->monitor_id == monitor_id && atomic_load(&owner->state) == ASSAY__OWNER_ATTACHED)
+            return owner;
+    return NULL;
+}
+
+static assay__lane_owner *take_over_ended(assay__monitor_state *state)
+{
+    for (assay__lane_owner *owner = state->owners; owner != NULL; owner = owner->next_in_monitor) {
+        int expected = ASSAY__OWNER_ENDED;
+        if (atomic_compare_exchange_strong(&owner->state, &expected, ASSAY__OWNER_ATTACHED))
+            return owner;
+    }
+    return NULL;
+}
+
+/* The event ring is wished for, not needed. */
+static void equip_lane(assay__monitor_state *state, assay__lane *lane)
+{
+    if (state->trace_events > 0) {
+        void *ring = assay__journal_allocate(&state->journal,
+                                             state->trace_events * sizeof(assay__journal_event));
+        if (ring != NULL) {
+            lane->events = assay__journal_unit(&state->journal, ring);
+            lane->event_capacity = (uint32_t)state->trace_events;
+        }
+    }
+    lane->extras = lane->event_capacity > 0 || state->samples > 0;
+}
+
+static assay__lane_owner *new_lane(assay_monitor *monitor, assay__monitor_state *state)
+{
+    assay__lane *lane = assay__journal_next_lane(&state->journal);
+    assay__lane_owner *owner = lane != NULL ? calloc(1, sizeof *owner) : NULL;
+    assay__node *root = owner != NULL ? assay__node_new_root(state) : NULL;
+    if (root == NULL) {
+        free(owner);
+        return NULL;
+    }
+    lane->kind = ASSAY__LANE_THREAD;
+    lane->first_node = lane->last_node = assay__journal_unit(&state->journal, root);
+    lane->frames[0].node = root;
+    lane->top = lane->frames;
+    lane->owner = owner;
+    equip_lane(state, lane);
+    owner->monitor = monitor;
+    owner->monitor_id = assay__monitor_id(monitor);
+    owner->lane = lane;
+    owner->next_in_monitor = state->owners;
+    state->owners = owner;
+    return owner;
+}
+
+static void introduce(assay__lane *lane)
+{
+    char name[32] = "";
+    if (pthread_getname_np(pthread_self(), name, sizeof name) != 0)
+        name[0] = '\0';
+    assay__text_copy_name(lane->name, sizeof lane->name, name, strlen(name));
+    lane->thread_id = syscall(SYS_gettid);
+    __atomic_store_n(&lane->state, ASSAY__LANE_LIVE, __ATOMIC_RELEASE);
+}
+
+static assay__lane_owner *attach(assay_monitor *monitor, assay__thread_lanes *lanes)
+{
+    assay__monitor_state *state = assay__monitor_state_of(monitor);
+    assay__lane_owner *owner = NULL;
+    pthread_mutex_lock(&state->lock);
+    if (state->journal.header->lanes.used >= RECYCLE_AFTER)
+        owner = take_over_ended(state);
+    if (owner == NULL)
+        owner = new_lane(monitor, state);
+    if (owner == NULL)
+        owner = take_over_ended(state);
+    if (owner != NULL) {
+        introduce(owner->lane);
+        assay__journal_publish_lane(&state->journal, owner->lane);
+        owner->next_in_thread = lanes->first;
+        lanes->first = owner;
+    } else {
+        uint64_t *dropped = &state->journal.header->dropped_lanes;
+        __atomic_store_n(dropped, *dropped + 1, __ATOMIC_RELAXED);
+    }
+    pthread_mutex_unlock(&state->lock);
+    return owner;
+}
+
+assay__lane_owner *assay__lane_of_thread(assay_monitor *monitor)
+{
+    uint64_t id = assay__monitor_revive(monitor);
+    if (id == ASSAY__NO_MONITOR)
+        return NULL;
+    assay__lane_owner *owner = assay__lane_if_attached(id);
+    if (owner == NULL) {
+        assay__thread_lanes *lanes = lanes_of_thread();
+        if (lanes == NULL)
+            return NULL;
+        prune(lanes);
+        owner = attach(monitor, lanes);
+        if (owner == NULL)
+            return NULL;
+    }
+    bool slow = assay__monitor_state_of(monitor)->slow;
+    assay__thread.monitor_id = slow ? ASSAY__NO_MONITOR : id;
+    assay__thread.lane = owner->lane;
+    return owner;
+}
+
+/* Whether the thread that is freeing the monitor owns this lane: then nobody else will free it. */
+static bool is_own(const assay__lane_owner *owner)
+{
+    if (assay__thread.lanes != NULL)
+        for (const assay__lane_owner *it = assay__thread.lanes->first; it != NULL;
+             it = it->next_in_thread)
+            if (it == owner)
+                return true;
+    return false;
+}
+
+void assay__lanes_release(assay__monitor_state *state, bool after_fork)
+{
+    for (assay__lane_owner *owner = state->owners, *next; owner != NULL; owner = next) {
+        next = owner->next_in_monitor;
+        if (is_own(owner)) {
+            unlink_from_thread(owner);
+            free_owner(owner);
+            continue;
+        }
+        int expected = ASSAY__OWNER_ATTACHED;
+        /* In a forked child the other threads do not exist; what was theirs is ours to free. */
+        if (!after_fork &&
+            atomic_compare_exchange_strong(&owner->state, &expected, ASSAY__OWNER_ORPHANED))
+            continue;
+        while (!after_fork && atomic_load(&owner->state) == ASSAY__OWNER_DETACHING)
+            sched_yield();
+        free_owner(owner);
+    }
+    state->owners = NULL;
+    if (assay__thread.lanes != NULL && assay__thread.lanes->first == NULL) {
+        pthread_setspecific(exit_key, NULL);
+        free(assay__thread.lanes);
+        assay__thread.lanes = NULL;
+    }
+    assay__thread.monitor_id = ASSAY__NO_MONITOR;
+    assay__thread.lane = NULL;
+}

@@ -1,0 +1,305 @@
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "monitor/state.h"
+
+enum {
+    DEFAULT_BYTES = 8 * 1024 * 1024,
+    MOST_TRACE_EVENTS = 1 << 22,
+    MOST_SAMPLES = 1 << 20,
+    TRACED_LANES = 8 /* lanes whose rings and samples fit beside the rest */
+};
+
+/* Ids that no live monitor has: 0 is what a forked child sees, the largest what a thread without a
+ * lane holds. */
+static const uint64_t DISABLED_ID = UINT64_MAX - 1;
+
+static uint64_t new_monitor_id(void)
+{
+    static _Atomic uint64_t last;
+    return atomic_fetch_add(&last, 1) + 1;
+}
+
+static size_t page_bytes(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+assay__monitor_state *assay__monitor_state_of(const assay_monitor *monitor)
+{
+    return (assay__monitor_state *)(void *)((unsigned char *)(uintptr_t)monitor + page_bytes());
+}
+
+static void set_id(assay_monitor *monitor, uint64_t id)
+{
+    __atomic_store_n(&((assay__monitor_head *)(void *)monitor)->id, id, __ATOMIC_RELEASE);
+}
+
+static size_t mapping_bytes(void)
+{
+    size_t page = page_bytes();
+    return page + (sizeof(assay__monitor_state) + page - 1) / page * page;
+}
+
+static void describe_clock(assay__journal_header *header, const assay_clock *clock)
+{
+    assay_clock_info info = {.struct_size = sizeof info};
+    header->ticks_per_second = assay__clock_ticks_per_second(clock);
+    header->clock_resolution_ns = header->clock_cost_ns = -1.0;
+    if (assay_clock_describe(clock, &info) != ASSAY_OK)
+        return;
+    assay__text_copy_name(header->clock_source, sizeof header->clock_source, info.source,
+                          strlen(info.source));
+    if (info.resolution_ns.validity == ASSAY_VALID)
+        header->clock_resolution_ns = info.resolution_ns.value;
+    if (info.cost_ns.validity == ASSAY_VALID)
+        header->clock_cost_ns = info.cost_ns.value;
+}
+
+static assay__journal_anchor anchor_now(const assay_clock *clock)
+{
+    assay__clock_anchor now = assay__clock_anchor_now(clock);
+    return (assay__journal_anchor){now.ticks, now.monotonic_ns, now.realtime_ns};
+}
+
+/* The journal's file: as asked for (a forked child puts its pid before the suffix), else in
+ * $ASSAY_JOURNAL_DIR, one per process and monitor; empty for private memory. */
+static void journal_path(const assay__monitor_state *state, uint64_t id, bool forked, char *path,
+                         size_t capacity)
+{
+    static const char suffix[] = ASSAY__JOURNAL_SUFFIX;
+    const char *directory = getenv("ASSAY_JOURNAL_DIR");
+    path[0] = '\0';
+    if (state->private_journal)
+        return;
+    if (state->path != NULL) {
+        size_t length = strlen(state->path), tail = sizeof suffix - 1;
+        if (length > tail && strcmp(state->path + length - tail, suffix) == 0)
+            length -= tail;
+        if (forked)
+            snprintf(path, capacity, "%.*s.%d%s", (int)length, state->path, (int)getpid(), suffix);
+        else
+            snprintf(path, capacity, "%s", state->path);
+    } else if (directory != NULL && *directory != '\0') {
+        snprintf(path, capacity, "%s/%s.%d.%llu%s", directory, program_invocation_short_name,
+                 (int)getpid(), (unsigned long long)id, suffix);
+    }
+}
+
+static assay_status open_journal(assay__monitor_state *state, uint64_t id, bool forked,
+                                 assay_error *error)
+{
+    char path[PATH_MAX];
+    journal_path(state, id, forked, path, sizeof path);
+    assay__journal_identity identity = {.name = state->name, .monitor_id = id};
+    assay__identity_read(&identity);
+    assay_status status = assay__journal_create(&state->journal, *path != '\0' ? path : NULL,
+                                                state->pool_bytes, &identity, error);
+    /* A directory the user's environment names is a wish; the program that is measured goes on
+     * without it. */
+    if (status != ASSAY_OK && *path != '\0' && (state->path == NULL || forked))
+        status = assay__journal_create(&state->journal, NULL, state->pool_bytes, &identity, error);
+    if (status != ASSAY_OK)
+        return status;
+    assay__journal_header *header = state->journal.header;
+    describe_clock(header, state->clock);
+    header->memory_modes = state->memory;
+    header->first = header->latest = anchor_now(state->clock);
+    memcpy(header->magic, ASSAY__JOURNAL_MAGIC, sizeof header->magic);
+    return ASSAY_OK;
+}
+
+static size_t power_of_two(size_t at_least, size_t most)
+{
+    size_t power = 1;
+    while (power < at_least && power < most)
+        power *= 2;
+    return power;
+}
+
+static size_t trace_events_wanted(const assay_monitor_options *options)
+{
+    size_t events = options->trace_events;
+    const char *text = getenv("ASSAY_TRACE_EVENTS");
+    if (events == 0 && text != NULL)
+        events = (size_t)strtoull(text, NULL, 10);
+    return events == 0 ? 0 : power_of_two(events, MOST_TRACE_EVENTS);
+}
+
+static assay_status configure(assay__monitor_state *state, const assay_monitor_options *options,
+                              assay_error *error)
+{
+    state->memory = options->memory & (ASSAY_MEMORY_RSS | ASSAY_MEMORY_HEAP);
+    state->trace_events = trace_events_wanted(options);
+    state->samples = options->samples < MOST_SAMPLES ? options->samples : MOST_SAMPLES;
+    size_t bytes = options->journal_bytes != 0 ? options->journal_bytes : DEFAULT_BYTES;
+    if (bytes < ASSAY__JOURNAL_MIN_BYTES)
+        return assay__fail(error, ASSAY_E_ARGUMENT,
+                           "journal_bytes is %zu; a journal needs at least %d", bytes,
+                           ASSAY__JOURNAL_MIN_BYTES);
+    state->pool_bytes = bytes + TRACED_LANES * state->trace_events * sizeof(assay__journal_event) +
+                        4 * TRACED_LANES * state->samples * sizeof(uint64_t);
+    state->clock = options->clock != NULL ? options->clock : assay_clock_default();
+    state->slow = state->memory != 0 || !assay__clock_is_hardware(state->clock);
+    state->private_journal = options->private_journal;
+    state->name = strdup(options->name != NULL ? options->name : program_invocation_short_name);
+    state->path = options->journal_path != NULL ? strdup(options->journal_path) : NULL;
+    if (state->name == NULL || (options->journal_path != NULL && state->path == NULL))
+        return assay__fail(error, ASSAY_E_MEMORY, "out of memory for a monitor");
+    return ASSAY_OK;
+}
+
+static void destroy(assay_monitor *monitor)
+{
+    assay__monitor_state *state = assay__monitor_state_of(monitor);
+    free(state->name);
+    free(state->path);
+    pthread_mutex_destroy(&state->lock);
+    munmap(monitor, mapping_bytes());
+}
+
+assay_status assay_monitor_open(const assay_monitor_options *options, assay_error *error,
+                                assay_monitor **monitor)
+{
+    static const assay_monitor_options defaults = ASSAY_MONITOR_OPTIONS_INIT;
+    if (monitor == NULL)
+        return assay__fail(error, ASSAY_E_ARGUMENT, "no place to put the monitor");
+    *monitor = NULL;
+    if (options == NULL)
+        options = &defaults;
+    if (options->struct_size != sizeof *options)
+        return assay__fail(error, ASSAY_E_ARGUMENT,
+                           "options of %zu bytes; start from ASSAY_MONITOR_OPTIONS_INIT",
+                           options->struct_size);
+    assay_monitor *fresh =
+        mmap(NULL, mapping_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (fresh == MAP_FAILED)
+        return assay__fail(error, ASSAY_E_MEMORY, "out of memory for a monitor");
+    assay__monitor_state *state = assay__monitor_state_of(fresh);
+    pthread_mutex_init(&state->lock, NULL);
+    atomic_store(&state->process, getpid());
+    state->disabled = options->disabled;
+    set_id(fresh, DISABLED_ID);
+    if (!state->disabled) {
+        uint64_t id = new_monitor_id();
+        assay_status status = configure(state, options, error);
+        if (status == ASSAY_OK)
+            status = open_journal(state, id, false, error);
+        if (status != ASSAY_OK) {
+            destroy(fresh);
+            return status;
+        }
+        set_id(fresh, id);
+        madvise(fresh, page_bytes(),
+                MADV_WIPEONFORK); /* `assay doctor` says where this is missing */
+    }
+    *monitor = fresh;
+    return ASSAY_OK;
+}
+
+assay_status assay_monitor_new(const assay_monitor_options *options, assay_monitor **monitor)
+{
+    return assay_monitor_open(options, NULL, monitor);
+}
+
+/* The child's other threads, if it has any, wait for the first one to build the journal. */
+static uint64_t rebuild_after_fork(assay_monitor *monitor, assay__monitor_state *state,
+                                   pid_t parent)
+{
+    pid_t self = getpid();
+    if (parent == self || parent < 0 ||
+        !atomic_compare_exchange_strong(&state->process, &parent, -self)) {
+        while (atomic_load(&state->process) < 0)
+            usleep(10);
+        return assay__monitor_id(monitor);
+    }
+    pthread_mutex_init(&state->lock, NULL); /* whoever held it is not in this process */
+    assay__lanes_release(state, true);
+    state->inherited_low = (uintptr_t)state->journal.header;
+    state->inherited_high = state->inherited_low + state->journal.bytes;
+    assay__journal_release(&state->journal);
+    uint64_t id = new_monitor_id();
+    if (open_journal(state, id, true, NULL) != ASSAY_OK) {
+        state->disabled = true;
+        id = DISABLED_ID;
+    }
+    set_id(monitor, id);
+    atomic_store(&state->process, self);
+    return id;
+}
+
+uint64_t assay__monitor_revive(assay_monitor *monitor)
+{
+    assay__monitor_state *state = assay__monitor_state_of(monitor);
+    uint64_t id = assay__monitor_id(monitor);
+    if (id == 0)
+        id = rebuild_after_fork(monitor, state, atomic_load(&state->process));
+    return id == DISABLED_ID ? ASSAY__NO_MONITOR : id;
+}
+
+const assay__journal_header *assay__monitor_journal(assay_monitor *monitor)
+{
+    if (monitor == NULL || assay__monitor_revive(monitor) == ASSAY__NO_MONITOR)
+        return NULL;
+    assay__monitor_state *state = assay__monitor_state_of(monitor);
+    pthread_mutex_lock(&state->lock);
+    state->journal.header->latest = anchor_now(state->clock);
+    pthread_mutex_unlock(&state->lock);
+    return state->journal.header;
+}
+
+void assay_monitor_free(assay_monitor *monitor)
+{
+    if (monitor == NULL)
+        return;
+    assay__monitor_state *state = assay__monitor_state_of(monitor);
+    bool inherited = assay__monitor_id(monitor) == 0; /* by a fork, and never used since */
+    if (state->journal.header != NULL) {
+        assay__lanes_release(state, inherited);
+        if (!inherited) {
+            state->journal.header->latest = anchor_now(state->clock);
+            __atomic_store_n(&state->journal.header->state, ASSAY__JOURNAL_CLOSED,
+                             __ATOMIC_RELEASE);
+        }
+        assay__journal_release(&state->journal);
+    }
+    destroy(monitor);
+}
+
+bool assay_monitor_enabled(const assay_monitor *monitor)
+{
+    return monitor != NULL && !assay__monitor_state_of(monitor)->disabled;
+}
+
+static void clear_lane(assay__monitor_state *state, assay__lane *lane)
+{
+    for (uint32_t unit = lane->first_node; unit != 0;) {
+        assay__node *node = assay__journal_at(&state->journal, unit);
+        assay__node_clear(state, node);
+        unit = node->next;
+    }
+    __atomic_store_n(&lane->event_head, 0, __ATOMIC_RELEASE);
+    lane->dropped_spans = lane->mismatched_ends = lane->abandoned_spans = lane->backward_clock = 0;
+}
+
+void assay_monitor_clear(assay_monitor *monitor)
+{
+    if (monitor == NULL || assay__monitor_revive(monitor) == ASSAY__NO_MONITOR)
+        return;
+    assay__monitor_state *state = assay__monitor_state_of(monitor);
+    assay__journal_header *header = state->journal.header;
+    pthread_mutex_lock(&state->lock);
+    for (assay__lane_owner *owner = state->owners; owner != NULL; owner = owner->next_in_monitor)
+        clear_lane(state, owner->lane);
+    __atomic_store_n(&header->metrics.used, 0, __ATOMIC_RELEASE);
+    header->dropped_names = header->dropped_lanes = header->dropped_spans = 0;
+    header->dropped_metrics = header->mismatched_ends = 0;
+    pthread_mutex_unlock(&state->lock);
+}

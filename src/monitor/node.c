@@ -1,0 +1,371 @@
+/* Nodes and their lookup. A node's children are found through a table indexed by the low bits of
+ * the call site's id, grown until no two children share a slot: the begin of a span then needs one
+ * probe and no loop, whichever sibling ran last. Site ids are given out in sequence, so a table
+ * rarely grows beyond twice its children. A child that still collides at the largest size stays out
+ * of the table and is found by the walk in find_child, slower but right. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "monitor/state.h"
+#include "stats/sketch.h"
+
+enum {
+    SMALLEST_TABLE = 8,
+    LARGEST_TABLE = 4096,
+    FIRST_NAMES = 16,
+    MOST_NAMES = 2 * ASSAY__JOURNAL_MAX_OPERATIONS
+};
+
+/* What empty slots hold; matches no site. Shared by all, never written. */
+static assay__node nobody = {.site = UINT32_MAX};
+static assay__node *empty_table[1] = {&nobody};
+
+static uint32_t new_site_id(void)
+{
+    static _Atomic uint32_t last;
+    return atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+}
+
+static uint32_t id_of_site(const assay_site *site)
+{
+    uint32_t *field = (uint32_t *)(uintptr_t)&site->id; /* sites are static objects of the macros */
+    uint32_t id = __atomic_load_n(field, __ATOMIC_RELAXED);
+    if (id != 0)
+        return id;
+    uint32_t fresh = new_site_id();
+    if (__atomic_compare_exchange_n(field, &id, fresh, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        return fresh;
+    return id;
+}
+
+static assay__monitor_state *state_of(const assay__lane_owner *owner)
+{
+    return assay__monitor_state_of(owner->monitor);
+}
+
+static assay__node *new_node(assay__monitor_state *state, uint32_t kind)
+{
+    assay__node *node = assay__journal_allocate(&state->journal, sizeof *node);
+    if (node == NULL)
+        return NULL;
+    node->kind = kind;
+    node->min = UINT64_MAX;
+    node->children = empty_table;
+    return node;
+}
+
+assay__node *assay__node_new_root(assay__monitor_state *state)
+{
+    return new_node(state, ASSAY__NODE_ROOT);
+}
+
+static bool has_own_table(const assay__node *node)
+{
+    return node->children != empty_table;
+}
+
+static assay__node *node_at(const assay__monitor_state *state, uint32_t unit)
+{
+    return unit == 0 ? NULL : assay__journal_at(&state->journal, unit);
+}
+
+/* The child of `parent` reached through site `key`, wherever it is in the lane. Counters, which
+ * hang from the root and have no site, are told apart by kind and operation. */
+static assay__node *find_child(const assay__lane_owner *owner, const assay__node *parent,
+                               uint32_t kind, uint32_t key, uint32_t operation)
+{
+    const assay__monitor_state *state = state_of(owner);
+    uint32_t parent_unit = assay__journal_unit(&state->journal, parent);
+    for (assay__node *node = node_at(state, owner->lane->first_node); node != NULL;
+         node = node_at(state, node->next))
+        if (node->parent == parent_unit && node->site == key && node->operation == operation &&
+            node->kind == kind)
+            return node;
+    return NULL;
+}
+
+/* Samples and memory figures are wished for, not needed: without room the node works without them.
+ */
+static void equip(assay__monitor_state *state, assay__node *node)
+{
+    if (state->samples > 0) {
+        void *samples = assay__journal_allocate(&state->journal, state->samples * sizeof(uint64_t));
+        if (samples != NULL) {
+            node->samples = assay__journal_unit(&state->journal, samples);
+            node->sample_capacity = (uint32_t)state->samples;
+        }
+    }
+    if (state->memory != 0) {
+        void *memory = assay__journal_allocate(&state->journal, sizeof(assay__journal_memory));
+        if (memory != NULL)
+            node->memory = assay__journal_unit(&state->journal, memory);
+    }
+}
+
+static assay__node *add_child(assay__lane_owner *owner, assay__node *parent, uint32_t operation,
+                              uint32_t kind)
+{
+    assay__monitor_state *state = state_of(owner);
+    assay__lane *lane = owner->lane;
+    assay__node *node = new_node(state, kind);
+    if (node == NULL)
+        return NULL;
+    node->operation = operation;
+    node->parent = assay__journal_unit(&state->journal, parent);
+    if (kind == ASSAY__NODE_SPAN)
+        equip(state, node);
+    uint32_t unit = assay__journal_unit(&state->journal, node);
+    assay__node *last = node_at(state, lane->last_node);
+    lane->last_node = unit;
+    __atomic_store_n(&last->next, unit, __ATOMIC_RELEASE);
+    return node;
+}
+
+/* Fill a table of `slots` with the children of `parent` that were in the old one and `newcomer`;
+ * false if two of them share a slot. */
+static bool fill_table(assay__node **table, uint32_t slots, const assay__node *parent,
+                       assay__node *newcomer)
+{
+    for (uint32_t i = 0; i < slots; i++)
+        table[i] = &nobody;
+    table[newcomer->site & (slots - 1)] = newcomer;
+    if (!has_own_table(parent))
+        return true;
+    for (uint32_t i = 0; i <= parent->child_mask; i++) {
+        assay__node *child = parent->children[i];
+        if (child == &nobody)
+            continue;
+        if (table[child->site & (slots - 1)] != &nobody)
+            return false;
+        table[child->site & (slots - 1)] = child;
+    }
+    return true;
+}
+
+static assay__child_table *table_of(const assay__node *node)
+{
+    return (assay__child_table *)(void *)((unsigned char *)node->children -
+                                          offsetof(assay__child_table, slots));
+}
+
+static void replace_table(assay__lane_owner *owner, assay__node *parent, assay__child_table *table,
+                          uint32_t slots)
+{
+    assay__child_table *old = has_own_table(parent) ? table_of(parent) : NULL;
+    table->next = owner->tables;
+    table->link = &owner->tables;
+    if (owner->tables != NULL)
+        owner->tables->link = &table->next;
+    owner->tables = table;
+    parent->children = table->slots;
+    parent->child_mask = slots - 1;
+    if (old != NULL) {
+        *old->link = old->next;
+        if (old->next != NULL)
+            old->next->link = old->link;
+        free(old);
+    }
+}
+
+static void enter_in_table(assay__lane_owner *owner, assay__node *parent, assay__node *child)
+{
+    if (has_own_table(parent)) {
+        assay__node **slot = &parent->children[child->site & parent->child_mask];
+        if (*slot == &nobody) {
+            *slot = child;
+            return;
+        }
+    }
+    uint32_t slots = has_own_table(parent) ? 2 * (parent->child_mask + 1) : SMALLEST_TABLE;
+    for (; slots <= LARGEST_TABLE; slots *= 2) {
+        assay__child_table *table = malloc(sizeof *table + slots * sizeof *table->slots);
+        if (table == NULL)
+            return;
+        if (fill_table(table->slots, slots, parent, child)) {
+            replace_table(owner, parent, table, slots);
+            return;
+        }
+        free(table);
+    }
+}
+
+/* The child of the innermost open span for `operation`, reached through site `key`. Two sites of
+ * the same name have two nodes, which the snapshot merges; that keeps one probe enough for both. */
+static assay__node *child_of_open_span(assay__lane_owner *owner, uint32_t operation, uint32_t key,
+                                       bool in_table)
+{
+    assay__lane *lane = owner->lane;
+    assay__node *parent = lane->top->node;
+    if (lane->top == &lane->frames[ASSAY_LANE_FRAMES - 1])
+        return NULL;
+    assay__node *node = find_child(owner, parent, ASSAY__NODE_SPAN, key, operation);
+    if (node != NULL)
+        return node;
+    node = add_child(owner, parent, operation, ASSAY__NODE_SPAN);
+    if (node == NULL)
+        return NULL;
+    node->site = key;
+    if (in_table)
+        enter_in_table(owner, parent, node);
+    return node;
+}
+
+static bool intern(assay__lane_owner *owner, const char *name, uint32_t *operation)
+{
+    char clean[ASSAY__NAME_MAX + 1];
+    size_t length = assay__text_copy_name(clean, sizeof clean, name, strlen(name));
+    return assay__journal_intern(&state_of(owner)->journal, clean, length, operation) == ASSAY_OK;
+}
+
+assay__node *assay__node_for_site(assay__lane_owner *owner, const assay_site *site)
+{
+    assay__monitor_state *state = state_of(owner);
+    uint32_t key = id_of_site(site);
+    const assay__node *parent = owner->lane->top->node;
+    assay__node *node = parent->children[key & parent->child_mask];
+    if (node->site == key)
+        return node;
+    uint32_t operation;
+    pthread_mutex_lock(&state->lock);
+    node = intern(owner, site->name, &operation)
+               ? child_of_open_span(owner, operation, key, (site->flags & ASSAY_SITE_METRIC) == 0)
+               : NULL;
+    pthread_mutex_unlock(&state->lock);
+    return node;
+}
+
+/* FNV-1a, 64 bits (Fowler, Noll, Vo); 0 is kept for "free". */
+static uint64_t hash_text(const char *text)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (; *text != '\0'; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    return hash == 0 ? 1 : hash;
+}
+
+static bool grow_names(assay__lane_owner *owner)
+{
+    size_t capacity = owner->name_capacity == 0 ? FIRST_NAMES : 2 * owner->name_capacity;
+    assay__name_entry *names = capacity <= MOST_NAMES ? calloc(capacity, sizeof *names) : NULL;
+    if (names == NULL)
+        return false;
+    for (size_t i = 0; i < owner->name_capacity; i++) {
+        const assay__name_entry *entry = &owner->names[i];
+        size_t slot = (size_t)entry->hash & (capacity - 1);
+        while (entry->hash != 0 && names[slot].hash != 0)
+            slot = (slot + 1) & (capacity - 1);
+        if (entry->hash != 0)
+            names[slot] = *entry;
+    }
+    free(owner->names);
+    owner->names = names;
+    owner->name_capacity = capacity;
+    return true;
+}
+
+/* A 64-bit hash stands for the name: with at most 8192 names, two of them collide once in 10^11
+ * programs. */
+static assay__name_entry *name_entry(assay__lane_owner *owner, const char *name)
+{
+    if (2 * (owner->name_count + 1) > owner->name_capacity && !grow_names(owner))
+        return NULL;
+    uint64_t hash = hash_text(name);
+    size_t slot = (size_t)hash & (owner->name_capacity - 1);
+    for (; owner->names[slot].hash != 0; slot = (slot + 1) & (owner->name_capacity - 1))
+        if (owner->names[slot].hash == hash)
+            return &owner->names[slot];
+    uint32_t operation;
+    pthread_mutex_lock(&state_of(owner)->lock);
+    bool interned = intern(owner, name, &operation);
+    pthread_mutex_unlock(&state_of(owner)->lock);
+    if (!interned)
+        return NULL;
+    owner->names[slot] =
+        (assay__name_entry){.hash = hash, .operation = operation, .key = new_site_id()};
+    owner->name_count++;
+    return &owner->names[slot];
+}
+
+assay__node *assay__node_for_name(assay__lane_owner *owner, const char *name)
+{
+    const assay__name_entry *entry = name_entry(owner, name != NULL ? name : "");
+    if (entry == NULL)
+        return NULL;
+    const assay__node *parent = owner->lane->top->node;
+    assay__node *node = parent->children[entry->key & parent->child_mask];
+    if (node->site == entry->key)
+        return node;
+    assay__monitor_state *state = state_of(owner);
+    pthread_mutex_lock(&state->lock);
+    node = child_of_open_span(owner, entry->operation, entry->key, true);
+    pthread_mutex_unlock(&state->lock);
+    return node;
+}
+
+assay__node *assay__node_for_counter(assay__lane_owner *owner, const char *name)
+{
+    assay__name_entry *entry = name_entry(owner, name != NULL ? name : "");
+    if (entry == NULL || entry->counter != NULL)
+        return entry != NULL ? entry->counter : NULL;
+    assay__monitor_state *state = state_of(owner);
+    assay__node *root = owner->lane->frames[0].node;
+    pthread_mutex_lock(&state->lock);
+    entry->counter = find_child(owner, root, ASSAY__NODE_COUNTER, 0, entry->operation);
+    if (entry->counter == NULL)
+        entry->counter = add_child(owner, root, entry->operation, ASSAY__NODE_COUNTER);
+    pthread_mutex_unlock(&state->lock);
+    return entry->counter;
+}
+
+static uint64_t *page_for(assay__monitor_state *state, assay__node *node, uint32_t page)
+{
+    if (node->pages[page] == NULL) {
+        pthread_mutex_lock(&state->lock);
+        uint64_t *fresh =
+            assay__journal_allocate(&state->journal, ASSAY_PAGE_BUCKETS * sizeof(uint64_t));
+        pthread_mutex_unlock(&state->lock);
+        __atomic_store_n(&node->pages[page], fresh, __ATOMIC_RELEASE);
+    }
+    return node->pages[page];
+}
+
+bool assay__node_record(assay__monitor_state *state, assay__node *node, uint64_t duration)
+{
+    assay__sketch_place place = assay__sketch_place_of(duration);
+    uint64_t *page = page_for(state, node, place.page);
+    if (page == NULL)
+        return false;
+    double value = (double)duration;
+    if (node->count == 0)
+        __atomic_store(&node->shift, &value, __ATOMIC_RELAXED);
+    double deviation = value - node->shift;
+    double square_sum = node->square_sum + deviation * deviation;
+    assay__publish_add(&page[place.bucket], 1);
+    __atomic_store(&node->square_sum, &square_sum, __ATOMIC_RELAXED);
+    if (duration < node->min)
+        __atomic_store_n(&node->min, duration, __ATOMIC_RELAXED);
+    if (duration > node->max)
+        __atomic_store_n(&node->max, duration, __ATOMIC_RELAXED);
+    assay__publish_add(&node->sum, duration);
+    assay__publish_add(&node->count, 1);
+    return true;
+}
+
+void assay__node_clear(const assay__monitor_state *state, assay__node *node)
+{
+    static const double zero = 0.0;
+    __atomic_store_n(&node->count, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&node->sum, 0, __ATOMIC_RELAXED);
+    __atomic_store(&node->square_sum, &zero, __ATOMIC_RELAXED);
+    __atomic_store(&node->shift, &zero, __ATOMIC_RELAXED);
+    __atomic_store_n(&node->min, UINT64_MAX, __ATOMIC_RELAXED);
+    __atomic_store_n(&node->max, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&node->sample_count, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&node->samples_dropped, 0, __ATOMIC_RELAXED);
+    for (size_t page = 0; page < ASSAY_NODE_PAGES; page++)
+        for (size_t i = 0; node->pages[page] != NULL && i < ASSAY_PAGE_BUCKETS; i++)
+            __atomic_store_n(&node->pages[page][i], 0, __ATOMIC_RELAXED);
+    if (node->memory != 0)
+        memset(assay__journal_at(&state->journal, node->memory), 0, sizeof(assay__journal_memory));
+}

@@ -1,0 +1,316 @@
+/* The slow paths of spans: first meetings, new extremes, memory, other clocks, misuse. */
+#include <math.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "instrument/rss.h"
+#include "monitor/state.h"
+
+/* Marks a frame whose end must come through here: spans recorded one by one. Frames are 16-byte
+ * aligned, so the bit is free, and a marked address never equals lane->top. */
+enum { METRIC_BIT = 1 };
+
+static void drop_span(assay_monitor *monitor)
+{
+    assay__monitor_state *state = assay__monitor_state_of(monitor);
+    if (state->journal.header != NULL)
+        __atomic_fetch_add(&state->journal.header->dropped_spans, 1, __ATOMIC_RELAXED);
+}
+
+static uint64_t ticks_of(const assay__monitor_state *state)
+{
+    return assay__clock_is_hardware(state->clock) ? assay__ticks()
+                                                  : assay__clock_ticks(state->clock);
+}
+
+static void mark_memory(const assay__monitor_state *state, bool metric, assay__memory_mark *mark)
+{
+    mark->has_rss = (metric || (state->memory & ASSAY_MEMORY_RSS) != 0) &&
+                    assay__rss_now(&mark->rss_bytes) == ASSAY_OK;
+    mark->has_heap = (state->memory & ASSAY_MEMORY_HEAP) != 0;
+    if (mark->has_heap)
+        assay__heap_span_begin(&mark->heap);
+}
+
+static assay__frame *open_frame(assay__lane_owner *owner, assay__node *node, bool metric)
+{
+    assay__monitor_state *state = assay__monitor_state_of(owner->monitor);
+    assay__lane *lane = owner->lane;
+    assay__frame *frame = lane->top + 1;
+    if (state->memory != 0 || metric)
+        mark_memory(state, metric, &owner->marks[frame - lane->frames]);
+    __atomic_store_n(&frame->node, node, __ATOMIC_RELAXED);
+    __atomic_store_n(&frame->start, ticks_of(state), __ATOMIC_RELAXED);
+    __atomic_store_n(&lane->top, frame, __ATOMIC_RELEASE);
+    return metric ? (assay__frame *)((uintptr_t)frame | METRIC_BIT) : frame;
+}
+
+assay__frame *assay__span_begin_slow(assay_monitor *monitor, assay_site *site)
+{
+    if (assay__monitor_revive(monitor) == ASSAY__NO_MONITOR)
+        return NULL;
+    assay__lane_owner *owner = assay__lane_of_thread(monitor);
+    assay__node *node = owner != NULL ? assay__node_for_site(owner, site) : NULL;
+    if (node != NULL)
+        return open_frame(owner, node, (site->flags & ASSAY_SITE_METRIC) != 0);
+    drop_span(monitor);
+    return NULL;
+}
+
+static assay_span begin_named(assay_monitor *monitor, const char *name, bool metric)
+{
+    assay_span span = {NULL, monitor};
+    if (monitor == NULL || assay__monitor_revive(monitor) == ASSAY__NO_MONITOR)
+        return span;
+    assay__lane_owner *owner = assay__lane_of_thread(monitor);
+    assay__node *node = owner != NULL ? assay__node_for_name(owner, name) : NULL;
+    if (node != NULL)
+        span.frame = open_frame(owner, node, metric);
+    else
+        drop_span(monitor);
+    return span;
+}
+
+assay_span assay_monitor_begin(assay_monitor *monitor, const char *name)
+{
+    return begin_named(monitor, name, false);
+}
+
+assay_span assay_monitor_begin_metric(assay_monitor *monitor, const char *name)
+{
+    return begin_named(monitor, name, true);
+}
+
+static void publish_sample(const assay__journal *journal, assay__node *node, uint64_t duration)
+{
+    if (node->sample_count < node->sample_capacity) {
+        uint64_t *samples = assay__journal_at(journal, node->samples);
+        __atomic_store_n(&samples[node->sample_count], duration, __ATOMIC_RELAXED);
+        __atomic_store_n(&node->sample_count, node->sample_count + 1, __ATOMIC_RELEASE);
+    } else {
+        __atomic_store_n(&node->samples_dropped, node->samples_dropped + 1, __ATOMIC_RELAXED);
+    }
+}
+
+static void publish_event(const assay__journal *journal, assay__lane *lane,
+                          const assay__journal_event *event)
+{
+    assay__journal_event *ring = assay__journal_at(journal, lane->events);
+    uint64_t head = lane->event_head;
+    assay__journal_event *slot = &ring[head & (lane->event_capacity - 1)];
+    __atomic_store_n(&slot->start, event->start, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->end, event->end, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->node, event->node, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->parent, event->parent, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->thread, event->thread, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->kind, event->kind, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->flags, event->flags, __ATOMIC_RELAXED);
+    __atomic_store_n(&lane->event_head, head + 1, __ATOMIC_RELEASE);
+}
+
+void assay__span_extras(assay__lane *lane, assay__frame *frame, uint64_t now)
+{
+    const assay__journal *journal = &assay__monitor_state_of(lane->owner->monitor)->journal;
+    if (lane->event_capacity > 0)
+        publish_event(journal, lane,
+                      &(assay__journal_event){
+                          .start = frame->start,
+                          .end = now,
+                          .node = assay__journal_unit(journal, frame->node),
+                          .parent = assay__journal_unit(journal, frame[-1].node),
+                          .thread = (uint32_t)lane->thread_id,
+                          .kind = ASSAY__EVENT_SPAN,
+                      });
+    if (frame->node->sample_capacity > 0)
+        publish_sample(journal, frame->node, now - frame->start);
+}
+
+static void add_signed(int64_t *field, int64_t value)
+{
+    __atomic_store_n(field, *field + value, __ATOMIC_RELAXED);
+}
+
+static void raise_to(uint64_t *field, uint64_t value)
+{
+    if (value > *field)
+        __atomic_store_n(field, value, __ATOMIC_RELAXED);
+}
+
+/* The resident memory at the end, or what was not to be had. */
+static void record_memory(assay__monitor_state *state, const assay__node *node,
+                          assay__memory_mark *mark, bool *has_rss, int64_t *rss_delta)
+{
+    assay__journal_memory *memory =
+        node->memory != 0 ? assay__journal_at(&state->journal, node->memory) : NULL;
+    uint64_t rss = 0;
+    *has_rss = mark->has_rss && assay__rss_now(&rss) == ASSAY_OK;
+    *rss_delta = *has_rss ? (int64_t)(rss - mark->rss_bytes) : 0;
+    if (*has_rss && memory != NULL) {
+        add_signed(&memory->rss_delta_bytes, *rss_delta);
+        raise_to(&memory->rss_peak_bytes, rss > mark->rss_bytes ? rss : mark->rss_bytes);
+        assay__publish_add(&memory->rss_readings, 1);
+    }
+    assay__heap_span heap;
+    if (mark->has_heap && assay__heap_span_end(&mark->heap, &heap) && memory != NULL) {
+        add_signed(&memory->heap_delta_bytes, heap.live_delta_bytes);
+        raise_to(&memory->heap_peak_bytes, heap.peak_growth_bytes);
+        assay__publish_add(&memory->heap_allocations, heap.allocations);
+        assay__publish_add(&memory->heap_readings, 1);
+    }
+}
+
+static void close_frame(assay__lane_owner *owner, assay__frame *frame, uint64_t now, bool metric)
+{
+    assay__monitor_state *state = assay__monitor_state_of(owner->monitor);
+    assay__lane *lane = owner->lane;
+    uint32_t depth = (uint32_t)(frame - lane->frames);
+    bool has_rss = false;
+    int64_t rss_delta = 0;
+    if (state->memory != 0 || metric)
+        record_memory(state, frame->node, &owner->marks[depth], &has_rss, &rss_delta);
+    if (!assay__node_record(state, frame->node, now - frame->start))
+        __atomic_store_n(&lane->dropped_spans, lane->dropped_spans + 1, __ATOMIC_RELAXED);
+    else if (lane->extras != 0)
+        assay__span_extras(lane, frame, now);
+    if (metric) {
+        assay__journal_metric entry = {
+            .start = frame->start,
+            .duration = now - frame->start,
+            .operation = frame->node->operation,
+            .thread = (uint32_t)lane->thread_id,
+            .depth = depth - 1,
+            .has_rss = has_rss,
+            .rss_delta_bytes = rss_delta,
+        };
+        pthread_mutex_lock(&state->lock);
+        assay__journal_add_metric(&state->journal, &entry);
+        pthread_mutex_unlock(&state->lock);
+    }
+    __atomic_store_n(&lane->top, frame - 1, __ATOMIC_RELEASE);
+}
+
+/* A frame that is no open span of this thread. A child that ends what its parent began does nothing
+ * wrong. */
+static uint64_t reject(assay__monitor_state *state, const assay__frame *frame)
+{
+    uintptr_t address = (uintptr_t)frame;
+    bool inherited = address >= state->inherited_low && address < state->inherited_high;
+    if (!inherited && state->journal.header != NULL)
+        __atomic_fetch_add(&state->journal.header->mismatched_ends, 1, __ATOMIC_RELAXED);
+    return 0;
+}
+
+uint64_t assay__span_end_slow(assay_monitor *monitor, assay__frame *frame, uint64_t now)
+{
+    bool metric = ((uintptr_t)frame & METRIC_BIT) != 0;
+    frame = (assay__frame *)((uintptr_t)frame & ~(uintptr_t)METRIC_BIT);
+    uint64_t id = assay__monitor_id(monitor);
+    if (id == 0)
+        return 0; /* begun before a fork, ended in a child that measured nothing yet */
+    assay__monitor_state *state = assay__monitor_state_of(monitor);
+    assay__lane_owner *owner = assay__lane_if_attached(id);
+    if (owner == NULL || frame <= owner->lane->frames ||
+        frame >= owner->lane->frames + ASSAY_LANE_FRAMES)
+        return reject(state, frame);
+    assay__lane *lane = owner->lane;
+    if (frame > lane->top) {
+        __atomic_store_n(&lane->mismatched_ends, lane->mismatched_ends + 1, __ATOMIC_RELAXED);
+        return 0;
+    }
+    if (!assay__clock_is_hardware(state->clock))
+        now = assay__clock_ticks(state->clock);
+    if (frame < lane->top) {
+        uint64_t lost = (uint64_t)(lane->top - frame);
+        __atomic_store_n(&lane->abandoned_spans, lane->abandoned_spans + lost, __ATOMIC_RELAXED);
+        __atomic_store_n(&lane->top, frame, __ATOMIC_RELEASE);
+    }
+    if (now < frame->start) {
+        __atomic_store_n(&lane->backward_clock, lane->backward_clock + 1, __ATOMIC_RELAXED);
+        now = frame->start;
+    }
+    uint64_t ticks = now - frame->start;
+    close_frame(owner, frame, now, metric);
+    assay__thread.monitor_id = state->slow ? ASSAY__NO_MONITOR : id;
+    assay__thread.lane = lane;
+    return (uint64_t)llround((double)ticks * 1e9 / assay__clock_ticks_per_second(state->clock));
+}
+
+uint64_t assay_span_end_ns(assay_span span)
+{
+    uint64_t now = assay__ticks();
+    return span.frame == NULL ? 0 : assay__span_end_slow(span.monitor, span.frame, now);
+}
+
+void assay_monitor_add(assay_monitor *monitor, const char *name, uint64_t duration_ns)
+{
+    if (monitor == NULL || assay__monitor_revive(monitor) == ASSAY__NO_MONITOR)
+        return;
+    assay__lane_owner *owner = assay__lane_of_thread(monitor);
+    assay__monitor_state *state = assay__monitor_state_of(monitor);
+    assay__node *node = owner != NULL ? assay__node_for_name(owner, name) : NULL;
+    double ticks = (double)duration_ns * 1e-9 * assay__clock_ticks_per_second(state->clock);
+    uint64_t duration = (uint64_t)llround(ticks);
+    if (node == NULL || !assay__node_record(state, node, duration)) {
+        drop_span(monitor);
+        return;
+    }
+    assay__lane *lane = owner->lane;
+    uint64_t now = ticks_of(state);
+    if (lane->event_capacity > 0)
+        publish_event(&state->journal, lane,
+                      &(assay__journal_event){
+                          .start = now > duration ? now - duration : 0,
+                          .end = now,
+                          .node = assay__journal_unit(&state->journal, node),
+                          .parent = assay__journal_unit(&state->journal, lane->top->node),
+                          .thread = (uint32_t)lane->thread_id,
+                          .kind = ASSAY__EVENT_SPAN,
+                          .flags = ASSAY__EVENT_LATE,
+                      });
+    if (node->sample_capacity > 0)
+        publish_sample(&state->journal, node, duration);
+}
+
+static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static double double_of(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+void assay_monitor_count(assay_monitor *monitor, const char *name, double value)
+{
+    if (monitor == NULL || !isfinite(value) || assay__monitor_revive(monitor) == ASSAY__NO_MONITOR)
+        return;
+    assay__lane_owner *owner = assay__lane_of_thread(monitor);
+    assay__monitor_state *state = assay__monitor_state_of(monitor);
+    assay__node *node = owner != NULL ? assay__node_for_counter(owner, name) : NULL;
+    if (node == NULL) {
+        drop_span(monitor);
+        return;
+    }
+    double sum = node->square_sum + value;
+    if (node->count == 0 || value < double_of(node->min))
+        __atomic_store_n(&node->min, bits_of(value), __ATOMIC_RELAXED);
+    if (node->count == 0 || value > double_of(node->max))
+        __atomic_store_n(&node->max, bits_of(value), __ATOMIC_RELAXED);
+    __atomic_store(&node->square_sum, &sum, __ATOMIC_RELAXED);
+    __atomic_store(&node->shift, &value, __ATOMIC_RELAXED);
+    assay__publish_add(&node->count, 1);
+    if (owner->lane->event_capacity > 0)
+        publish_event(&state->journal, owner->lane,
+                      &(assay__journal_event){
+                          .start = ticks_of(state),
+                          .end = bits_of(value),
+                          .node = assay__journal_unit(&state->journal, node),
+                          .thread = (uint32_t)owner->lane->thread_id,
+                          .kind = ASSAY__EVENT_COUNTER,
+                      });
+}

@@ -1,0 +1,116 @@
+/* Inside of a monitor.
+ *
+ * A monitor is two pieces of one mapping. The head, a page of its own, holds nothing but the id and
+ * is wiped by the kernel in a forked child (MADV_WIPEONFORK); so the first span there cannot match
+ * a cached lane, takes the slow path, and gives the child its own journal. No fork handler is
+ * registered. The state survives the fork and says what to build anew.
+ *
+ * A lane has one owner at a time: the thread that writes it. What the owner needs beside the
+ * journal (tables, marks of open spans) is in assay__lane_owner, shared between the monitor's list
+ * and the thread's list; whichever lets go last frees it.
+ */
+#ifndef ASSAY_MONITOR_STATE_H
+#define ASSAY_MONITOR_STATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "assay/monitor.h"
+#include "clock/clock.h"
+#include "instrument/heap.h"
+#include "journal/journal.h"
+
+typedef struct assay__monitor_state {
+    pthread_mutex_t lock;  /* guards the journal's primitives and the owner list */
+    _Atomic pid_t process; /* whose journal this is; negative while a forked child builds its own */
+    bool disabled;
+    bool slow; /* spans need more than a counter reading: another clock, or memory */
+    unsigned memory;
+    size_t pool_bytes, trace_events, samples;
+    char *name, *path; /* path: as asked for, or NULL */
+    bool private_journal;
+    const assay_clock *clock;
+    assay__journal journal;
+    struct assay__lane_owner *owners;
+    uintptr_t inherited_low,
+        inherited_high; /* the parent's journal, as addressed before the fork */
+} assay__monitor_state;
+
+assay__monitor_state *assay__monitor_state_of(const assay_monitor *monitor);
+
+/* The journal of a live monitor, for a snapshot of it; updates its latest anchor. NULL for a
+ * disabled one. */
+const assay__journal_header *assay__monitor_journal(assay_monitor *monitor);
+
+/* The monitor's id, after giving a forked child its own journal if that is due; ASSAY__NO_MONITOR
+ * when nothing can be recorded. */
+uint64_t assay__monitor_revive(assay_monitor *monitor);
+
+/* What the begin of a span remembered of memory. */
+typedef struct assay__memory_mark {
+    bool has_rss, has_heap;
+    uint64_t rss_bytes;
+    assay__heap_mark heap;
+} assay__memory_mark;
+
+/* A run-time name, as a lane knows it. */
+typedef struct assay__name_entry {
+    uint64_t hash; /* 0: the entry is free */
+    uint32_t operation;
+    uint32_t key;         /* the site id that stands for it */
+    assay__node *counter; /* its counter, or NULL */
+} assay__name_entry;
+
+/* A table of children. Tables are found through the nodes, but owned through this list in private
+ * memory: after a fork the nodes belong to the parent and must not be touched. */
+typedef struct assay__child_table {
+    struct assay__child_table *next, **link; /* link: the pointer that points here */
+    assay__node *slots[];
+} assay__child_table;
+
+enum assay__owner_state {
+    ASSAY__OWNER_ATTACHED,  /* a thread writes the lane */
+    ASSAY__OWNER_DETACHING, /* that thread is ending and marks the lane */
+    ASSAY__OWNER_ENDED,     /* the thread is gone; the lane may be taken over */
+    ASSAY__OWNER_ORPHANED   /* the monitor is gone; the thread frees this */
+};
+
+typedef struct assay__lane_owner {
+    _Atomic int state;
+    uint64_t monitor_id;
+    assay_monitor *monitor;
+    assay__lane *lane;
+    struct assay__lane_owner *next_in_monitor, *next_in_thread;
+    assay__memory_mark marks[ASSAY_LANE_FRAMES];
+    assay__name_entry *names; /* open addressing, a power of two */
+    size_t name_capacity, name_count;
+    assay__child_table *tables;
+} assay__lane_owner;
+
+/* lane.c — this thread's lane of a monitor, attached if need be; NULL when there is no room.
+ * Afterwards the thread's cached lane is this one. */
+assay__lane_owner *assay__lane_of_thread(assay_monitor *monitor);
+
+/* The same if it is attached already, else NULL. */
+assay__lane_owner *assay__lane_if_attached(uint64_t monitor_id);
+
+/* Let go of all lanes: the monitor is being freed, or was inherited through a fork. */
+void assay__lanes_release(assay__monitor_state *state, bool after_fork);
+
+/* node.c — nodes of a lane's tree, found or made. NULL when the journal or memory has no room. */
+assay__node *assay__node_new_root(assay__monitor_state *state);
+assay__node *assay__node_for_site(assay__lane_owner *owner, const assay_site *site);
+assay__node *assay__node_for_name(assay__lane_owner *owner, const char *name);
+assay__node *assay__node_for_counter(assay__lane_owner *owner, const char *name);
+void assay__node_clear(const assay__monitor_state *state, assay__node *node);
+
+/* Enter one duration into the node's statistics; false when it found no room. */
+bool assay__node_record(assay__monitor_state *state, assay__node *node, uint64_t duration);
+
+/* identity.c — who this process is. `name` is left alone. */
+void assay__identity_read(assay__journal_identity *identity);
+
+#endif
