@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include "assay/instrument.h"
+#include "assay/snapshot.h"
 #include "describe.h"
 #include "message.h"
 #include "scratch_dir.h"
@@ -116,11 +117,22 @@ static void fill_heap(assay_record_process *process, const char *directory, cons
     process->heap_leaked_bytes = assay_reading_of((double)figures.live_bytes);
 }
 
-static assay_status take_snapshot(const char *directory, assay_error *error, assay_record **record)
+/* The journals of the program's processes as one record, or an empty record. */
+static assay_status take_snapshot(const run_facts *facts, assay_error *error, assay_record **record)
 {
-    (void)directory;
-    (void)error;
-    return assay_record_new(record);
+    if (scratch_dir_is_empty(facts->journal_dir))
+        return assay_record_new(record);
+    assay_snapshot_options options = ASSAY_SNAPSHOT_OPTIONS_INIT;
+    options.origin_monotonic_ns = facts->launch->start_ns;
+    assay_error trouble = {0};
+    assay_status status =
+        assay_snapshot_directory_with(facts->journal_dir, &options, &trouble, record);
+    if (trouble.status != ASSAY_OK && status != ASSAY_E_MEMORY)
+        message_note("%s: %s", status == ASSAY_OK ? "some spans are lost" : "its spans are lost",
+                     trouble.message);
+    if (status == ASSAY_E_MEMORY)
+        *error = trouble;
+    return status == ASSAY_OK || status == ASSAY_E_MEMORY ? status : assay_record_new(record);
 }
 
 /* The memory of the tree over time, as a counter track of its own lane. */
@@ -173,15 +185,14 @@ static void mention_survivors(const watch_result *watch)
 assay_status run_record_make(const run_facts *facts, assay_error *error, assay_record **result)
 {
     assay_record *record = NULL;
-    assay_status status = take_snapshot(facts->journal_dir, error, &record);
+    assay_status status = take_snapshot(facts, error, &record);
     if (status != ASSAY_OK)
         goto cleanup;
     record->kind = "run";
     record->has_process = true;
-    if (facts->name != NULL) {
-        record->name = assay_record_text(record, facts->name);
-        status = record->name != NULL ? ASSAY_OK : ASSAY_E_MEMORY;
-    }
+    record->name = assay_record_text(record, facts->name); /* not the monitor's */
+    if (facts->name != NULL && record->name == NULL)
+        status = ASSAY_E_MEMORY;
     if (status == ASSAY_OK)
         status = copy_command(record, facts->command);
     if (status != ASSAY_OK)

@@ -89,21 +89,26 @@ const char *assay__format_reading_count(assay_reading reading, char text[ASSAY__
     return text;
 }
 
-void assay__format_left(FILE *stream, const char *text, size_t width)
+void assay__format_cut(FILE *stream, const char *text, size_t width)
 {
-    size_t columns = assay__text_columns(text);
-    if (columns <= width) {
-        fprintf(stream, "%s%*s", text, (int)(width - columns), "");
+    if (assay__text_columns(text) <= width) {
+        fputs(text, stream);
         return;
     }
-    size_t shown = 0, bytes = 0;
-    while (shown + 1 < width) {
+    size_t bytes = 0;
+    for (size_t shown = 0; shown + 1 < width; shown++) {
         do
             bytes++;
         while (((unsigned char)text[bytes] & 0xC0) == 0x80);
-        shown++;
     }
     fprintf(stream, "%.*s…", (int)bytes, text);
+}
+
+void assay__format_left(FILE *stream, const char *text, size_t width)
+{
+    size_t columns = assay__text_columns(text);
+    assay__format_cut(stream, text, width);
+    fprintf(stream, "%*s", columns < width ? (int)(width - columns) : 0, "");
 }
 
 void assay__format_right(FILE *stream, const char *text, size_t width)

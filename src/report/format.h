@@ -25,9 +25,11 @@ const char *assay__format_reading_seconds(assay_reading reading, char text[ASSAY
 const char *assay__format_reading_bytes(assay_reading reading, char text[ASSAY__FORMAT_SIZE]);
 const char *assay__format_reading_count(assay_reading reading, char text[ASSAY__FORMAT_SIZE]);
 
-/* Print `text` in a field of `width` columns, counting code points; too long a text is cut and ends
- * in "…" when aligned left, and runs over when aligned right. */
+/* Print `text` in a field of `width` columns, counting code points. Too long a text is cut and ends
+ * in "…", except that figures, aligned right, run over. _cut is _left without the padding, for the
+ * end of a line. */
 void assay__format_left(FILE *stream, const char *text, size_t width);
+void assay__format_cut(FILE *stream, const char *text, size_t width);
 void assay__format_right(FILE *stream, const char *text, size_t width);
 
 #endif

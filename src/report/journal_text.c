@@ -3,7 +3,7 @@
 #include "assay/report.h"
 #include "report/format.h"
 
-enum { NAME_WIDTH = 29, FIGURE_WIDTH = 10, SHOWN_METRICS = 40 };
+enum { NAME_WIDTH = 24, FIGURE_WIDTH = 11, SHOWN_METRICS = 40 };
 
 static void print_who(const assay_record *record, FILE *stream)
 {
@@ -18,7 +18,7 @@ static void print_who(const assay_record *record, FILE *stream)
     }
     if (record->name != NULL) {
         assay__format_left(stream, "monitor", 18);
-        assay__format_left(stream, record->name, 61);
+        assay__format_cut(stream, record->name, 61);
         fputc('\n', stream);
     }
     if (processes == 1)
@@ -34,7 +34,7 @@ static void print_who(const assay_record *record, FILE *stream)
 static void print_figure(FILE *stream, double value)
 {
     char text[ASSAY__FORMAT_SIZE];
-    snprintf(text, sizeof text, "%.6g", value);
+    snprintf(text, sizeof text, "%.5g", value);
     assay__format_right(stream, text, FIGURE_WIDTH);
 }
 
@@ -67,7 +67,7 @@ static void print_metrics(const assay_record *record, FILE *stream)
     assay__format_left(stream, "single span", NAME_WIDTH);
     assay__format_right(stream, "start", FIGURE_WIDTH);
     assay__format_right(stream, "duration", FIGURE_WIDTH);
-    assay__format_right(stream, "memory", FIGURE_WIDTH + 2);
+    assay__format_right(stream, "memory", FIGURE_WIDTH);
     fputc('\n', stream);
     for (size_t i = 0; i < record->metric_count && i < SHOWN_METRICS; i++) {
         const assay_record_metric *metric = &record->metrics[i];
@@ -82,7 +82,7 @@ static void print_metrics(const assay_record *record, FILE *stream)
         assay__format_right(stream,
                             memory.validity == ASSAY_VALID ? assay__format_bytes(memory.value, text)
                                                            : "n/a",
-                            FIGURE_WIDTH + 2);
+                            FIGURE_WIDTH);
         fputc('\n', stream);
     }
     if (record->metric_count > SHOWN_METRICS)

@@ -42,7 +42,7 @@ static void print_command(const assay_record_process *process, FILE *stream)
             left--;
         }
         if (length > left) {
-            assay__format_left(stream, word, left);
+            assay__format_cut(stream, word, left);
             break;
         }
         fputs(word, stream);
@@ -146,7 +146,7 @@ assay_status assay_report_run(const assay_record *record, FILE *stream, assay_er
         const assay_record_process *process = &record->process;
         if (record->name != NULL) {
             label(stream, "name");
-            assay__format_left(stream, record->name, LINE_WIDTH - LABEL_WIDTH);
+            assay__format_cut(stream, record->name, LINE_WIDTH - LABEL_WIDTH);
             fputc('\n', stream);
         }
         print_command(process, stream);

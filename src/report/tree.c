@@ -132,14 +132,16 @@ static void print_open_spans(const assay_record *record, FILE *stream)
         fputs("\nbegun and not ended:\n", stream);
     for (size_t i = 0; i < record->open_span_count && i < SHOWN; i++) {
         const assay_record_open_span *span = &record->open_spans[i];
-        size_t depth = span->depth > 0 && span->depth < MAX_INDENT ? (size_t)span->depth : 0;
+        size_t depth = span->depth > 0 ? (size_t)span->depth : 0;
+        size_t indent = 2 * depth < MAX_INDENT ? 2 * depth : MAX_INDENT;
         const char *lane =
             span->lane < record->lane_count ? record->lanes[span->lane].name : "unknown thread";
-        fprintf(stream, "  %*s", (int)depth, "");
-        assay__format_left(stream, span->operation, 34 - depth);
-        fprintf(stream, "  since %10s", assay__format_seconds(span->start_seconds, text));
+        fprintf(stream, "  %*s", (int)indent, "");
+        assay__format_left(stream, span->operation, 34 - indent);
+        fputs("  since", stream);
+        assay__format_right(stream, assay__format_seconds(span->start_seconds, text), TIME_WIDTH);
         fputs("  in ", stream);
-        assay__format_left(stream, lane != NULL ? lane : "(unnamed)", 20);
+        assay__format_cut(stream, lane != NULL ? lane : "(unnamed)", 20);
         fputc('\n', stream);
     }
     if (record->open_span_count > SHOWN)

@@ -1,0 +1,191 @@
+/* assay journal: what a running, ended or killed process measured. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+
+#include "assay/record.h"
+#include "assay/report.h"
+#include "assay/snapshot.h"
+#include "commands.h"
+#include "message.h"
+#include "output.h"
+
+static const char journal_suffix[] = ".assay";
+
+/* A process with more monitors than this has them shown in part. */
+enum { MAX_JOURNALS = 256 };
+
+typedef struct journal_settings {
+    const char *json, *trace;
+} journal_settings;
+
+static const option journal_options[] = {
+    {"json", 'j', OPTION_TEXT, "FILE", "Write a record as JSON instead; '-' is standard output.",
+     offsetof(journal_settings, json)},
+    {"trace", 't', OPTION_TEXT, "FILE",
+     "Write its events as a Chrome trace, for ui.perfetto.dev; '-' is standard output.",
+     offsetof(journal_settings, trace)},
+};
+
+typedef struct path_list {
+    char *paths[MAX_JOURNALS];
+    size_t count;
+} path_list;
+
+static void path_list_release(path_list *list)
+{
+    while (list->count > 0)
+        free(list->paths[--list->count]);
+}
+
+static bool path_list_has(const path_list *list, const char *path)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->paths[i], path) == 0)
+            return true;
+    return false;
+}
+
+/* A line of /proc/PID/maps ends in the path of the mapped file. */
+static void take_mapping(path_list *list, char *line)
+{
+    char *path = strchr(line, '/');
+    if (path == NULL || list->count == MAX_JOURNALS)
+        return;
+    path[strcspn(path, "\n")] = '\0';
+    size_t length = strlen(path), suffix = sizeof journal_suffix - 1;
+    if (length <= suffix || strcmp(path + length - suffix, journal_suffix) != 0 ||
+        path_list_has(list, path))
+        return;
+    char *copy = strdup(path);
+    if (copy != NULL)
+        list->paths[list->count++] = copy;
+}
+
+/* EX_OK, or the exit code after a message. */
+static int find_journals(const char *pid, path_list *list)
+{
+    char maps[64];
+    snprintf(maps, sizeof maps, "/proc/%s/maps", pid);
+    FILE *file = fopen(maps, "re");
+    char *line = NULL;
+    size_t capacity = 0;
+    bool readable = file != NULL;
+    while (file != NULL && getline(&line, &capacity, file) > 0)
+        take_mapping(list, line);
+    int failure = errno;
+    free(line);
+    if (file != NULL)
+        fclose(file);
+    if (!readable && failure == ENOENT)
+        message_error("assay journal: no process %s and no such file; give a journal, a directory "
+                      "of journals or the id of a running process",
+                      pid);
+    else if (!readable)
+        message_error("assay journal: process %s: %s; it belongs to someone else", pid,
+                      strerror(failure));
+    else if (list->count == 0)
+        message_error("assay journal: process %s has no journal file; start it with "
+                      "ASSAY_JOURNAL_DIR=DIR or under assay run",
+                      pid);
+    if (list->count > 0)
+        return EX_OK;
+    return !readable && failure != ENOENT ? EX_NOPERM : EX_NOINPUT;
+}
+
+static bool is_number(const char *text)
+{
+    size_t digits = strspn(text, "0123456789");
+    return digits > 0 && digits < 20 && text[digits] == '\0';
+}
+
+/* EX_OK, or the exit code after a message. */
+static int read_subject(const char *subject, assay_record **record)
+{
+    struct stat file;
+    assay_error error = {0};
+    assay_status status;
+    path_list list = {.count = 0};
+    bool exists = stat(subject, &file) == 0;
+    if (!exists && is_number(subject)) {
+        int code = find_journals(subject, &list);
+        if (code != EX_OK)
+            return code;
+        status =
+            assay_snapshot_files((const char *const *)list.paths, list.count, NULL, &error, record);
+        path_list_release(&list);
+    } else if (exists && S_ISDIR(file.st_mode)) {
+        status = assay_snapshot_directory(subject, &error, record);
+    } else {
+        status = assay_snapshot_file(subject, &error, record);
+    }
+    if (status == ASSAY_OK && error.status != ASSAY_OK)
+        message_note("%s", error.message);
+    if (status != ASSAY_OK)
+        message_error("assay journal: %s", error.message);
+    return message_input_exit(status);
+}
+
+static assay_status print_text(const void *record, FILE *stream, assay_error *error)
+{
+    return assay_report_journal(record, stream, error);
+}
+
+static assay_status print_trace(const void *record, FILE *stream, assay_error *error)
+{
+    return assay_report_trace(record, stream, error);
+}
+
+static int show(const journal_settings *settings, assay_record *record)
+{
+    assay_error error = {0};
+    assay_status status = ASSAY_OK;
+    if (settings->json == NULL && settings->trace == NULL)
+        status = assay_report_write("-", print_text, record, &error);
+    if (settings->json != NULL)
+        status = assay_record_write(record, settings->json,
+                                    settings->trace != NULL ? ASSAY_RECORD_EVENTS : 0, &error);
+    if (status == ASSAY_OK && settings->trace != NULL)
+        status = assay_report_write(settings->trace, print_trace, record, &error);
+    return output_check("journal", status, &error) ? EX_OK : message_output_exit(status);
+}
+
+static int journal_main(const command *self, int argc, char **argv)
+{
+    journal_settings settings = {0};
+    char **operands;
+    int count;
+    options_outcome outcome = options_parse(self, argc, argv, &settings, &operands, &count);
+    if (outcome != OPTIONS_GO)
+        return outcome == OPTIONS_HELP ? EX_OK : EX_USAGE;
+    if (count != 1) {
+        message_error("assay journal: give one journal, directory of journals or process id");
+        return EX_USAGE;
+    }
+    const char *outputs[] = {settings.json, settings.trace};
+    int code = output_refuse("journal", outputs, sizeof outputs / sizeof *outputs);
+    assay_record *record = NULL;
+    if (code == EX_OK)
+        code = read_subject(operands[0], &record);
+    if (code == EX_OK)
+        code = show(&settings, record);
+    assay_record_free(record);
+    return code;
+}
+
+const command command_journal = {
+    .name = "journal",
+    .summary = "show what a running, ended or killed process measured",
+    .operands = "FILE|DIRECTORY|PID",
+    .description =
+        "Reads the journal that a program linked with libassay writes (ASSAY_JOURNAL_DIR\n"
+        "or journal_path), without stopping it: the call tree with count, total, self,\n"
+        "mean, p50 and p99, spans still open, counters, and what could not be recorded.\n"
+        "All journals of a directory, or of a process, are shown as one.",
+    .options = journal_options,
+    .option_count = sizeof journal_options / sizeof *journal_options,
+    .main = journal_main,
+};
