@@ -56,7 +56,9 @@ typedef struct assay__node {
     uint32_t sample_capacity;
     uint32_t sample_count;
     uint64_t samples_dropped;
-    uint64_t reserved[3];
+    uint32_t self; /* offset / 64 of this node */
+    uint32_t reserved_word;
+    uint64_t reserved[2];
 
     /* Page p holds the durations d with (exponent of d as a double) % 64 == p; a zero counts as one
      * tick. Addresses of uint64_t[64], NULL until needed. */
@@ -69,14 +71,29 @@ typedef struct assay__frame {
     assay__node *node;
 } assay__frame;
 
+/* One entry of a lane's ring of events: four words, each stored in one piece. */
+typedef struct assay__event {
+    uint64_t start;  /* ticks */
+    uint64_t end;    /* ticks; for a counter the bits of its value as a double */
+    uint64_t place;  /* offset / 64 of the node, and << 32 that of the enclosing span's node:
+                        explicit, so that a  late completion can name its own */
+    uint64_t origin; /* thread id (low 32 bits), kind << 32 (1 span, 2 counter), flags << 48 (1:
+                        completed late, may overlap its neighbours). A lane may have several threads
+                        one after another. */
+} assay__event;
+
+enum assay__lane_extras { ASSAY__EXTRA_EVENTS = 1, ASSAY__EXTRA_SAMPLES = 2 };
+
 /* A timeline of strictly nested spans. 2304 bytes, aligned to 64. */
 typedef struct assay__lane {
     assay__frame
         *top; /* the innermost open span; frames[0] stands for "none open" and holds the root */
-    uint64_t extras;         /* not 0: the end of a span also keeps an event or a sample */
+    uint64_t
+        extras; /* bits of assay__lane_extras: what the end of a span keeps beside statistics */
     uint64_t event_head;     /* events ever written to the ring */
-    uint32_t event_capacity; /* a power of two, or 0 */
-    uint32_t events;         /* offset / 64 of the ring, or 0 */
+    uint64_t event_capacity; /* a power of two, or 0 */
+    assay__event *events;    /* address of the ring, or NULL */
+    uint64_t event_origin;   /* of this thread's spans */
 
     uint32_t kind;  /* 1 thread, 2 task, 3 GPU stream */
     uint32_t state; /* 1 live, 2 its thread ended */
@@ -90,7 +107,7 @@ typedef struct assay__lane {
     uint64_t abandoned_spans;
     uint64_t backward_clock; /* spans that ended before they began; recorded as zero */
     char name[32];
-    uint64_t reserved[16];
+    uint64_t reserved[14];
 
     assay__frame frames[ASSAY_LANE_FRAMES];
 } assay__lane;

@@ -62,7 +62,9 @@ typedef struct assay__thread_state {
     struct assay__thread_lanes *lanes; /* private */
 } assay__thread_state;
 
-#define ASSAY__NO_MONITOR UINT64_MAX
+/* Ids that no enabled monitor has; nor has any the id 0, which is what a forked child sees. */
+#define ASSAY__NO_MONITOR       UINT64_MAX
+#define ASSAY__DISABLED_MONITOR (UINT64_MAX - 1)
 
 extern ASSAY_API __thread assay__thread_state assay__thread
     __attribute__((tls_model("initial-exec")));
@@ -132,7 +134,8 @@ static inline assay_span assay__span_begin(struct assay_monitor *monitor, assay_
     assay_span span = {NULL, monitor};
     if (monitor == NULL)
         return span;
-    if (ASSAY__LIKELY(assay__thread.monitor_id == assay__monitor_id(monitor))) {
+    const uint64_t id = assay__monitor_id(monitor);
+    if (ASSAY__LIKELY(assay__thread.monitor_id == id)) {
         assay__lane *lane = assay__thread.lane;
         assay__frame *frame = lane->top;
         const uint32_t key = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
@@ -146,7 +149,8 @@ static inline assay_span assay__span_begin(struct assay_monitor *monitor, assay_
             return span;
         }
     }
-    span.frame = assay__span_begin_slow(monitor, site);
+    if (id != ASSAY__DISABLED_MONITOR)
+        span.frame = assay__span_begin_slow(monitor, site);
     return span;
 }
 

@@ -14,7 +14,7 @@
 _Static_assert(sizeof(assay__node) == 640, "layout.h and docs/journal.md state it");
 _Static_assert(sizeof(assay__lane) == 2304, "layout.h and docs/journal.md state it");
 _Static_assert(sizeof(assay__journal_header) <= ASSAY__JOURNAL_HEADER_BYTES, "the header's room");
-_Static_assert(sizeof(assay__journal_event) == 32, "docs/journal.md states it");
+_Static_assert(sizeof(assay__event) == 32, "docs/journal.md states it");
 _Static_assert(sizeof(assay__journal_metric) == 64, "docs/journal.md states it");
 
 static size_t align_to_unit(size_t bytes)

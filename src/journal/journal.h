@@ -108,17 +108,22 @@ typedef struct assay__journal_memory {
     uint64_t reserved;
 } assay__journal_memory;
 
+/* An event, taken apart. */
 typedef struct assay__journal_event {
-    uint64_t start;  /* ticks */
-    uint64_t end;    /* ticks; for a counter the bits of the value */
-    uint32_t node;   /* offset / 64 */
-    uint32_t parent; /* offset / 64 of the enclosing span's node; explicit, so that late completions
-                        can name theirs */
-    uint32_t thread; /* the low 32 bits of the thread id: a lane may have several threads one after
-                        another */
-    uint16_t kind;
-    uint16_t flags; /* assay__event_flags */
+    uint64_t start, end;
+    uint32_t node, parent, thread;
+    uint16_t kind, flags;
 } assay__journal_event;
+
+static inline uint64_t assay__event_place(uint32_t node, uint32_t parent)
+{
+    return node | (uint64_t)parent << 32;
+}
+
+static inline uint64_t assay__event_origin(uint32_t thread, uint16_t kind, uint16_t flags)
+{
+    return thread | (uint64_t)kind << 32 | (uint64_t)flags << 48;
+}
 
 typedef struct assay__journal_metric {
     uint64_t start, duration; /* ticks */

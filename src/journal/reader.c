@@ -379,15 +379,18 @@ const uint64_t *assay__journal_samples(const assay__journal_view *view, uint32_t
     return (const void *)(view->bytes + offset);
 }
 
-static void load_event(const assay__journal_event *live, assay__journal_event *event)
+static void load_event(const assay__event *live, assay__journal_event *event)
 {
-    event->start = assay__journal_load(&live->start);
-    event->end = assay__journal_load(&live->end);
-    event->node = load32(&live->node);
-    event->parent = load32(&live->parent);
-    event->thread = load32(&live->thread);
-    event->kind = __atomic_load_n(&live->kind, __ATOMIC_RELAXED);
-    event->flags = __atomic_load_n(&live->flags, __ATOMIC_RELAXED);
+    uint64_t place = assay__journal_load(&live->place), origin = assay__journal_load(&live->origin);
+    *event = (assay__journal_event){
+        .start = assay__journal_load(&live->start),
+        .end = assay__journal_load(&live->end),
+        .node = (uint32_t)place,
+        .parent = (uint32_t)(place >> 32),
+        .thread = (uint32_t)origin,
+        .kind = (uint16_t)(origin >> 32),
+        .flags = (uint16_t)(origin >> 48),
+    };
 }
 
 /* The ring may be overwritten while it is copied: what the writer may have reached by the end is
@@ -396,11 +399,13 @@ size_t assay__journal_read_events(const assay__journal_view *view, size_t lane,
                                   assay__journal_event *events, size_t capacity, uint64_t *lost)
 {
     const assay__lane *live = lane_at(view, lane);
-    uint64_t ring_size = load32(&live->event_capacity);
-    uint64_t offset = (uint64_t)load32(&live->events) * ASSAY__JOURNAL_UNIT;
+    uint64_t ring_size = assay__journal_load(&live->event_capacity);
     *lost = 0;
-    if (ring_size == 0 || (ring_size & (ring_size - 1)) != 0 ||
-        !in_pool(view, offset, ring_size * sizeof *events))
+    if (ring_size == 0 || (ring_size & (ring_size - 1)) != 0 || ring_size > UINT32_MAX)
+        return 0;
+    const assay__event *ring = at_address(view, __atomic_load_n(&live->events, __ATOMIC_RELAXED),
+                                          ring_size * sizeof *ring);
+    if (ring == NULL)
         return 0;
     uint64_t head = __atomic_load_n(&live->event_head, __ATOMIC_ACQUIRE);
     uint64_t kept = head < ring_size ? head : ring_size;
@@ -408,7 +413,6 @@ size_t assay__journal_read_events(const assay__journal_view *view, size_t lane,
         return (size_t)kept;
     if (kept > capacity)
         kept = capacity;
-    const assay__journal_event *ring = (const void *)(view->bytes + offset);
     for (uint64_t i = 0; i < kept; i++)
         load_event(&ring[(head - kept + i) & (ring_size - 1)], &events[i]);
     const assay__lane *after = (const assay__lane *)(const void *)view->lanes_after + lane;

@@ -128,15 +128,15 @@ static assay__lane_owner *take_over_ended(assay__monitor_state *state)
 /* The event ring is wished for, not needed. */
 static void equip_lane(assay__monitor_state *state, assay__lane *lane)
 {
-    if (state->trace_events > 0) {
-        void *ring = assay__journal_allocate(&state->journal,
-                                             state->trace_events * sizeof(assay__journal_event));
-        if (ring != NULL) {
-            lane->events = assay__journal_unit(&state->journal, ring);
-            lane->event_capacity = (uint32_t)state->trace_events;
-        }
+    if (state->trace_events > 0)
+        lane->events =
+            assay__journal_allocate(&state->journal, state->trace_events * sizeof(assay__event));
+    if (lane->events != NULL) {
+        lane->event_capacity = state->trace_events;
+        lane->extras |= ASSAY__EXTRA_EVENTS;
     }
-    lane->extras = lane->event_capacity > 0 || state->samples > 0;
+    if (state->samples > 0)
+        lane->extras |= ASSAY__EXTRA_SAMPLES;
 }
 
 static assay__lane_owner *new_lane(assay_monitor *monitor, assay__monitor_state *state)
@@ -149,7 +149,7 @@ static assay__lane_owner *new_lane(assay_monitor *monitor, assay__monitor_state 
         return NULL;
     }
     lane->kind = ASSAY__LANE_THREAD;
-    lane->first_node = lane->last_node = assay__journal_unit(&state->journal, root);
+    lane->first_node = lane->last_node = root->self;
     lane->frames[0].node = root;
     lane->top = lane->frames;
     lane->owner = owner;
@@ -169,6 +169,7 @@ static void introduce(assay__lane *lane)
         name[0] = '\0';
     assay__text_copy_name(lane->name, sizeof lane->name, name, strlen(name));
     lane->thread_id = syscall(SYS_gettid);
+    lane->event_origin = assay__event_origin((uint32_t)lane->thread_id, ASSAY__EVENT_SPAN, 0);
     __atomic_store_n(&lane->state, ASSAY__LANE_LIVE, __ATOMIC_RELEASE);
 }
 

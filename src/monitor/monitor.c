@@ -11,15 +11,13 @@
 #include "monitor/state.h"
 
 enum {
+    HEAD_BYTES = 64 * 1024, /* whole pages, whatever their size; only the first is ever touched */
+    MAPPING_BYTES = HEAD_BYTES + sizeof(assay__monitor_state),
     DEFAULT_BYTES = 8 * 1024 * 1024,
     MOST_TRACE_EVENTS = 1 << 22,
     MOST_SAMPLES = 1 << 20,
     TRACED_LANES = 8 /* lanes whose rings and samples fit beside the rest */
 };
-
-/* Ids that no live monitor has: 0 is what a forked child sees, the largest what a thread without a
- * lane holds. */
-static const uint64_t DISABLED_ID = UINT64_MAX - 1;
 
 static uint64_t new_monitor_id(void)
 {
@@ -27,25 +25,14 @@ static uint64_t new_monitor_id(void)
     return atomic_fetch_add(&last, 1) + 1;
 }
 
-static size_t page_bytes(void)
-{
-    return (size_t)sysconf(_SC_PAGESIZE);
-}
-
 assay__monitor_state *assay__monitor_state_of(const assay_monitor *monitor)
 {
-    return (assay__monitor_state *)(void *)((unsigned char *)(uintptr_t)monitor + page_bytes());
+    return (assay__monitor_state *)(void *)((unsigned char *)(uintptr_t)monitor + HEAD_BYTES);
 }
 
 static void set_id(assay_monitor *monitor, uint64_t id)
 {
     __atomic_store_n(&((assay__monitor_head *)(void *)monitor)->id, id, __ATOMIC_RELEASE);
-}
-
-static size_t mapping_bytes(void)
-{
-    size_t page = page_bytes();
-    return page + (sizeof(assay__monitor_state) + page - 1) / page * page;
 }
 
 static void describe_clock(assay__journal_header *header, const assay_clock *clock)
@@ -144,7 +131,7 @@ static assay_status configure(assay__monitor_state *state, const assay_monitor_o
         return assay__fail(error, ASSAY_E_ARGUMENT,
                            "journal_bytes is %zu; a journal needs at least %d", bytes,
                            ASSAY__JOURNAL_MIN_BYTES);
-    state->pool_bytes = bytes + TRACED_LANES * state->trace_events * sizeof(assay__journal_event) +
+    state->pool_bytes = bytes + TRACED_LANES * state->trace_events * sizeof(assay__event) +
                         4 * TRACED_LANES * state->samples * sizeof(uint64_t);
     state->clock = options->clock != NULL ? options->clock : assay_clock_default();
     state->slow = state->memory != 0 || !assay__clock_is_hardware(state->clock);
@@ -162,7 +149,7 @@ static void destroy(assay_monitor *monitor)
     free(state->name);
     free(state->path);
     pthread_mutex_destroy(&state->lock);
-    munmap(monitor, mapping_bytes());
+    munmap(monitor, MAPPING_BYTES);
 }
 
 assay_status assay_monitor_open(const assay_monitor_options *options, assay_error *error,
@@ -179,14 +166,14 @@ assay_status assay_monitor_open(const assay_monitor_options *options, assay_erro
                            "options of %zu bytes; start from ASSAY_MONITOR_OPTIONS_INIT",
                            options->struct_size);
     assay_monitor *fresh =
-        mmap(NULL, mapping_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        mmap(NULL, MAPPING_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (fresh == MAP_FAILED)
         return assay__fail(error, ASSAY_E_MEMORY, "out of memory for a monitor");
     assay__monitor_state *state = assay__monitor_state_of(fresh);
     pthread_mutex_init(&state->lock, NULL);
     atomic_store(&state->process, getpid());
     state->disabled = options->disabled;
-    set_id(fresh, DISABLED_ID);
+    set_id(fresh, ASSAY__DISABLED_MONITOR);
     if (!state->disabled) {
         uint64_t id = new_monitor_id();
         assay_status status = configure(state, options, error);
@@ -197,8 +184,7 @@ assay_status assay_monitor_open(const assay_monitor_options *options, assay_erro
             return status;
         }
         set_id(fresh, id);
-        madvise(fresh, page_bytes(),
-                MADV_WIPEONFORK); /* `assay doctor` says where this is missing */
+        madvise(fresh, HEAD_BYTES, MADV_WIPEONFORK); /* `assay doctor` says where this is missing */
     }
     *monitor = fresh;
     return ASSAY_OK;
@@ -228,7 +214,7 @@ static uint64_t rebuild_after_fork(assay_monitor *monitor, assay__monitor_state 
     uint64_t id = new_monitor_id();
     if (open_journal(state, id, true, NULL) != ASSAY_OK) {
         state->disabled = true;
-        id = DISABLED_ID;
+        id = ASSAY__DISABLED_MONITOR;
     }
     set_id(monitor, id);
     atomic_store(&state->process, self);
@@ -241,7 +227,7 @@ uint64_t assay__monitor_revive(assay_monitor *monitor)
     uint64_t id = assay__monitor_id(monitor);
     if (id == 0)
         id = rebuild_after_fork(monitor, state, atomic_load(&state->process));
-    return id == DISABLED_ID ? ASSAY__NO_MONITOR : id;
+    return id == ASSAY__DISABLED_MONITOR ? ASSAY__NO_MONITOR : id;
 }
 
 const assay__journal_header *assay__monitor_journal(assay_monitor *monitor)

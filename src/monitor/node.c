@@ -50,6 +50,7 @@ static assay__node *new_node(assay__monitor_state *state, uint32_t kind)
     if (node == NULL)
         return NULL;
     node->kind = kind;
+    node->self = assay__journal_unit(&state->journal, node);
     node->min = UINT64_MAX;
     node->children = empty_table;
     return node;
@@ -76,10 +77,9 @@ static assay__node *find_child(const assay__lane_owner *owner, const assay__node
                                uint32_t kind, uint32_t key, uint32_t operation)
 {
     const assay__monitor_state *state = state_of(owner);
-    uint32_t parent_unit = assay__journal_unit(&state->journal, parent);
     for (assay__node *node = node_at(state, owner->lane->first_node); node != NULL;
          node = node_at(state, node->next))
-        if (node->parent == parent_unit && node->site == key && node->operation == operation &&
+        if (node->parent == parent->self && node->site == key && node->operation == operation &&
             node->kind == kind)
             return node;
     return NULL;
@@ -112,13 +112,12 @@ static assay__node *add_child(assay__lane_owner *owner, assay__node *parent, uin
     if (node == NULL)
         return NULL;
     node->operation = operation;
-    node->parent = assay__journal_unit(&state->journal, parent);
+    node->parent = parent->self;
     if (kind == ASSAY__NODE_SPAN)
         equip(state, node);
-    uint32_t unit = assay__journal_unit(&state->journal, node);
     assay__node *last = node_at(state, lane->last_node);
-    lane->last_node = unit;
-    __atomic_store_n(&last->next, unit, __ATOMIC_RELEASE);
+    lane->last_node = node->self;
+    __atomic_store_n(&last->next, node->self, __ATOMIC_RELEASE);
     return node;
 }
 

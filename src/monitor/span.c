@@ -10,6 +10,9 @@
  * aligned, so the bit is free, and a marked address never equals lane->top. */
 enum { METRIC_BIT = 1 };
 
+/* The ring is larger than the nearest cache; its lines are asked for this early. */
+enum { EVENTS_AHEAD = 16 };
+
 static void drop_span(assay_monitor *monitor)
 {
     assay__monitor_state *state = assay__monitor_state_of(monitor);
@@ -92,37 +95,28 @@ static void publish_sample(const assay__journal *journal, assay__node *node, uin
     }
 }
 
-static void publish_event(const assay__journal *journal, assay__lane *lane,
-                          const assay__journal_event *event)
+static void publish_event(assay__lane *lane, uint64_t start, uint64_t end, uint64_t place,
+                          uint64_t origin)
 {
-    assay__journal_event *ring = assay__journal_at(journal, lane->events);
     uint64_t head = lane->event_head;
-    assay__journal_event *slot = &ring[head & (lane->event_capacity - 1)];
-    __atomic_store_n(&slot->start, event->start, __ATOMIC_RELAXED);
-    __atomic_store_n(&slot->end, event->end, __ATOMIC_RELAXED);
-    __atomic_store_n(&slot->node, event->node, __ATOMIC_RELAXED);
-    __atomic_store_n(&slot->parent, event->parent, __ATOMIC_RELAXED);
-    __atomic_store_n(&slot->thread, event->thread, __ATOMIC_RELAXED);
-    __atomic_store_n(&slot->kind, event->kind, __ATOMIC_RELAXED);
-    __atomic_store_n(&slot->flags, event->flags, __ATOMIC_RELAXED);
+    assay__event *slot = &lane->events[head & (lane->event_capacity - 1)];
+    __atomic_store_n(&slot->start, start, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->end, end, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->place, place, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->origin, origin, __ATOMIC_RELAXED);
+    __builtin_prefetch(slot + EVENTS_AHEAD, 1);
     __atomic_store_n(&lane->event_head, head + 1, __ATOMIC_RELEASE);
 }
 
 void assay__span_extras(assay__lane *lane, assay__frame *frame, uint64_t now)
 {
-    const assay__journal *journal = &assay__monitor_state_of(lane->owner->monitor)->journal;
-    if (lane->event_capacity > 0)
-        publish_event(journal, lane,
-                      &(assay__journal_event){
-                          .start = frame->start,
-                          .end = now,
-                          .node = assay__journal_unit(journal, frame->node),
-                          .parent = assay__journal_unit(journal, frame[-1].node),
-                          .thread = (uint32_t)lane->thread_id,
-                          .kind = ASSAY__EVENT_SPAN,
-                      });
-    if (frame->node->sample_capacity > 0)
-        publish_sample(journal, frame->node, now - frame->start);
+    if ((lane->extras & ASSAY__EXTRA_EVENTS) != 0)
+        publish_event(lane, frame->start, now,
+                      assay__event_place(frame->node->self, frame[-1].node->self),
+                      lane->event_origin);
+    if ((lane->extras & ASSAY__EXTRA_SAMPLES) != 0)
+        publish_sample(&assay__monitor_state_of(lane->owner->monitor)->journal, frame->node,
+                       now - frame->start);
 }
 
 static void add_signed(int64_t *field, int64_t value)
@@ -256,18 +250,12 @@ void assay_monitor_add(assay_monitor *monitor, const char *name, uint64_t durati
     }
     assay__lane *lane = owner->lane;
     uint64_t now = ticks_of(state);
-    if (lane->event_capacity > 0)
-        publish_event(&state->journal, lane,
-                      &(assay__journal_event){
-                          .start = now > duration ? now - duration : 0,
-                          .end = now,
-                          .node = assay__journal_unit(&state->journal, node),
-                          .parent = assay__journal_unit(&state->journal, lane->top->node),
-                          .thread = (uint32_t)lane->thread_id,
-                          .kind = ASSAY__EVENT_SPAN,
-                          .flags = ASSAY__EVENT_LATE,
-                      });
-    if (node->sample_capacity > 0)
+    if (lane->events != NULL)
+        publish_event(
+            lane, now > duration ? now - duration : 0, now,
+            assay__event_place(node->self, lane->top->node->self),
+            assay__event_origin((uint32_t)lane->thread_id, ASSAY__EVENT_SPAN, ASSAY__EVENT_LATE));
+    if ((lane->extras & ASSAY__EXTRA_SAMPLES) != 0)
         publish_sample(&state->journal, node, duration);
 }
 
@@ -304,13 +292,8 @@ void assay_monitor_count(assay_monitor *monitor, const char *name, double value)
     __atomic_store(&node->square_sum, &sum, __ATOMIC_RELAXED);
     __atomic_store(&node->shift, &value, __ATOMIC_RELAXED);
     assay__publish_add(&node->count, 1);
-    if (owner->lane->event_capacity > 0)
-        publish_event(&state->journal, owner->lane,
-                      &(assay__journal_event){
-                          .start = ticks_of(state),
-                          .end = bits_of(value),
-                          .node = assay__journal_unit(&state->journal, node),
-                          .thread = (uint32_t)owner->lane->thread_id,
-                          .kind = ASSAY__EVENT_COUNTER,
-                      });
+    if (owner->lane->events != NULL)
+        publish_event(
+            owner->lane, ticks_of(state), bits_of(value), assay__event_place(node->self, 0),
+            assay__event_origin((uint32_t)owner->lane->thread_id, ASSAY__EVENT_COUNTER, 0));
 }
