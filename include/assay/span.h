@@ -172,7 +172,7 @@ static inline void assay_span_end(assay_span span)
         uint64_t *page = node->pages[(bits >> 52) % ASSAY_NODE_PAGES];
         if (ASSAY__LIKELY(page != NULL && duration <= node->max && duration >= node->min)) {
             const double deviation = value - node->shift;
-            const double square_sum = node->square_sum + deviation * deviation;
+            double square_sum = node->square_sum + deviation * deviation;
             assay__publish_add(&page[(bits >> 46) % ASSAY_PAGE_BUCKETS], 1);
             __atomic_store(&node->square_sum, &square_sum, __ATOMIC_RELAXED);
             assay__publish_add(&node->sum, duration);
