@@ -353,7 +353,7 @@ bool assay__node_record(assay__monitor_state *state, assay__node *node, uint64_t
 
 void assay__node_clear(const assay__monitor_state *state, assay__node *node)
 {
-    static const double zero = 0.0;
+    static double zero = 0.0;
     __atomic_store_n(&node->count, 0, __ATOMIC_RELEASE);
     __atomic_store_n(&node->sum, 0, __ATOMIC_RELAXED);
     __atomic_store(&node->square_sum, &zero, __ATOMIC_RELAXED);

@@ -22,7 +22,8 @@ typedef struct fault_scenario {
     bool (*verify)(void);
 } fault_scenario;
 
-extern const fault_scenario fault_clock, fault_instrument, fault_record;
+extern const fault_scenario fault_clock, fault_instrument, fault_record, fault_monitor,
+    fault_monitor_file;
 
 /* failing_alloc.c */
 typedef struct fault_balance {
