@@ -410,10 +410,12 @@ static assay_status reject_syntax(const assay__decoder *d, const json_error_t *f
     enum json_error_code code = json_error_code(found);
     if (code == json_error_out_of_memory)
         return assay__decoder_out_of_memory(d);
+    bool nul = code == json_error_null_character || code == json_error_null_byte_in_key;
     bool cut = code == json_error_premature_end_of_input;
-    return assay__fail(d->error, cut ? ASSAY_E_TRUNCATED : ASSAY_E_FORMAT, "%s:%d:%d: %s%s",
-                       assay__decoder_source(d), found->line, found->column,
-                       cut ? "cut short: " : "not JSON: ", found->text);
+    return assay__fail(
+        d->error, cut ? ASSAY_E_TRUNCATED : ASSAY_E_FORMAT, "%s:%d:%d: %s%s",
+        assay__decoder_source(d), found->line, found->column,
+        cut ? "cut short: " : "not JSON: ", nul ? "\\u0000 within a string" : found->text);
 }
 
 static assay_status decode(const char *source, const char *json, size_t length, assay_error *error,
