@@ -1,17 +1,8 @@
-/* Numbers: a measured duration is nearly always a whole number of nanoseconds, k / 1e9 with k <
- * 2^53. Both operands are then exact doubles, IEEE 754 division rounds correctly, and so does
- * strtod on the decimal text of k with the point moved nine places: the two agree bit for bit. Such
- * values (integers among them) are printed with integer arithmetic, an order of magnitude faster
- * than printf. The rest tries 15, 16 and 17 significant digits and takes the first that reads back
- * (17 always do); printing the shortest by Ryu would be faster but is a thousand lines of tables
- * for the rare case.
- *
- * Bytes pass through a small buffer of ours instead of stdio's per-character calls, which take the
+/* Bytes pass through a small buffer of ours instead of stdio's per-character calls, which take the
  * stream's lock every time. */
 #include "base/json_writer.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -213,87 +204,13 @@ void assay__json_text(assay__json *json, const char *key, const char *text)
         put_string(json, text);
 }
 
-/* The decimal digits of `value`, at the end of `text`; returns where they begin. */
-static char *format_digits(char *end, uint64_t value)
-{
-    do {
-        *--end = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
-    return end;
-}
-
-static size_t format_integer(char *text, bool negative, uint64_t magnitude)
-{
-    char digits[24], *end = digits + sizeof digits;
-    char *start = format_digits(end, magnitude);
-    if (negative)
-        *--start = '-';
-    memcpy(text, start, (size_t)(end - start));
-    text[end - start] = '\0';
-    return (size_t)(end - start);
-}
-
-/* k / 1e9 in plain decimal notation; k is no multiple of 1e9. */
-static size_t format_nanoseconds(char *text, bool negative, uint64_t k)
-{
-    size_t used = format_integer(text, negative, k / 1000000000u);
-    char digits[24], *end = digits + sizeof digits;
-    char *start = format_digits(end, k % 1000000000u + 1000000000u); /* 1 and nine digits */
-    *start = '.';
-    while (end[-1] == '0')
-        end--;
-    memcpy(text + used, start, (size_t)(end - start));
-    used += (size_t)(end - start);
-    text[used] = '\0';
-    return used;
-}
-
-/* printf obeys the locale's decimal point, which may be a comma or several bytes long. */
-static size_t format_shortest(char *text, double value)
-{
-    char printed[64];
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(printed, sizeof printed, "%.*g", digits, value);
-        if (strtod(printed, NULL) == value)
-            break;
-    }
-    size_t used = 0;
-    bool point = false;
-    for (const char *it = printed; *it != '\0' && used < ASSAY__JSON_NUMBER_BYTES - 1; it++) {
-        bool plain = strchr("0123456789+-e", *it) != NULL;
-        if (plain || !point)
-            text[used++] = plain ? *it : '.';
-        point |= !plain;
-    }
-    text[used] = '\0';
-    return used;
-}
-
-size_t assay__json_format_number(char text[ASSAY__JSON_NUMBER_BYTES], double value)
-{
-    const double exact = 9007199254740992.0; /* 2^53: integers below are exact doubles */
-    double magnitude = fabs(value);
-    if (!isfinite(value) || (value == 0 && signbit(value))) {
-        const char *special = isfinite(value) ? "-0.0" : "null";
-        memcpy(text, special, 5);
-        return 4;
-    }
-    if (magnitude < exact && magnitude == floor(magnitude))
-        return format_integer(text, value < 0, (uint64_t)magnitude);
-    double nanoseconds = nearbyint(magnitude * 1e9);
-    if (nanoseconds < exact && nanoseconds / 1e9 == magnitude)
-        return format_nanoseconds(text, value < 0, (uint64_t)nanoseconds);
-    return format_shortest(text, value);
-}
-
 void assay__json_integer(assay__json *json, const char *key, int64_t value)
 {
     if (!lead(json, key))
         return;
     char text[ASSAY__JSON_NUMBER_BYTES];
     uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    put(json, text, format_integer(text, value < 0, magnitude));
+    put(json, text, assay__json_format_integer(text, value < 0, magnitude));
 }
 
 void assay__json_count(assay__json *json, const char *key, uint64_t value)
@@ -301,7 +218,7 @@ void assay__json_count(assay__json *json, const char *key, uint64_t value)
     if (!lead(json, key))
         return;
     char text[ASSAY__JSON_NUMBER_BYTES];
-    put(json, text, format_integer(text, false, value));
+    put(json, text, assay__json_format_integer(text, false, value));
 }
 
 void assay__json_number(assay__json *json, const char *key, double value)

@@ -12,8 +12,8 @@
  *     status = assay__json_finish(&json);
  *
  * Invariants: what is written is valid JSON in UTF-8, whatever the locale and the input. Bytes that
- * are no UTF-8 become U+FFFD; NaN and infinities become null. Numbers read back to the same double:
- * whole nanoseconds and integers in plain decimal notation, others in the fewest digits that do.
+ * are no UTF-8 become U+FFFD; NaN and infinities become null. Numbers are written in the fewest
+ * digits that read back to the same double.
  *
  * The first failure sticks: later calls write nothing, and assay__json_finish reports it. So a
  * caller writes freely and checks once.
@@ -96,5 +96,7 @@ ASSAY_MUST_USE assay_status assay__json_finish(assay__json *json);
 /* The number as JSON: "null" if not finite. Returns the length. For writers of other formats that
  * need the same exactness (CSV, traces). */
 size_t assay__json_format_number(char text[ASSAY__JSON_NUMBER_BYTES], double value);
+/* An integer; at most 21 bytes with the terminator. */
+size_t assay__json_format_integer(char *text, bool negative, uint64_t magnitude);
 
 #endif

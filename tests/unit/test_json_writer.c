@@ -171,6 +171,32 @@ static void check_number(double value, const char *expected)
     assert_memory_equal(&back, &value, sizeof value);
 }
 
+static size_t significant_digits(const char *text)
+{
+    size_t digits = 0, zeros = 0;
+    for (; *text != '\0' && *text != 'e'; text++) {
+        if (*text == '0' && digits > 0)
+            zeros++;
+        else if (*text >= '1' && *text <= '9') {
+            digits += zeros + 1;
+            zeros = 0;
+        }
+    }
+    return digits;
+}
+
+static void check_shortest(double value)
+{
+    char text[ASSAY__JSON_NUMBER_BYTES], printed[64];
+    int digits = 15;
+    do
+        snprintf(printed, sizeof printed, "%.*e", digits - 1, value);
+    while (strtod(printed, NULL) != value && digits++ < 17);
+    assay__json_format_number(text, value);
+    assert_true(significant_digits(text) <= significant_digits(printed));
+    check_number(value, NULL);
+}
+
 static void test_numbers_read_back(void **state)
 {
     (void)state;
@@ -192,6 +218,12 @@ static void test_numbers_read_back(void **state)
     char text[ASSAY__JSON_NUMBER_BYTES];
     assay__json_format_number(text, -INFINITY);
     assert_string_equal(text, "null");
+    for (int exponent = -60; exponent < 60; exponent++) { /* the gap below a power of two is half */
+        check_shortest(ldexp(1, exponent));
+        check_shortest(nextafter(ldexp(1, exponent), 0));
+        check_shortest(nextafter(ldexp(1, exponent), 1e300));
+        check_shortest(pow(10, exponent));
+    }
     uint64_t seed = 88172645463325252u; /* xorshift64: bit patterns all over the range */
     for (int i = 0; i < 200000; i++) {
         seed ^= seed << 13;
@@ -201,8 +233,9 @@ static void test_numbers_read_back(void **state)
         memcpy(&value, &seed, sizeof value);
         if (isfinite(value))
             check_number(value, NULL);
-        check_number((double)(seed % 10000000000000000u) / 1e9, NULL);
-        check_number((double)(seed >> 40) * 0.37037037e-9, NULL);
+        check_shortest((double)(seed % 10000000000000000u) / 1e9);
+        check_shortest((double)(seed >> 40) * 0.37037037e-9);
+        check_shortest(-ldexp((double)(seed >> 11), -(int)(seed % 110)));
     }
 }
 
