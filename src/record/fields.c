@@ -28,12 +28,11 @@
         NULL, ASSAY__FIELD_TEXT, 0                                                                 \
     }
 
+/* clang-format off: one field per line */
 const assay__field assay__record_fields[] = {
-    OPTIONAL_TEXT(assay_record, kind),
-    OPTIONAL_TEXT(assay_record, name),
-    OPTIONAL_TEXT(assay_record, created),
-    OPTIONAL_TEXT(assay_record, assay_version),
-    END,
+    OPTIONAL_TEXT(assay_record, kind),    OPTIONAL_TEXT(assay_record, name),
+    OPTIONAL_TEXT(assay_record, created), OPTIONAL_TEXT(assay_record, assay_version),
+    NUMBER(assay_record, total_seconds),  END,
 };
 
 const assay__field assay__record_summary_fields[] = {
@@ -145,6 +144,8 @@ const assay__field assay__record_integrity_fields[] = {
     COUNT(assay_record_integrity, unreadable_journals),
     END,
 };
+
+/* clang-format on */
 
 void assay__record_clear_readings(const assay__field *fields, void *target)
 {

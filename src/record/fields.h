@@ -31,10 +31,10 @@ typedef struct assay__field {
     size_t offset; /* of the member in its struct */
 } assay__field;
 
-extern const assay__field assay__record_fields[];         /* assay_record: the top level's texts */
-extern const assay__field assay__record_summary_fields[]; /* assay_record_process, top level */
-extern const assay__field assay__record_process_fields[]; /* assay_record_process, `process` */
-extern const assay__field assay__record_clock_fields[];   /* assay_record_clock */
+extern const assay__field assay__record_fields[];           /* assay_record: the top level */
+extern const assay__field assay__record_summary_fields[];   /* assay_record_process, top level */
+extern const assay__field assay__record_process_fields[];   /* assay_record_process, `process` */
+extern const assay__field assay__record_clock_fields[];     /* assay_record_clock */
 extern const assay__field assay__record_operation_fields[]; /* without buckets and samples */
 extern const assay__field assay__record_metric_fields[];
 extern const assay__field assay__record_counter_fields[];

@@ -109,6 +109,7 @@ static inline void fill_process(assay_record *record)
         .written_bytes = assay_reading_of(8192),
         .steal_seconds = assay_reading_missing(ASSAY_NOT_PERMITTED),
         .process_count = assay_reading_of(2),
+        .observer_seconds = assay_reading_of(0.0625),
     };
 }
 
@@ -120,6 +121,7 @@ static inline assay_record *sample_record(void)
     record->name = assay_record_text(record, "my run");
     record->created = "2026-11-30T12:00:00Z";
     record->assay_version = "9.8.7";
+    record->total_seconds = 1250.5000001;
     assert_int_equal(assay_record_add_machine(record, "cpu", "Z80 @ 4 MHz", ASSAY_VALID), ASSAY_OK);
     assert_int_equal(assay_record_add_machine(record, "gpu", NULL, ASSAY_UNSUPPORTED), ASSAY_OK);
     assert_int_equal(assay_record_add_machine(record, "cores", "1", ASSAY_VALID), ASSAY_OK);

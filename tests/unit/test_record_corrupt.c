@@ -275,8 +275,9 @@ static void test_names_from_outside(void **state)
     json_decref(top);
     free(huge);
 
-    static const char bent[] = "{\"schema\": \"assay-record\", \"version\": 1, "
-                               "\"name\": \"a\\u001b[31m\\nb\", \"machine\": {\"\\u0007\": \"x\"}}";
+    static const char bent[] =
+        "{\"schema\": \"assay-record\", \"version\": 1, \"total_seconds\": 0, "
+        "\"name\": \"a\\u001b[31m\\nb\", \"machine\": {\"\\u0007\": \"x\"}}";
     assay_record *record = NULL;
     assert_int_equal(assay_record_parse(bent, sizeof bent - 1, NULL, &record), ASSAY_OK);
     assert_string_equal(record->name, "a?[31m?b");

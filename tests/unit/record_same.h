@@ -1,0 +1,202 @@
+/* Two records are the same, member by member. Written out, not driven by the tables of the codec:
+ * what those forget must show here. */
+#ifndef ASSAY_TESTS_RECORD_SAME_H
+#define ASSAY_TESTS_RECORD_SAME_H
+
+#include <math.h>
+
+#include "assay/record.h"
+
+static inline void same_number(double a, double b)
+{
+    if (!isnan(a) || !isnan(b))
+        assert_memory_equal(&a, &b, sizeof a);
+}
+
+static inline void same_reading(assay_reading a, assay_reading b)
+{
+    assert_int_equal(a.validity, b.validity);
+    if (a.validity == ASSAY_VALID)
+        same_number(a.value, b.value);
+}
+
+static inline void same_text(const char *a, const char *b)
+{
+    if (a == NULL || b == NULL)
+        assert_ptr_equal(a, b);
+    else
+        assert_string_equal(a, b);
+}
+
+static inline void same_facts(const assay_record_fact *a, size_t a_count,
+                              const assay_record_fact *b, size_t b_count)
+{
+    assert_int_equal(a_count, b_count);
+    for (size_t i = 0; i < a_count; i++) {
+        same_text(a[i].key, b[i].key);
+        same_text(a[i].value, b[i].value);
+        assert_int_equal(a[i].validity, b[i].validity);
+    }
+}
+
+static inline void same_process(const assay_record_process *a, const assay_record_process *b)
+{
+    assert_int_equal(a->command_count, b->command_count);
+    for (size_t i = 0; i < a->command_count; i++)
+        same_text(a->command[i], b->command[i]);
+    assert_int_equal(a->process_id, b->process_id);
+    assert_int_equal(a->finished, b->finished);
+    if (a->signal == 0)
+        assert_int_equal(a->exit_status, b->exit_status);
+    assert_int_equal(a->signal, b->signal);
+    same_reading(a->wall_seconds, b->wall_seconds);
+    same_reading(a->user_seconds, b->user_seconds);
+    same_reading(a->sys_seconds, b->sys_seconds);
+    same_reading(a->peak_rss_bytes, b->peak_rss_bytes);
+    same_reading(a->tree_peak_rss_bytes, b->tree_peak_rss_bytes);
+    same_reading(a->heap_peak_bytes, b->heap_peak_bytes);
+    same_reading(a->heap_allocations, b->heap_allocations);
+    same_reading(a->heap_frees, b->heap_frees);
+    same_reading(a->heap_leaked_bytes, b->heap_leaked_bytes);
+    same_reading(a->voluntary_switches, b->voluntary_switches);
+    same_reading(a->involuntary_switches, b->involuntary_switches);
+    same_reading(a->minor_faults, b->minor_faults);
+    same_reading(a->major_faults, b->major_faults);
+    same_reading(a->read_bytes, b->read_bytes);
+    same_reading(a->written_bytes, b->written_bytes);
+    same_reading(a->steal_seconds, b->steal_seconds);
+    same_reading(a->process_count, b->process_count);
+    same_reading(a->observer_seconds, b->observer_seconds);
+}
+
+static inline void same_distribution(const assay_record_operation *a,
+                                     const assay_record_operation *b)
+{
+    assert_int_equal(a->bucket_count, b->bucket_count);
+    for (size_t i = 0; i < a->bucket_count; i++) {
+        same_number(a->buckets[i].seconds, b->buckets[i].seconds);
+        assert_int_equal(a->buckets[i].count, b->buckets[i].count);
+    }
+    assert_int_equal(a->sample_count, b->sample_count);
+    for (size_t i = 0; i < a->sample_count; i++)
+        same_number(a->samples_seconds[i], b->samples_seconds[i]);
+    assert_int_equal(a->samples_dropped, b->samples_dropped);
+}
+
+static inline void same_operation(const assay_record_operation *a, const assay_record_operation *b)
+{
+    same_text(a->name, b->name);
+    assert_int_equal(a->parent, b->parent);
+    assert_int_equal(a->count, b->count);
+    same_number(a->total_seconds, b->total_seconds);
+    same_number(a->self_seconds, b->self_seconds);
+    same_reading(a->min_seconds, b->min_seconds);
+    same_reading(a->max_seconds, b->max_seconds);
+    same_reading(a->mean_seconds, b->mean_seconds);
+    same_reading(a->std_seconds, b->std_seconds);
+    same_reading(a->p50_seconds, b->p50_seconds);
+    same_reading(a->p95_seconds, b->p95_seconds);
+    same_reading(a->p99_seconds, b->p99_seconds);
+    same_reading(a->p999_seconds, b->p999_seconds);
+    same_reading(a->rss_delta_bytes, b->rss_delta_bytes);
+    same_reading(a->rss_peak_bytes, b->rss_peak_bytes);
+    same_reading(a->heap_delta_bytes, b->heap_delta_bytes);
+    same_reading(a->heap_peak_bytes, b->heap_peak_bytes);
+    same_reading(a->heap_allocations, b->heap_allocations);
+    same_reading(a->gpu_delta_bytes, b->gpu_delta_bytes);
+    same_reading(a->gpu_peak_bytes, b->gpu_peak_bytes);
+    same_distribution(a, b);
+}
+
+static inline void same_metric(const assay_record_metric *a, const assay_record_metric *b)
+{
+    same_text(a->operation, b->operation);
+    assert_int_equal(a->depth, b->depth);
+    same_number(a->start_seconds, b->start_seconds);
+    same_number(a->duration_seconds, b->duration_seconds);
+    same_reading(a->cpu_delta_bytes, b->cpu_delta_bytes);
+    same_reading(a->gpu_delta_bytes, b->gpu_delta_bytes);
+    same_reading(a->gpu_peak_bytes, b->gpu_peak_bytes);
+}
+
+static inline void same_counter(const assay_record_counter *a, const assay_record_counter *b)
+{
+    same_text(a->name, b->name);
+    assert_int_equal(a->count, b->count);
+    same_number(a->last, b->last);
+    same_number(a->min, b->min);
+    same_number(a->max, b->max);
+    same_number(a->mean, b->mean);
+}
+
+static inline void same_lane(const assay_record_lane *a, const assay_record_lane *b)
+{
+    same_text(a->name, b->name);
+    assert_int_equal(a->kind, b->kind);
+    assert_int_equal(a->process_id, b->process_id);
+    assert_int_equal(a->thread_id, b->thread_id);
+    assert_int_equal(a->spans, b->spans);
+    assert_int_equal(a->ended, b->ended);
+}
+
+static inline void same_event(const assay_record_event *a, const assay_record_event *b)
+{
+    assert_int_equal(a->kind, b->kind);
+    assert_int_equal(a->name, b->name);
+    assert_int_equal(a->lane, b->lane);
+    same_number(a->start_seconds, b->start_seconds);
+    same_number(a->duration_seconds, b->duration_seconds);
+    same_number(a->value, b->value);
+}
+
+static inline void same_open_span(const assay_record_open_span *a, const assay_record_open_span *b)
+{
+    same_text(a->operation, b->operation);
+    assert_int_equal(a->lane, b->lane);
+    assert_int_equal(a->depth, b->depth);
+    same_number(a->start_seconds, b->start_seconds);
+}
+
+static inline void same_integrity(const assay_record_integrity *a, const assay_record_integrity *b)
+{
+    assert_int_equal(a->dropped_spans, b->dropped_spans);
+    assert_int_equal(a->dropped_events, b->dropped_events);
+    assert_int_equal(a->mismatched_ends, b->mismatched_ends);
+    assert_int_equal(a->abandoned_spans, b->abandoned_spans);
+    assert_int_equal(a->torn_operations, b->torn_operations);
+    assert_int_equal(a->unreadable_journals, b->unreadable_journals);
+}
+
+#define SAME_ALL(compare, array, count)                                                            \
+    do {                                                                                           \
+        assert_int_equal(a->count, b->count);                                                      \
+        for (size_t i = 0; i < a->count; i++)                                                      \
+            compare(&a->array[i], &b->array[i]);                                                   \
+    } while (0)
+
+static inline void same_record(const assay_record *a, const assay_record *b)
+{
+    same_text(a->kind, b->kind);
+    same_text(a->name, b->name);
+    same_text(a->created, b->created);
+    same_text(a->assay_version, b->assay_version);
+    same_number(a->total_seconds, b->total_seconds);
+    same_facts(a->machine, a->machine_count, b->machine, b->machine_count);
+    same_facts(a->build, a->build_count, b->build, b->build_count);
+    same_facts(a->git, a->git_count, b->git, b->git_count);
+    same_text(a->clock.source, b->clock.source);
+    same_reading(a->clock.frequency_hz, b->clock.frequency_hz);
+    same_reading(a->clock.resolution_ns, b->clock.resolution_ns);
+    same_reading(a->clock.cost_ns, b->clock.cost_ns);
+    assert_int_equal(a->has_process, b->has_process);
+    same_process(&a->process, &b->process);
+    SAME_ALL(same_operation, operations, operation_count);
+    SAME_ALL(same_metric, metrics, metric_count);
+    SAME_ALL(same_counter, counters, counter_count);
+    SAME_ALL(same_lane, lanes, lane_count);
+    SAME_ALL(same_event, events, event_count);
+    SAME_ALL(same_open_span, open_spans, open_span_count);
+    same_integrity(&a->integrity, &b->integrity);
+}
+
+#endif
