@@ -28,11 +28,15 @@
         NULL, ASSAY__FIELD_TEXT, 0                                                                 \
     }
 
-/* clang-format off: one field per line */
+/* One field per line. */
+/* clang-format off */
 const assay__field assay__record_fields[] = {
-    OPTIONAL_TEXT(assay_record, kind),    OPTIONAL_TEXT(assay_record, name),
-    OPTIONAL_TEXT(assay_record, created), OPTIONAL_TEXT(assay_record, assay_version),
-    NUMBER(assay_record, total_seconds),  END,
+    OPTIONAL_TEXT(assay_record, kind),
+    OPTIONAL_TEXT(assay_record, name),
+    OPTIONAL_TEXT(assay_record, created),
+    OPTIONAL_TEXT(assay_record, assay_version),
+    NUMBER(assay_record, total_seconds),
+    END,
 };
 
 const assay__field assay__record_summary_fields[] = {
