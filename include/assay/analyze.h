@@ -62,6 +62,10 @@ typedef struct assay_timer {
 ASSAY_API ASSAY_MUST_USE assay_status assay_timers_new(FILE *progress, assay_timers **timers);
 ASSAY_API void assay_timers_free(assay_timers *timers);
 
+/* The first failure of a tracking call on these timers (no room, no memory, progress not writable),
+ * which itself returns what the tracked function returns; ASSAY_OK if all is on record. */
+ASSAY_API assay_status assay_timers_status(const assay_timers *timers);
+
 /* ASSAY_E_ARGUMENT for a time that is negative or not finite, ASSAY_E_LIMIT past
  * ASSAY_TIMERS_MAX. The entry becomes flat and stands at the top. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_timers_set(assay_timers *timers, const char *name,

@@ -58,7 +58,7 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_report_trace(const assay_record *rec
  * above its figures; a time that would round to 0.000 is shown as 2.1e-05; what was not measured
  * is "n/a". MB are 2^20 bytes. The table is composed first and written in one piece; the stream is
  * flushed, so that a full disk is an error here (ASSAY_E_FULL) and not later. A NULL stream prints
- * nothing. */
+ * nothing. As with printf, the status of assay_print_* may be ignored: the stream remembers. */
 
 /* PERFORMANCE SUMMARY: time, resident memory gained, GPU memory gained and peak. Individually
  * recorded spans in the order they began, then aggregated operations with their total time; what
@@ -81,18 +81,18 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_export_metrics_csv(const assay_recor
 
 /* "[Performance] critical_operation: 1.234s, CPU +250.5MB, GPU +512.0MB" and, on a second line,
  * the GPU's peak; a line leaves out what was not measured. */
-ASSAY_API ASSAY_MUST_USE assay_status assay_print_performance(const assay_record_metric *metric,
+ASSAY_API assay_status assay_print_performance(const assay_record_metric *metric,
                                                               FILE *stream);
 
 /* One line for each finding, in the seeds' words; with ASSAY_SHOW_REMEDIES what to do about it. */
 enum assay_findings_flags { ASSAY_SHOW_REMEDIES = 1 };
-ASSAY_API ASSAY_MUST_USE assay_status assay_print_findings(const assay_finding *findings,
+ASSAY_API assay_status assay_print_findings(const assay_finding *findings,
                                                            size_t count, FILE *stream,
                                                            unsigned flags);
 
 /* "Optimal batch size: 32 (1.234s)": the fastest of the timers, which are named after the
  * configurations; `what` is "batch size". ASSAY_E_DATA when no timer has a time. */
-ASSAY_API ASSAY_MUST_USE assay_status assay_print_best_configuration(const assay_timers *timers,
+ASSAY_API assay_status assay_print_best_configuration(const assay_timers *timers,
                                                                      FILE *stream,
                                                                      const char *what);
 
@@ -102,26 +102,26 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_print_best_configuration(const assay
 
 /* TIMING SUMMARY: time and share of the total of every timer; timers measured inside another stand
  * indented below it. The average line appears for more than one dataset. */
-ASSAY_API ASSAY_MUST_USE assay_status assay_print_timing_summary(const assay_timers *timers,
+ASSAY_API assay_status assay_print_timing_summary(const assay_timers *timers,
                                                                  FILE *stream,
                                                                  const char *section_name,
                                                                  size_t num_datasets);
 
 /* SPEEDUP ANALYSIS against `baseline` (NULL: the slowest), fastest first: "1.67x faster",
  * "1.25x slower", "1.00x as fast". Fails as assay_speedup_ratios does. */
-ASSAY_API ASSAY_MUST_USE assay_status assay_print_speedup_analysis(const assay_timers *timers,
+ASSAY_API assay_status assay_print_speedup_analysis(const assay_timers *timers,
                                                                    FILE *stream,
                                                                    const char *baseline,
                                                                    assay_error *error);
 
 /* "NAME - Detailed Breakdown:", the largest phase first, with shares. */
-ASSAY_API ASSAY_MUST_USE assay_status assay_print_phase_breakdown(const assay_timers *timers,
+ASSAY_API assay_status assay_print_phase_breakdown(const assay_timers *timers,
                                                                   FILE *stream, const char *name);
 
-ASSAY_API ASSAY_MUST_USE assay_status assay_print_inference_benchmark(
+ASSAY_API assay_status assay_print_inference_benchmark(
     const assay_inference_stats *stats, FILE *stream, const char *model_name);
 
-ASSAY_API ASSAY_MUST_USE assay_status assay_print_warmup_analysis(const assay_warmup *warmup,
+ASSAY_API assay_status assay_print_warmup_analysis(const assay_warmup *warmup,
                                                                   FILE *stream,
                                                                   const char *model_name);
 

@@ -27,6 +27,11 @@ void assay_timers_free(assay_timers *timers)
     free(timers);
 }
 
+assay_status assay_timers_status(const assay_timers *timers)
+{
+    return timers->status;
+}
+
 static assay__timer *find(const assay_timers *timers, const char *name)
 {
     char kept[ASSAY__NAME_MAX + 1];
