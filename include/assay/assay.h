@@ -6,13 +6,11 @@
 #include "assay/clock.h"
 #include "assay/facade.h"
 #include "assay/instrument.h"
-#include "assay/journal.h"
 #include "assay/monitor.h"
 #include "assay/reading.h"
 #include "assay/record.h"
 #include "assay/report.h"
 #include "assay/snapshot.h"
-#include "assay/stats.h"
 #include "assay/status.h"
 
 #endif

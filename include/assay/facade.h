@@ -80,9 +80,9 @@ ASSAY_API void assay__performance_close(assay_performance *performance);
                              ASSAY__JOIN(assay__performed_, __LINE__))
 
 #define ASSAY__PERFORMANCE_BLOCK(name, stream, open, once)                                         \
-    for (assay_performance open ASSAY__CLEANUP(assay__performance_close) =                         \
-                               assay_performance_begin(name, stream),                              \
-                           *once = &open;                                                          \
+    for (assay_performance open                                                                    \
+             ASSAY__CLEANUP(assay__performance_close) = assay_performance_begin(name, stream),     \
+             *once = &open;                                                                        \
          once != NULL; once = NULL)
 
 /*     ASSAY_MONITOR_PERFORMANCE("data processing", stdout);
@@ -106,8 +106,8 @@ ASSAY_API void *assay_track_performance(const char *name, FILE *stream, void *(*
  * bookkeeping is outside the measured time. */
 
 /* "NAME complete: 45.32s total". Entry: time. */
-ASSAY_API void *assay_track_time(assay_timers *timers, const char *name,
-                                 void *(*function)(void *), void *argument);
+ASSAY_API void *assay_track_time(assay_timers *timers, const char *name, void *(*function)(void *),
+                                 void *argument);
 
 /* "NAME complete: 45.32s, peak memory: 234.5 MB". Entry: time, peak_memory_mb, current_memory_mb,
  * counted from the moment of assay_enable_memory_tracking (else from the first such call): exact
@@ -154,6 +154,7 @@ typedef struct assay__timing {
     int32_t entry, enclosing;
     uint64_t start_ns;
     double level_bytes;     /* resident memory or live heap at the start */
+    double peak_bytes;      /* the kernel's peak then */
     uint64_t heap_state[8]; /* of the instrument */
 } assay__timing;
 
@@ -173,9 +174,9 @@ static inline assay__timing assay__timing_of(assay_timers *timers, const char *n
                         ASSAY__JOIN(assay__timed_, __LINE__))
 
 #define ASSAY__TIMING_BLOCK(timers, name, kind, open, once)                                        \
-    for (assay__timing open ASSAY__CLEANUP(assay__timing_end) =                                    \
-                           assay__timing_of(timers, name, kind),                                   \
-                       *once = &open;                                                              \
+    for (assay__timing open                                                                        \
+             ASSAY__CLEANUP(assay__timing_end) = assay__timing_of(timers, name, kind),             \
+             *once = &open;                                                                        \
          once != NULL; once = NULL)
 
 /* ---- Phases of one job -------------------------------------------------------------------------
@@ -219,9 +220,9 @@ typedef struct assay_inference_options {
     }
 
 /* Time single calls of `function(argument)`. ASSAY_E_MEMORY before the first call. */
-ASSAY_API ASSAY_MUST_USE assay_status assay_benchmark_inference(
-    void (*function)(void *), void *argument, const assay_inference_options *options,
-    assay_inference_stats *stats);
+ASSAY_API ASSAY_MUST_USE assay_status
+assay_benchmark_inference(void (*function)(void *), void *argument,
+                          const assay_inference_options *options, assay_inference_stats *stats);
 
 /* ---- Training loops ----------------------------------------------------------------------------
  *
@@ -242,10 +243,10 @@ typedef struct assay_epoch_monitor assay_epoch_monitor;
 /* Start from ASSAY_EPOCH_MONITOR_OPTIONS_INIT; every zero means the default. */
 typedef struct assay_epoch_monitor_options {
     size_t struct_size;
-    bool disabled;          /* every call is a branch */
-    int verbose_batches;    /* lines for the first batches of each epoch; default 5, negative: none */
-    FILE *output;           /* of batch and epoch lines; default: nothing is printed */
-    assay_monitor *monitor; /* to write spans into, borrowed; default: one of its own */
+    bool disabled;       /* every call is a branch */
+    int verbose_batches; /* lines for the first batches of each epoch; default 5, negative: none */
+    FILE *output;        /* of batch and epoch lines; default: nothing is printed */
+    assay_monitor *monitor;   /* to write spans into, borrowed; default: one of its own */
     const assay_clock *clock; /* for tests; default: the best clock of the machine */
 } assay_epoch_monitor_options;
 

@@ -81,20 +81,17 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_export_metrics_csv(const assay_recor
 
 /* "[Performance] critical_operation: 1.234s, CPU +250.5MB, GPU +512.0MB" and, on a second line,
  * the GPU's peak; a line leaves out what was not measured. */
-ASSAY_API assay_status assay_print_performance(const assay_record_metric *metric,
-                                                              FILE *stream);
+ASSAY_API assay_status assay_print_performance(const assay_record_metric *metric, FILE *stream);
 
 /* One line for each finding, in the seeds' words; with ASSAY_SHOW_REMEDIES what to do about it. */
 enum assay_findings_flags { ASSAY_SHOW_REMEDIES = 1 };
-ASSAY_API assay_status assay_print_findings(const assay_finding *findings,
-                                                           size_t count, FILE *stream,
-                                                           unsigned flags);
+ASSAY_API assay_status assay_print_findings(const assay_finding *findings, size_t count,
+                                            FILE *stream, unsigned flags);
 
 /* "Optimal batch size: 32 (1.234s)": the fastest of the timers, which are named after the
  * configurations; `what` is "batch size". ASSAY_E_DATA when no timer has a time. */
-ASSAY_API assay_status assay_print_best_configuration(const assay_timers *timers,
-                                                                     FILE *stream,
-                                                                     const char *what);
+ASSAY_API assay_status assay_print_best_configuration(const assay_timers *timers, FILE *stream,
+                                                      const char *what);
 
 /* ---- Timing utilities -------------------------------------------------------------------------
  *
@@ -102,28 +99,23 @@ ASSAY_API assay_status assay_print_best_configuration(const assay_timers *timers
 
 /* TIMING SUMMARY: time and share of the total of every timer; timers measured inside another stand
  * indented below it. The average line appears for more than one dataset. */
-ASSAY_API assay_status assay_print_timing_summary(const assay_timers *timers,
-                                                                 FILE *stream,
-                                                                 const char *section_name,
-                                                                 size_t num_datasets);
+ASSAY_API assay_status assay_print_timing_summary(const assay_timers *timers, FILE *stream,
+                                                  const char *section_name, size_t num_datasets);
 
 /* SPEEDUP ANALYSIS against `baseline` (NULL: the slowest), fastest first: "1.67x faster",
  * "1.25x slower", "1.00x as fast". Fails as assay_speedup_ratios does. */
-ASSAY_API assay_status assay_print_speedup_analysis(const assay_timers *timers,
-                                                                   FILE *stream,
-                                                                   const char *baseline,
-                                                                   assay_error *error);
+ASSAY_API assay_status assay_print_speedup_analysis(const assay_timers *timers, FILE *stream,
+                                                    const char *baseline, assay_error *error);
 
 /* "NAME - Detailed Breakdown:", the largest phase first, with shares. */
-ASSAY_API assay_status assay_print_phase_breakdown(const assay_timers *timers,
-                                                                  FILE *stream, const char *name);
+ASSAY_API assay_status assay_print_phase_breakdown(const assay_timers *timers, FILE *stream,
+                                                   const char *name);
 
-ASSAY_API assay_status assay_print_inference_benchmark(
-    const assay_inference_stats *stats, FILE *stream, const char *model_name);
+ASSAY_API assay_status assay_print_inference_benchmark(const assay_inference_stats *stats,
+                                                       FILE *stream, const char *model_name);
 
-ASSAY_API assay_status assay_print_warmup_analysis(const assay_warmup *warmup,
-                                                                  FILE *stream,
-                                                                  const char *model_name);
+ASSAY_API assay_status assay_print_warmup_analysis(const assay_warmup *warmup, FILE *stream,
+                                                   const char *model_name);
 
 /* Columns Section, Model, Time (s); one row for each timer. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_export_timing_csv(const assay_timers *timers,

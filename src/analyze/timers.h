@@ -16,7 +16,7 @@ typedef struct assay__timer {
 struct assay_timers {
     FILE *progress;
     assay_status status; /* the first failure of a tracking call */
-    int32_t open; /* the innermost entry being measured, -1 when none */
+    int32_t open;        /* the innermost entry being measured, -1 when none */
     bool memory_tracked;
     double memory_base_bytes; /* live heap when memory tracking began */
     size_t count, capacity;

@@ -2,6 +2,7 @@
 
 #include "assay/instrument.h"
 #include "base/error.h"
+#include "facade/snapshot.h"
 #include "monitor/state.h"
 #include "snapshot/snapshot.h"
 
@@ -41,15 +42,21 @@ static assay_status read_journal(const assay__journal_header *journal, assay_err
     return status == ASSAY_OK ? assay__snapshot_views(&view, 1, NULL, error, record) : status;
 }
 
+assay_status assay__monitor_snapshot(assay_monitor *monitor, assay_error *error,
+                                     assay_record **record)
+{
+    const assay__journal_header *journal = assay__monitor_journal(monitor);
+    *record = NULL;
+    return journal != NULL ? read_journal(journal, error, record) : assay_record_new(record);
+}
+
 assay_status assay_monitor_record(assay_monitor *monitor, assay_error *error, assay_record **record)
 {
     if (record == NULL)
         return assay__fail(error, ASSAY_E_ARGUMENT, "no place to put the record");
     *record = NULL;
     assay_record *fresh = NULL;
-    const assay__journal_header *journal = assay__monitor_journal(monitor);
-    assay_status status =
-        journal != NULL ? read_journal(journal, error, &fresh) : assay_record_new(&fresh);
+    assay_status status = assay__monitor_snapshot(monitor, error, &fresh);
     if (status == ASSAY_OK)
         status = assay_record_describe(fresh);
     if (status != ASSAY_OK) {

@@ -1,0 +1,253 @@
+/* Epochs and batches as spans of a monitor, with running statistics of constant size.
+ *
+ * The duration printed is the span's own, so that line and journal agree; a span the journal had no
+ * room for is timed by the clock beside it. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "assay/facade.h"
+#include "assay/instrument.h"
+#include "facade/resident.h"
+#include "report/lines.h"
+
+enum { DEFAULT_VERBOSE_BATCHES = 5 };
+
+typedef struct open_span {
+    bool open;
+    assay_span span;
+    uint64_t start_ns;
+} open_span;
+
+typedef struct totals {
+    uint64_t count;
+    double sum, low, high, first;
+} totals;
+
+struct assay_epoch_monitor {
+    assay_monitor *monitor; /* NULL: disabled */
+    bool owns_monitor;
+    uint64_t verbose_batches;
+    FILE *output;
+    const assay_clock *clock;
+    open_span epoch, batch;
+    uint64_t batch_index;
+    totals epochs, batches, batches_of_epoch;
+    assay_status status;
+};
+
+static assay_status find_monitor(assay_epoch_monitor *fresh,
+                                 const assay_epoch_monitor_options *options)
+{
+    if (options->disabled)
+        return ASSAY_OK;
+    if (options->monitor != NULL) {
+        fresh->monitor = assay_monitor_enabled(options->monitor) ? options->monitor : NULL;
+        return ASSAY_OK;
+    }
+    assay_monitor_options own = ASSAY_MONITOR_OPTIONS_INIT;
+    own.clock = options->clock;
+    fresh->owns_monitor = true;
+    return assay_monitor_new(&own, &fresh->monitor);
+}
+
+assay_status assay_epoch_monitor_new(const assay_epoch_monitor_options *options,
+                                     assay_epoch_monitor **monitor)
+{
+    const assay_epoch_monitor_options defaults = ASSAY_EPOCH_MONITOR_OPTIONS_INIT;
+    *monitor = NULL;
+    if (options == NULL)
+        options = &defaults;
+    if (options->struct_size != sizeof defaults)
+        return ASSAY_E_ARGUMENT;
+    assay_epoch_monitor *fresh = calloc(1, sizeof *fresh);
+    if (fresh == NULL)
+        return ASSAY_E_MEMORY;
+    int verbose =
+        options->verbose_batches != 0 ? options->verbose_batches : DEFAULT_VERBOSE_BATCHES;
+    fresh->verbose_batches = verbose > 0 ? (uint64_t)verbose : 0;
+    fresh->output = options->output;
+    fresh->clock = options->clock != NULL ? options->clock : assay_clock_default();
+    assay_status status = find_monitor(fresh, options);
+    if (status != ASSAY_OK) {
+        free(fresh);
+        return status;
+    }
+    *monitor = fresh;
+    return ASSAY_OK;
+}
+
+static void keep_first(assay_epoch_monitor *monitor, assay_status status)
+{
+    if (monitor->status == ASSAY_OK)
+        monitor->status = status;
+}
+
+static void begin(assay_epoch_monitor *monitor, open_span *span, const char *name)
+{
+    if (span->open) {
+        keep_first(monitor, ASSAY_E_STATE);
+        assay_span_end(span->span);
+    }
+    span->open = true;
+    span->start_ns = assay_clock_now_ns(monitor->clock);
+    span->span = assay_monitor_begin(monitor->monitor, name);
+}
+
+/* Seconds, or NaN when it was not open. */
+static double end(assay_epoch_monitor *monitor, open_span *span)
+{
+    if (!span->open) {
+        keep_first(monitor, ASSAY_E_STATE);
+        return NAN;
+    }
+    uint64_t elapsed_ns = assay_span_end_ns(span->span);
+    if (elapsed_ns == 0)
+        elapsed_ns = assay_clock_now_ns(monitor->clock) - span->start_ns;
+    span->open = false;
+    return (double)elapsed_ns * 1e-9;
+}
+
+void assay_epoch_monitor_free(assay_epoch_monitor *monitor)
+{
+    if (monitor == NULL)
+        return;
+    if (monitor->batch.open)
+        assay_span_end(monitor->batch.span);
+    if (monitor->epoch.open)
+        assay_span_end(monitor->epoch.span);
+    if (monitor->owns_monitor)
+        assay_monitor_free(monitor->monitor);
+    free(monitor);
+}
+
+static void add(totals *sum, double seconds)
+{
+    if (sum->count++ == 0)
+        sum->low = sum->high = sum->first = seconds;
+    sum->low = fmin(sum->low, seconds);
+    sum->high = fmax(sum->high, seconds);
+    sum->sum += seconds;
+}
+
+static bool is_off(const assay_epoch_monitor *monitor)
+{
+    return monitor == NULL || monitor->monitor == NULL;
+}
+
+void assay_epoch_monitor_on_epoch_start(assay_epoch_monitor *monitor)
+{
+    if (is_off(monitor))
+        return;
+    if (monitor->batch.open) {
+        keep_first(monitor, ASSAY_E_STATE);
+        (void)end(monitor, &monitor->batch);
+    }
+    monitor->batches_of_epoch = (totals){0};
+    begin(monitor, &monitor->epoch, "epoch");
+}
+
+void assay_epoch_monitor_on_batch_start(assay_epoch_monitor *monitor, uint64_t index)
+{
+    if (is_off(monitor))
+        return;
+    monitor->batch_index = index;
+    begin(monitor, &monitor->batch, "batch");
+}
+
+static void print_batch(assay_epoch_monitor *monitor, double seconds, double loss)
+{
+    const assay__batch_line line = {.index = monitor->batch_index,
+                                    .seconds = seconds,
+                                    .gpu_bytes = assay_reading_missing(ASSAY_UNSUPPORTED),
+                                    .cpu_bytes = assay__resident_bytes(),
+                                    .loss = loss};
+    keep_first(monitor, assay__line_batch(monitor->output, &line));
+}
+
+void assay_epoch_monitor_on_batch_end(assay_epoch_monitor *monitor, uint64_t index, double loss)
+{
+    if (is_off(monitor))
+        return;
+    double seconds = end(monitor, &monitor->batch);
+    if (isnan(seconds))
+        return;
+    if (index != monitor->batch_index)
+        keep_first(monitor, ASSAY_E_STATE);
+    add(&monitor->batches, seconds);
+    add(&monitor->batches_of_epoch, seconds);
+    if (!isnan(loss))
+        assay_monitor_count(monitor->monitor, "loss", loss);
+    if (monitor->output != NULL && monitor->batch_index < monitor->verbose_batches)
+        print_batch(monitor, seconds, loss);
+}
+
+static assay_reading if_any(const totals *sum, double value)
+{
+    return sum->count > 0 ? assay_reading_of(value) : assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
+}
+
+static assay_reading average(const totals *sum)
+{
+    return if_any(sum, sum->sum / (double)sum->count);
+}
+
+static void print_epoch(assay_epoch_monitor *monitor, double seconds)
+{
+    const assay_reading no_gpu = assay_reading_missing(ASSAY_UNSUPPORTED);
+    const totals *batches = &monitor->batches_of_epoch;
+    assay_memory memory = {.struct_size = sizeof memory};
+    if (assay_memory_read(&memory) != ASSAY_OK)
+        memory.rss_bytes = memory.peak_rss_bytes = no_gpu;
+    const assay__epoch_line line = {.seconds = seconds,
+                                    .gpu_bytes = no_gpu,
+                                    .gpu_reserved_bytes = no_gpu,
+                                    .gpu_peak_bytes = no_gpu,
+                                    .cpu_bytes = memory.rss_bytes,
+                                    .cpu_peak_bytes = memory.peak_rss_bytes,
+                                    .batch_avg_seconds = average(batches),
+                                    .batch_min_seconds = if_any(batches, batches->low),
+                                    .batch_max_seconds = if_any(batches, batches->high)};
+    keep_first(monitor, assay__line_epoch(monitor->output, &line));
+}
+
+void assay_epoch_monitor_on_epoch_end(assay_epoch_monitor *monitor)
+{
+    if (is_off(monitor))
+        return;
+    if (monitor->batch.open) {
+        keep_first(monitor, ASSAY_E_STATE);
+        (void)end(monitor, &monitor->batch);
+    }
+    double seconds = end(monitor, &monitor->epoch);
+    if (isnan(seconds))
+        return;
+    add(&monitor->epochs, seconds);
+    if (monitor->output != NULL)
+        print_epoch(monitor, seconds);
+}
+
+assay_epoch_statistics assay_epoch_monitor_get_statistics(const assay_epoch_monitor *monitor)
+{
+    const totals none = {0};
+    const totals *epochs = monitor != NULL ? &monitor->epochs : &none;
+    const totals *batches = monitor != NULL ? &monitor->batches : &none;
+    return (assay_epoch_statistics){.total_epoch_time = epochs->sum,
+                                    .avg_epoch_time = average(epochs),
+                                    .total_batch_time = batches->sum,
+                                    .avg_batch_time = average(batches),
+                                    .min_batch_time = if_any(batches, batches->low),
+                                    .max_batch_time = if_any(batches, batches->high),
+                                    .num_batches = batches->count,
+                                    .num_epochs = epochs->count,
+                                    .first_batch_time = if_any(batches, batches->first)};
+}
+
+assay_status assay_epoch_monitor_status(const assay_epoch_monitor *monitor)
+{
+    return monitor != NULL ? monitor->status : ASSAY_OK;
+}
+
+assay_monitor *assay_epoch_monitor_spans(const assay_epoch_monitor *monitor)
+{
+    return monitor != NULL ? monitor->monitor : NULL;
+}
