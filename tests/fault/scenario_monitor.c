@@ -20,8 +20,7 @@ static void work(assay_monitor *monitor)
             ASSAY_TRACK (monitor, "forward") {
                 ASSAY_SCOPE(monitor, "attention");
             }
-            ASSAY_METRIC(monitor, "backward")
-            {
+            ASSAY_METRIC (monitor, "backward") {
                 assay_span_end(assay_monitor_begin(monitor, names[i]));
             }
             assay_span_end(assay_monitor_begin_metric(monitor, "checkpoint"));
