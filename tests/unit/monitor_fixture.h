@@ -1,0 +1,83 @@
+/* A monitor whose time is moved by hand, and shorthand to look into its record. */
+#ifndef TESTS_MONITOR_FIXTURE_H
+#define TESTS_MONITOR_FIXTURE_H
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "assay/clock.h"
+#include "assay/facade.h"
+#include "assay/monitor.h"
+#include "assay/snapshot.h"
+
+static _Atomic uint64_t hand_ns = 1000;
+
+static inline uint64_t read_hand(void *context)
+{
+    (void)context;
+    return hand_ns;
+}
+
+static inline assay_clock *hand_clock(void)
+{
+    assay_clock *clock = NULL;
+    assert_int_equal(assay_clock_new_injected(read_hand, NULL, &clock), ASSAY_OK);
+    return clock;
+}
+
+static inline assay_monitor *open_monitor(const assay_monitor_options *options)
+{
+    assay_monitor *monitor = NULL;
+    assay_error error = {0};
+    if (assay_monitor_open(options, &error, &monitor) != ASSAY_OK)
+        fail_msg("%s", error.message);
+    return monitor;
+}
+
+static inline assay_record *record_of(assay_monitor *monitor)
+{
+    assay_record *record = NULL;
+    assay_error error = {0};
+    if (assay_monitor_record(monitor, &error, &record) != ASSAY_OK)
+        fail_msg("%s", error.message);
+    return record;
+}
+
+static inline const assay_record_operation *find_operation(const assay_record *record,
+                                                           const char *name)
+{
+    for (size_t i = 0; i < record->operation_count; i++)
+        if (strcmp(record->operations[i].name, name) == 0)
+            return &record->operations[i];
+    return NULL;
+}
+
+static inline const assay_record_operation *operation_of(const assay_record *record,
+                                                         const char *name)
+{
+    const assay_record_operation *operation = find_operation(record, name);
+    if (operation == NULL)
+        fail_msg("no operation '%s'", name);
+    return operation;
+}
+
+static inline void assert_seconds(double actual, double expected)
+{
+    if (fabs(actual - expected) > 1e-12 + 1e-9 * fabs(expected))
+        fail_msg("%.12g seconds, expected %.12g", actual, expected);
+}
+
+static inline void assert_clean(const assay_record *record)
+{
+    assay_record_integrity clean = {0};
+    assert_memory_equal(&record->integrity, &clean, sizeof clean);
+}
+
+#endif

@@ -1,0 +1,223 @@
+/* Forks: each process its own journal, the parent's untouched, all of them mergeable. */
+#include "monitor_fixture.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char directory[64];
+
+static int make_directory(void **state)
+{
+    (void)state;
+    strcpy(directory, "/tmp/assay-fork-XXXXXX");
+    return mkdtemp(directory) == NULL ? -1 : setenv("ASSAY_JOURNAL_DIR", directory, 1);
+}
+
+static int remove_directory(void **state)
+{
+    (void)state;
+    DIR *stream = opendir(directory);
+    for (const struct dirent *entry; stream != NULL && (entry = readdir(stream)) != NULL;) {
+        char path[512];
+        snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
+        unlink(path);
+    }
+    if (stream != NULL)
+        closedir(stream);
+    return rmdir(directory);
+}
+
+static void wait_for(pid_t child)
+{
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static assay_record *merged(void)
+{
+    assay_record *record = NULL;
+    assay_error error = {0};
+    if (assay_snapshot_directory(directory, &error, &record) != ASSAY_OK)
+        fail_msg("%s", error.message);
+    return record;
+}
+
+static void spin(assay_monitor *monitor, int times)
+{
+    for (int i = 0; i < times; i++)
+        ASSAY_TRACK (monitor, "spin") {
+        }
+}
+
+/* The child ends a span its parent began, works, forks again; nothing of it shows in the parent's
+ * journal. */
+static void test_each_process_has_its_own_journal(void **state)
+{
+    (void)state;
+    assay_monitor *monitor = open_monitor(NULL);
+    spin(monitor, 100);
+    assay_span around = assay_monitor_begin(monitor, "around the fork");
+    pid_t child = fork();
+    if (child == 0) {
+        assay_span_end(around);
+        spin(monitor, 1000);
+        pid_t grandchild = fork();
+        if (grandchild == 0) {
+            spin(monitor, 10000);
+            assay_monitor_free(monitor);
+            _exit(0);
+        }
+        waitpid(grandchild, NULL, 0);
+        assay_record *own = record_of(monitor);
+        bool right =
+            operation_of(own, "spin")->count == 1000 && own->integrity.mismatched_ends == 0;
+        assay_record_free(own);
+        assay_monitor_free(monitor);
+        _exit(right ? 0 : 1);
+    }
+    wait_for(child);
+    assay_span_end(around);
+    spin(monitor, 11);
+    assay_record *record = record_of(monitor);
+    assert_int_equal(operation_of(record, "spin")->count, 111);
+    assert_int_equal(operation_of(record, "around the fork")->count, 1);
+    assert_clean(record);
+    assay_record_free(record);
+    record = merged();
+    assert_int_equal(operation_of(record, "spin")->count, 11111);
+    assert_int_equal(record->lane_count, 3);
+    assert_clean(record);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+}
+
+/* A child that never measures must not disturb the parent's journal, whichever way it ends. */
+static void *exit_thread(void *argument)
+{
+    return argument;
+}
+
+static void test_a_child_that_never_measures_leaves_no_trace(void **state)
+{
+    (void)state;
+    assay_monitor *monitor = open_monitor(NULL);
+    spin(monitor, 5);
+    assay_span open = assay_monitor_begin(monitor, "open");
+    for (int way = 0; way < 3; way++) {
+        pid_t child = fork();
+        if (child == 0) {
+            if (way == 1)
+                assay_monitor_free(monitor);
+            if (way == 2) {
+                pthread_t thread;
+                pthread_create(&thread, NULL, exit_thread, NULL);
+                pthread_join(thread, NULL);
+                assay_span_end(open);
+                pthread_exit(NULL); /* runs the thread's destructors */
+            }
+            _exit(0);
+        }
+        wait_for(child);
+    }
+    assay_record *record = record_of(monitor);
+    assert_int_equal(record->open_span_count, 1);
+    assert_clean(record);
+    assay_record_free(record);
+    assay_span_end(open);
+    assay_monitor_free(monitor);
+}
+
+static void *keep_spinning(void *argument)
+{
+    spin(argument, 200000);
+    return NULL;
+}
+
+/* Fork while another thread is inside the monitor's slow and fast paths. */
+static void test_fork_beside_busy_threads(void **state)
+{
+    (void)state;
+    assay_monitor *monitor = open_monitor(NULL);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, keep_spinning, monitor), 0);
+    for (int i = 0; i < 20; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            char name[32];
+            snprintf(name, sizeof name, "child %d", i);
+            assay_span_end(assay_monitor_begin(monitor, name));
+            assay_monitor_free(monitor);
+            _exit(0);
+        }
+        wait_for(child);
+    }
+    pthread_join(thread, NULL);
+    assay_record *record = record_of(monitor);
+    assert_int_equal(operation_of(record, "spin")->count, 200000);
+    assert_null(find_operation(record, "child 0"));
+    assert_clean(record);
+    assay_record_free(record);
+    record = merged();
+    assert_int_equal(operation_of(record, "child 19")->count, 1);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+}
+
+static void test_private_journals_fork_too(void **state)
+{
+    (void)state;
+    assay_monitor_options options = ASSAY_MONITOR_OPTIONS_INIT;
+    options.private_journal = true;
+    assay_monitor *monitor = open_monitor(&options);
+    spin(monitor, 7);
+    pid_t child = fork();
+    if (child == 0) {
+        spin(monitor, 3);
+        assay_record *own = record_of(monitor);
+        bool right = operation_of(own, "spin")->count == 3;
+        assay_record_free(own);
+        assay_monitor_free(monitor);
+        _exit(right ? 0 : 1);
+    }
+    wait_for(child);
+    assay_record *record = record_of(monitor);
+    assert_int_equal(operation_of(record, "spin")->count, 7);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+}
+
+/* A directory that is not there is the environment's mistake, not the program's. */
+static void test_an_unusable_journal_directory_falls_back_to_memory(void **state)
+{
+    (void)state;
+    setenv("ASSAY_JOURNAL_DIR", "/nonexistent/journals", 1);
+    assay_monitor *monitor = open_monitor(NULL);
+    spin(monitor, 4);
+    assay_record *record = record_of(monitor);
+    assert_int_equal(operation_of(record, "spin")->count, 4);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+    setenv("ASSAY_JOURNAL_DIR", directory, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_each_process_has_its_own_journal, make_directory,
+                                        remove_directory),
+        cmocka_unit_test_setup_teardown(test_a_child_that_never_measures_leaves_no_trace,
+                                        make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(test_fork_beside_busy_threads, make_directory,
+                                        remove_directory),
+        cmocka_unit_test_setup_teardown(test_private_journals_fork_too, make_directory,
+                                        remove_directory),
+        cmocka_unit_test_setup_teardown(test_an_unusable_journal_directory_falls_back_to_memory,
+                                        make_directory, remove_directory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

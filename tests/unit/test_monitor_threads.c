@@ -1,0 +1,252 @@
+/* Threads, real time: counts are exact whatever the interleaving; run under TSan as well. */
+#include "monitor_fixture.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+enum { THREADS = 4, SPANS = 20000 };
+
+static void *work(void *argument)
+{
+    assay_monitor *monitor = argument;
+    for (int i = 0; i < SPANS; i++)
+        ASSAY_TRACK (monitor, "outer") {
+            ASSAY_TRACK (monitor, "inner") {
+            }
+        }
+    return NULL;
+}
+
+static void run_threads(assay_monitor *monitor, size_t count, void *(*body)(void *))
+{
+    pthread_t threads[64];
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, body, monitor), 0);
+    for (size_t i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static assay_monitor *private_monitor(size_t trace_events)
+{
+    assay_monitor_options options = ASSAY_MONITOR_OPTIONS_INIT;
+    options.private_journal = true;
+    options.trace_events = trace_events;
+    return open_monitor(&options);
+}
+
+static void test_threads_that_ended_keep_their_figures(void **state)
+{
+    (void)state;
+    assay_monitor *monitor = private_monitor(0);
+    run_threads(monitor, THREADS, work);
+    work(monitor);
+    assay_record *record = record_of(monitor);
+    assert_int_equal(operation_of(record, "outer")->count, (THREADS + 1) * SPANS);
+    assert_int_equal(operation_of(record, "inner")->count, (THREADS + 1) * SPANS);
+    assert_int_equal(record->lane_count, THREADS + 1);
+    size_t ended = 0;
+    for (size_t i = 0; i < record->lane_count; i++)
+        ended += record->lanes[i].ended;
+    assert_int_equal(ended, THREADS);
+    assert_clean(record);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+}
+
+static void *work_a_little(void *argument)
+{
+    assay_monitor *monitor = argument;
+    for (int i = 0; i < 3; i++)
+        ASSAY_TRACK (monitor, "little") {
+        }
+    return NULL;
+}
+
+/* Ten times more threads than the journal has lanes for. */
+static void test_lanes_are_recycled(void **state)
+{
+    (void)state;
+    assay_monitor *monitor = private_monitor(4096);
+    for (int i = 0; i < 640; i++)
+        run_threads(monitor, 1, work_a_little);
+    assay_record *record = record_of(monitor);
+    assert_int_equal(operation_of(record, "little")->count, 3 * 640);
+    size_t events = 0;
+    for (size_t i = 0; i < record->event_count; i++)
+        events += record->events[i].kind == ASSAY_EVENT_SPAN;
+    assert_int_equal(events, 3 * 640);
+    assert_int_equal(record->integrity.dropped_spans, 0);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+}
+
+static pthread_barrier_t all_there;
+
+static void *work_at_once(void *argument)
+{
+    assay_monitor *monitor = argument;
+    ASSAY_TRACK (monitor, "first") {
+    }
+    pthread_barrier_wait(&all_there); /* every thread holds its lane now */
+    ASSAY_TRACK (monitor, "second") {
+    }
+    return NULL;
+}
+
+/* More threads at once than there are lanes: what cannot be recorded is counted. */
+static void test_threads_beyond_the_lanes_are_dropped_and_said(void **state)
+{
+    (void)state;
+    enum { CROWD = 80 };
+    assay_monitor *monitor = private_monitor(0);
+    pthread_t threads[CROWD];
+    pthread_barrier_init(&all_there, NULL, CROWD);
+    for (size_t i = 0; i < CROWD; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, work_at_once, monitor), 0);
+    for (size_t i = 0; i < CROWD; i++)
+        pthread_join(threads[i], NULL);
+    assay_record *record = record_of(monitor);
+    uint64_t recorded =
+        operation_of(record, "first")->count + operation_of(record, "second")->count;
+    assert_true(record->integrity.dropped_spans > 0);
+    assert_int_equal(recorded + record->integrity.dropped_spans, 2 * CROWD);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+    pthread_barrier_destroy(&all_there);
+}
+
+static void *leave_open(void *argument)
+{
+    assay_monitor_begin(argument, "never ended");
+    return NULL;
+}
+
+static void test_a_thread_that_ends_inside_a_span(void **state)
+{
+    (void)state;
+    assay_monitor *monitor = private_monitor(0);
+    run_threads(monitor, 2, leave_open);
+    assay_record *record = record_of(monitor);
+    assert_int_equal(record->integrity.abandoned_spans, 2);
+    assert_int_equal(record->open_span_count, 0);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+}
+
+static atomic_bool stop;
+
+static void *work_until_stopped(void *argument)
+{
+    assay_monitor *monitor = argument;
+    while (!atomic_load_explicit(&stop, memory_order_relaxed))
+        ASSAY_TRACK (monitor, "busy") {
+            assay_monitor_count(monitor, "counter", 1.0);
+        }
+    return NULL;
+}
+
+/* Snapshots while others write: never torn beyond one span, never ahead of the next snapshot. */
+static void test_snapshots_beside_busy_threads(void **state)
+{
+    (void)state;
+    assay_monitor *monitor = private_monitor(256);
+    atomic_store(&stop, false);
+    pthread_t threads[2];
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, work_until_stopped, monitor), 0);
+    uint64_t previous = 0;
+    for (int i = 0; i < 50; i++) {
+        assay_record *record = record_of(monitor);
+        const assay_record_operation *busy = find_operation(record, "busy");
+        if (busy != NULL && busy->count > 0) {
+            assert_true(busy->count >= previous);
+            previous = busy->count;
+            assert_true(busy->mean_seconds.value >= busy->min_seconds.value * 0.99);
+            assert_true(busy->mean_seconds.value <= busy->max_seconds.value * 1.01);
+        }
+        for (size_t k = 1; k < record->event_count; k++)
+            if (record->events[k].lane == record->events[k - 1].lane)
+                assert_true(record->events[k].start_seconds >= record->events[k - 1].start_seconds);
+        assay_record_free(record);
+        usleep(1000);
+    }
+    atomic_store(&stop, true);
+    for (size_t i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    assert_true(previous > 0);
+    assay_monitor_free(monitor);
+}
+
+static void *use_and_outlive(void *argument)
+{
+    assay_monitor **monitors = argument;
+    ASSAY_TRACK (monitors[0], "mine") {
+    }
+    pthread_barrier_wait(&all_there); /* the monitor is freed here */
+    pthread_barrier_wait(&all_there);
+    ASSAY_TRACK (monitors[1], "mine") {
+    }
+    return NULL;
+}
+
+static void test_a_thread_outlives_a_monitor(void **state)
+{
+    (void)state;
+    assay_monitor *monitors[2] = {private_monitor(0), private_monitor(0)};
+    pthread_t thread;
+    pthread_barrier_init(&all_there, NULL, 2);
+    assert_int_equal(pthread_create(&thread, NULL, use_and_outlive, monitors), 0);
+    pthread_barrier_wait(&all_there);
+    assay_monitor_free(monitors[0]);
+    pthread_barrier_wait(&all_there);
+    pthread_join(thread, NULL);
+    assay_record *record = record_of(monitors[1]);
+    assert_int_equal(operation_of(record, "mine")->count, 1);
+    assert_clean(record);
+    assay_record_free(record);
+    assay_monitor_free(monitors[1]);
+    pthread_barrier_destroy(&all_there);
+}
+
+/* The wall clock of a busy loop, measured independently. */
+static void test_a_known_busy_loop_is_measured_right(void **state)
+{
+    (void)state;
+    assay_monitor *monitor = private_monitor(0);
+    struct timespec begin, end;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    double asked = 0;
+    ASSAY_TRACK (monitor, "busy") {
+        do {
+            clock_gettime(CLOCK_MONOTONIC, &end);
+            asked =
+                (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+        } while (asked < 0.05);
+    }
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    double outer =
+        (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+    assay_record *record = record_of(monitor);
+    double measured = operation_of(record, "busy")->total_seconds;
+    /* The first span's slow path comes before its begin: at most the outer interval, at least
+     * nearly the loop. */
+    assert_true(measured <= outer * 1.001);
+    assert_true(measured >= asked - 0.005);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_threads_that_ended_keep_their_figures),
+        cmocka_unit_test(test_lanes_are_recycled),
+        cmocka_unit_test(test_threads_beyond_the_lanes_are_dropped_and_said),
+        cmocka_unit_test(test_a_thread_that_ends_inside_a_span),
+        cmocka_unit_test(test_snapshots_beside_busy_threads),
+        cmocka_unit_test(test_a_thread_outlives_a_monitor),
+        cmocka_unit_test(test_a_known_busy_loop_is_measured_right),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
