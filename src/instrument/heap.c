@@ -12,8 +12,8 @@
 #include "instrument/heap_read.h"
 #include "instrument/heap_region.h"
 
-#define LOAD(field)         atomic_load_explicit(&(field), memory_order_relaxed)
-#define STORE(field, value) atomic_store_explicit(&(field), (value), memory_order_relaxed)
+#define LOAD  ASSAY__HEAP_LOAD
+#define STORE ASSAY__HEAP_STORE
 
 static assay__heap_slot *no_slot(void)
 {

@@ -18,7 +18,7 @@
 
 #include "base/error.h"
 
-#define LOAD(field) atomic_load_explicit(&(field), memory_order_relaxed)
+#define LOAD ASSAY__HEAP_LOAD
 
 typedef struct totals {
     uint64_t allocated_bytes, freed_bytes, allocations, frees;
@@ -89,9 +89,9 @@ assay_status assay__heap_check(const assay__heap_region *region, size_t length, 
         LOAD(header->slots_used) > ASSAY__HEAP_SLOTS || allocator > ASSAY__HEAP_BYPASSED ||
         state < ASSAY__HEAP_RUNNING || state > ASSAY__HEAP_ENDED)
         return assay__fail(error, ASSAY_E_FORMAT, "'%s' is damaged: impossible header", name);
-    if (length < sizeof *region)
-        return assay__fail(error, ASSAY_E_TRUNCATED, "'%s' is truncated: %zu of %zu bytes", name,
-                           length, sizeof *region);
+    if (length < ASSAY__HEAP_FILE_BYTES)
+        return assay__fail(error, ASSAY_E_TRUNCATED, "'%s' is truncated: %zu of %d bytes", name,
+                           length, ASSAY__HEAP_FILE_BYTES);
     if (allocator == ASSAY__HEAP_BYPASSED)
         return assay__fail(error, ASSAY_E_UNSUPPORTED,
                            "'%s': the program brings its own malloc, which was not measured", name);
@@ -128,7 +128,7 @@ static assay_status read_region(const char *path, assay__heap_region *region, as
 {
     size_t length = 0;
     memset(region, 0, sizeof region->header);
-    assay_status status = read_file(path, region, sizeof *region, &length, error);
+    assay_status status = read_file(path, region, ASSAY__HEAP_FILE_BYTES, &length, error);
     return status != ASSAY_OK ? status : assay__heap_check(region, length, path, error);
 }
 

@@ -5,10 +5,12 @@
  * docs/heap-file.md describes the bytes. The layout is fixed for ASSAY__HEAP_VERSION.
  *
  * One header, then slots of 128 bytes. A slot belongs to one thread at a time and only that thread
- * writes it, with plain stores; a later thread that takes it over counts on from what it finds, so
- * nothing need be merged when a thread ends, and totals are always the sum over all slots. Threads
- * without a slot (more than ASSAY__HEAP_SLOTS at once, or freeing after their thread-locals are
- * gone) count in the header's shared slot with atomic additions.
+ * writes it, with plain stores of aligned words (atomic types would forbid the compiler to add to
+ * memory in one instruction); everybody else reads with ASSAY__HEAP_LOAD. A later thread that takes
+ * it over counts on from what it finds, so nothing need be merged when a thread ends, and totals
+ * are always the sum over all slots. Threads without a slot (more than ASSAY__HEAP_SLOTS at once,
+ * or freeing after their thread-locals are gone) count in the header's shared slot with atomic
+ * additions.
  *
  * The process-wide level is `published_bytes` in the header. A thread adds what it gained or lost
  * since its last publication once that exceeds ASSAY__HEAP_DRIFT, and then also raises the peak by
@@ -18,16 +20,20 @@
 #define ASSAY_INSTRUMENT_HEAP_REGION_H
 
 #include <stdalign.h>
-#include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define ASSAY__HEAP_MAGIC "ASSAYHP" /* with its terminator: 8 bytes */
 
 enum {
     ASSAY__HEAP_VERSION = 1,
-    ASSAY__HEAP_SLOTS = 512,
+    ASSAY__HEAP_SLOTS = 256,
     ASSAY__HEAP_DRIFT = 64 * 1024,
-    ASSAY__HEAP_HEADER_BYTES = 4096
+    /* One page, and more: a slot at the very start of a page has the low address bits of glibc's
+     * per-thread cache, which also lies there, and processors then take loads from one for
+     * dependent on stores to the other (4K aliasing: 10 % on a tight malloc/free loop). */
+    ASSAY__HEAP_HEADER_BYTES = 4096 + 1536,
+    ASSAY__HEAP_PAGE_BYTES = 4096
 };
 
 /* assay__heap_header.state */
@@ -46,15 +52,15 @@ enum {
 /* Live bytes of the slot are allocated - freed: negative when its threads freed what others made.
  * All levels below are in that measure. */
 typedef struct assay__heap_slot {
-    alignas(128) _Atomic int64_t allocated_bytes;
-    _Atomic int64_t freed_bytes;
-    _Atomic uint64_t allocations;
-    _Atomic uint64_t frees;
-    _Atomic int64_t high_bytes;      /* highest level since the last publication or span begin */
-    _Atomic int64_t span_high_bytes; /* highest before that, within the innermost open span */
-    _Atomic int64_t peak_high_bytes; /* highest before that, since the last publication */
-    _Atomic int64_t published_bytes; /* the level at the last publication */
-    _Atomic uint32_t owner;          /* thread id, 0 when free */
+    alignas(128) int64_t allocated_bytes;
+    int64_t freed_bytes;
+    uint64_t allocations;
+    uint64_t frees;
+    int64_t high_bytes;      /* highest level since the last publication or span begin */
+    int64_t span_high_bytes; /* highest before that, within the innermost open span */
+    int64_t peak_high_bytes; /* highest before that, since the last publication */
+    int64_t published_bytes; /* the level at the last publication */
+    uint32_t owner;          /* thread id, 0 when free */
 } assay__heap_slot;
 
 typedef struct assay__heap_header {
@@ -64,28 +70,36 @@ typedef struct assay__heap_header {
     uint32_t slot_bytes;
     uint32_t slot_capacity;
     uint32_t drift_bytes;
-    _Atomic uint32_t state;
-    _Atomic uint32_t allocator;
-    _Atomic uint32_t slots_used; /* slots 0 … slots_used - 1 were ever taken */
+    uint32_t state;
+    uint32_t allocator;
+    uint32_t slots_used; /* slots 0 … slots_used - 1 were ever taken */
     int64_t process_id;
     int64_t parent_id; /* the process that forked this one, 0 if the program was started */
     /* Totals at that fork, to be subtracted: slots count on, so that open spans stay right. */
     int64_t inherited_allocated_bytes, inherited_freed_bytes;
     uint64_t inherited_allocations, inherited_frees;
-    alignas(128) _Atomic int64_t published_bytes;
-    _Atomic int64_t peak_bytes; /* highest published level, thread peaks included */
+    alignas(128) int64_t published_bytes;
+    int64_t peak_bytes; /* highest published level, thread peaks included */
     assay__heap_slot shared;
 } assay__heap_header;
 
 typedef struct assay__heap_region {
-    alignas(ASSAY__HEAP_HEADER_BYTES) assay__heap_header header;
-    alignas(ASSAY__HEAP_HEADER_BYTES) assay__heap_slot slots[ASSAY__HEAP_SLOTS];
+    alignas(ASSAY__HEAP_PAGE_BYTES) union {
+        assay__heap_header header;
+        char header_space[ASSAY__HEAP_HEADER_BYTES];
+    };
+    assay__heap_slot slots[ASSAY__HEAP_SLOTS];
 } assay__heap_region;
 
+/* What a file holds: the region without the padding of its last page. */
+enum {
+    ASSAY__HEAP_FILE_BYTES =
+        ASSAY__HEAP_HEADER_BYTES + ASSAY__HEAP_SLOTS * (int)sizeof(assay__heap_slot)
+};
+
 _Static_assert(sizeof(assay__heap_slot) == 128, "slots have a fixed size");
-_Static_assert(sizeof(assay__heap_header) <= ASSAY__HEAP_HEADER_BYTES, "the header fits its page");
-_Static_assert(sizeof(assay__heap_region) ==
-                   ASSAY__HEAP_HEADER_BYTES + ASSAY__HEAP_SLOTS * sizeof(assay__heap_slot),
+_Static_assert(sizeof(assay__heap_header) <= ASSAY__HEAP_HEADER_BYTES, "the header has room");
+_Static_assert(offsetof(assay__heap_region, slots) == ASSAY__HEAP_HEADER_BYTES,
                "nothing between header and slots");
 
 /* The interposer's two symbols, found with dlsym; the version is part of their names. */
@@ -97,10 +111,12 @@ typedef assay__heap_region *assay__heap_region_function(void);
 /* The calling thread's slot, taken if need be; NULL if it has none. */
 typedef assay__heap_slot *assay__heap_slot_function(void);
 
+#define ASSAY__HEAP_LOAD(field)         __atomic_load_n(&(field), __ATOMIC_RELAXED)
+#define ASSAY__HEAP_STORE(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELAXED)
+
 static inline int64_t assay__heap_slot_level(const assay__heap_slot *slot)
 {
-    return atomic_load_explicit(&slot->allocated_bytes, memory_order_relaxed) -
-           atomic_load_explicit(&slot->freed_bytes, memory_order_relaxed);
+    return ASSAY__HEAP_LOAD(slot->allocated_bytes) - ASSAY__HEAP_LOAD(slot->freed_bytes);
 }
 
 #endif

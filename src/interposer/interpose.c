@@ -1,0 +1,234 @@
+/* The interposed functions: call the allocator, count what it did.
+ *
+ * Sizes are what malloc_usable_size() says, since only that is known again when a block is freed
+ * without keeping a header or a table of our own: a table costs a cache miss per call, a header
+ * changes alignment and breaks blocks that some other library allocated before. C++'s operator new,
+ * strdup, getline and the like all come through here.
+ *
+ * Each function has the same shape: a thread with a slot in a process with glibc's allocator takes
+ * the few instructions inline; everybody else goes the slow way. */
+#include <errno.h>
+#include <malloc.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "interposer/allocator.h"
+#include "interposer/count.h"
+
+#define EXPORT      __attribute__((visibility("default")))
+#define SLOW        static __attribute__((noinline, cold))
+
+#define chunk_bytes assay__allocator_chunk_bytes
+
+static inline assay__heap_slot *fast_slot(void)
+{
+    return assay__heap_this_thread.fast;
+}
+
+/* ---- The slow way: first call of a thread, no slot, or another allocator -------------------- */
+
+static void *counted(void *block)
+{
+    if (block == NULL)
+        return NULL;
+    if (UNLIKELY(assay__heap_is_starting()))
+        assay__allocator_note_early(block);
+    size_t bytes = assay__allocator_next.usable_size(block);
+    assay__heap_slot *slot = assay__heap_this_thread.slot;
+    if (slot == NULL)
+        assay__heap_count_shared(bytes, 0);
+    else if (count_allocation(slot, bytes))
+        assay__heap_publish(slot, assay__heap_slot_level(slot));
+    return block;
+}
+
+static void count_freed(size_t bytes)
+{
+    assay__heap_slot *slot = assay__heap_this_thread.slot;
+    if (slot == NULL)
+        assay__heap_count_shared(0, bytes);
+    else if (count_free(slot, bytes))
+        assay__heap_publish(slot, assay__heap_slot_level(slot));
+}
+
+SLOW void *slow_malloc(size_t size)
+{
+    assay__heap_attach();
+    return counted(assay__allocator_next.malloc(size));
+}
+
+SLOW void *slow_calloc(size_t count, size_t size)
+{
+    assay__heap_attach();
+    return counted(assay__allocator_next.calloc(count, size));
+}
+
+SLOW void *slow_memalign(size_t alignment, size_t size)
+{
+    assay__heap_attach();
+    return counted(assay__allocator_next.memalign(alignment, size));
+}
+
+SLOW void slow_free(void *block)
+{
+    assay__heap_attach();
+    if (assay__allocator_take_early(block)) {
+        count_freed(malloc_usable_size(block));
+        __libc_free(block);
+        return;
+    }
+    count_freed(assay__allocator_next.usable_size(block));
+    assay__allocator_next.free(block);
+}
+
+/* A block from before the choice moves to the chosen allocator. */
+static void *move_early(void *block, size_t size)
+{
+    size_t old_bytes = malloc_usable_size(block);
+    void *moved = size != 0 ? assay__allocator_next.malloc(size) : NULL;
+    if (moved != NULL)
+        memcpy(moved, block, old_bytes < size ? old_bytes : size);
+    if (moved == NULL && size != 0) {
+        assay__allocator_note_early(block);
+        return NULL;
+    }
+    count_freed(old_bytes);
+    __libc_free(block);
+    return counted(moved);
+}
+
+SLOW void *slow_realloc(void *block, size_t size)
+{
+    assay__heap_attach();
+    if (assay__allocator_take_early(block))
+        return move_early(block, size);
+    size_t old_bytes = assay__allocator_next.usable_size(block);
+    void *moved = assay__allocator_next.realloc(block, size);
+    if (moved != NULL || size == 0)
+        count_freed(old_bytes);
+    return counted(moved);
+}
+
+/* ---- The functions -------------------------------------------------------------------------- */
+
+/* Publishing is left to these two, called last: so that the usual way through malloc and free keeps
+ * nothing across a call but the block. */
+static __attribute__((noinline)) void *publish_and_return(void *block)
+{
+    assay__heap_slot *slot = fast_slot();
+    assay__heap_publish(slot, assay__heap_slot_level(slot));
+    return block;
+}
+
+static __attribute__((noinline)) void publish_and_free(void *block)
+{
+    assay__heap_slot *slot = fast_slot();
+    assay__heap_publish(slot, assay__heap_slot_level(slot));
+    __libc_free(block);
+}
+
+/* Count a new block, or the failure to get one. */
+static inline void *counted_fast(void *block)
+{
+    if (UNLIKELY(block == NULL))
+        return NULL;
+    if (UNLIKELY(count_allocation(fast_slot(), chunk_bytes(block))))
+        return publish_and_return(block);
+    return block;
+}
+
+EXPORT void *malloc(size_t size)
+{
+    if (UNLIKELY(fast_slot() == NULL))
+        return slow_malloc(size);
+    return counted_fast(__libc_malloc(size));
+}
+
+EXPORT void free(void *block)
+{
+    if (block == NULL)
+        return;
+    assay__heap_slot *slot = fast_slot();
+    if (UNLIKELY(slot == NULL))
+        slow_free(block);
+    else if (UNLIKELY(count_free(slot, chunk_bytes(block))))
+        publish_and_free(block);
+    else
+        __libc_free(block);
+}
+
+EXPORT void *calloc(size_t count, size_t size)
+{
+    if (UNLIKELY(fast_slot() == NULL))
+        return slow_calloc(count, size);
+    return counted_fast(__libc_calloc(count, size));
+}
+
+EXPORT void *realloc(void *block, size_t size)
+{
+    if (block == NULL)
+        return malloc(size);
+    if (UNLIKELY(fast_slot() == NULL))
+        return slow_realloc(block, size);
+    size_t old_bytes = chunk_bytes(block);
+    void *moved = __libc_realloc(block, size);
+    bool publish = false;
+    if (LIKELY(moved != NULL))
+        publish = count_replacement(fast_slot(), old_bytes, chunk_bytes(moved));
+    else if (size == 0)
+        publish = count_free(fast_slot(), old_bytes);
+    return UNLIKELY(publish) ? publish_and_return(moved) : moved;
+}
+
+EXPORT void *reallocarray(void *block, size_t count, size_t size)
+{
+    size_t bytes = 0;
+    if (__builtin_mul_overflow(count, size, &bytes)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return realloc(block, bytes);
+}
+
+EXPORT void *memalign(size_t alignment, size_t size)
+{
+    if (UNLIKELY(fast_slot() == NULL))
+        return slow_memalign(alignment, size);
+    return counted_fast(__libc_memalign(alignment, size));
+}
+
+EXPORT void *aligned_alloc(size_t alignment, size_t size)
+{
+    return memalign(alignment, size);
+}
+
+EXPORT int posix_memalign(void **result, size_t alignment, size_t size)
+{
+    bool power_of_two = alignment != 0 && (alignment & (alignment - 1)) == 0;
+    if (!power_of_two || alignment % sizeof(void *) != 0)
+        return EINVAL;
+    int saved_errno = errno; /* POSIX: the result says it all */
+    void *block = memalign(alignment, size);
+    errno = saved_errno;
+    if (block == NULL)
+        return ENOMEM;
+    *result = block;
+    return 0;
+}
+
+EXPORT void *valloc(size_t size)
+{
+    return memalign((size_t)sysconf(_SC_PAGESIZE), size);
+}
+
+EXPORT void *pvalloc(size_t size)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), padded = 0;
+    if (__builtin_add_overflow(size, page - 1, &padded)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return memalign(page, padded & ~(page - 1));
+}
