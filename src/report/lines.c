@@ -35,6 +35,8 @@ static void add_change(assay__buffer *line, const char *before, assay_reading by
 
 assay_status assay__line_time(FILE *stream, const char *name, double seconds)
 {
+    if (stream == NULL)
+        return ASSAY_OK;
     assay__buffer line;
     begin_complete(&line, name, seconds);
     assay__buffer_append_text(&line, " total\n");
@@ -44,6 +46,8 @@ assay_status assay__line_time(FILE *stream, const char *name, double seconds)
 assay_status assay__line_memory(FILE *stream, const char *name, double seconds,
                                 assay_reading peak_mb)
 {
+    if (stream == NULL)
+        return ASSAY_OK;
     assay__buffer line;
     begin_complete(&line, name, seconds);
     if (peak_mb.validity == ASSAY_VALID)
@@ -55,6 +59,8 @@ assay_status assay__line_memory(FILE *stream, const char *name, double seconds,
 assay_status assay__line_gpu(FILE *stream, const char *name, double seconds,
                              assay_reading gpu_peak_mb)
 {
+    if (stream == NULL)
+        return ASSAY_OK;
     assay__buffer line;
     begin_complete(&line, name, seconds);
     if (gpu_peak_mb.validity == ASSAY_VALID)
@@ -66,6 +72,8 @@ assay_status assay__line_gpu(FILE *stream, const char *name, double seconds,
 
 assay_status assay_print_performance(const assay_record_metric *metric, FILE *stream)
 {
+    if (stream == NULL)
+        return ASSAY_OK;
     char label[ASSAY__LABEL_BYTES], number[ASSAY__CELL_BYTES];
     assay__buffer line;
     assay__buffer_init(&line, LINE_MAX_BYTES);
@@ -81,6 +89,8 @@ assay_status assay_print_performance(const assay_record_metric *metric, FILE *st
 
 assay_status assay__line_batch(FILE *stream, const assay__batch_line *batch)
 {
+    if (stream == NULL)
+        return ASSAY_OK;
     char number[ASSAY__CELL_BYTES];
     assay__buffer line;
     assay__buffer_init(&line, LINE_MAX_BYTES);
@@ -98,6 +108,8 @@ assay_status assay__line_batch(FILE *stream, const assay__batch_line *batch)
 
 assay_status assay__line_epoch(FILE *stream, const assay__epoch_line *epoch)
 {
+    if (stream == NULL)
+        return ASSAY_OK;
     char average[ASSAY__CELL_BYTES], low[ASSAY__CELL_BYTES], high[ASSAY__CELL_BYTES];
     assay__buffer line;
     assay__buffer_init(&line, LINE_MAX_BYTES);
