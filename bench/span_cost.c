@@ -39,7 +39,7 @@ static __attribute__((noinline)) void floor_block(assay_monitor *monitor)
 static __attribute__((noinline)) void one_block(assay_monitor *monitor)
 {
     for (int i = 0; i < SPANS; i++)
-        ASSAY_TRACK (monitor, "forward") {
+        ASSAY_TRACK(monitor, "forward") {
             BARRIER();
         }
 }
@@ -47,17 +47,17 @@ static __attribute__((noinline)) void one_block(assay_monitor *monitor)
 static __attribute__((noinline)) void two_block(assay_monitor *monitor)
 {
     for (int i = 0; i < SPANS / 2; i++) {
-        ASSAY_TRACK (monitor, "forward") {
+        ASSAY_TRACK(monitor, "forward") {
             BARRIER();
         }
-        ASSAY_TRACK (monitor, "backward") {
+        ASSAY_TRACK(monitor, "backward") {
             BARRIER();
         }
     }
 }
 
 #define SIBLING(name)                                                                              \
-    ASSAY_TRACK (monitor, name) {                                                                  \
+    ASSAY_TRACK(monitor, name) {                                                                   \
         BARRIER();                                                                                 \
     }
 
@@ -66,10 +66,10 @@ static __attribute__((noinline)) void twenty_block(assay_monitor *monitor)
     for (int i = 0; i < SPANS / SIBLINGS; i++) {
         SIBLING("s0")
         SIBLING("s1")
-        SIBLING("s2") SIBLING("s3") SIBLING("s4") SIBLING("s5") SIBLING("s6") SIBLING("s7")
-            SIBLING("s8") SIBLING("s9") SIBLING("s10") SIBLING("s11") SIBLING("s12") SIBLING("s13")
-                SIBLING("s14") SIBLING("s15") SIBLING("s16") SIBLING("s17") SIBLING("s18")
-                    SIBLING("s19")
+        SIBLING("s2")
+        SIBLING("s3") SIBLING("s4") SIBLING("s5") SIBLING("s6") SIBLING("s7") SIBLING("s8")
+            SIBLING("s9") SIBLING("s10") SIBLING("s11") SIBLING("s12") SIBLING("s13") SIBLING("s14")
+                SIBLING("s15") SIBLING("s16") SIBLING("s17") SIBLING("s18") SIBLING("s19")
     }
 }
 

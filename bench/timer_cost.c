@@ -30,7 +30,7 @@ static void track_time(fixture *f)
 
 static void track_block(fixture *f)
 {
-    ASSAY_TRACK_TIME (f->timers, "SIREN") {
+    ASSAY_TRACK_TIME(f->timers, "SIREN") {
         nothing(NULL);
     }
 }
@@ -43,7 +43,7 @@ static void track_memory(fixture *f)
 static void track_performance(fixture *f)
 {
     (void)f;
-    ASSAY_TRACK_PERFORMANCE ("block", NULL) {
+    ASSAY_TRACK_PERFORMANCE("block", NULL) {
         nothing(NULL);
     }
 }

@@ -34,10 +34,10 @@ int main(void)
     double loss = 0.0;
     for (int epoch = 0; epoch < EPOCHS; epoch++)
         for (int batch = 0; batch < BATCHES; batch++) {
-            ASSAY_TRACK (monitor, "batch_forward") {
+            ASSAY_TRACK(monitor, "batch_forward") {
                 loss = batch_forward(batch);
             }
-            ASSAY_TRACK (monitor, "batch_backward") {
+            ASSAY_TRACK(monitor, "batch_backward") {
                 batch_backward();
             }
         }

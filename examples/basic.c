@@ -42,13 +42,13 @@ int main(void)
         return 1;
     double output = 0.0;
 
-    ASSAY_METRIC (monitor, "data loading") {
+    ASSAY_METRIC(monitor, "data loading") {
         load();
     }
-    ASSAY_METRIC (monitor, "preprocessing") {
+    ASSAY_METRIC(monitor, "preprocessing") {
         preprocess();
     }
-    ASSAY_METRIC (monitor, "model forward") {
+    ASSAY_METRIC(monitor, "model forward") {
         output = forward();
     }
 

@@ -30,10 +30,10 @@ static double compare_operations(void)
     if (assay_monitor_new(NULL, &monitor) != ASSAY_OK)
         return 0.0;
     double result = 0.0;
-    ASSAY_METRIC (monitor, "data_loading") {
+    ASSAY_METRIC(monitor, "data_loading") {
         fill(VALUES);
     }
-    ASSAY_METRIC (monitor, "model_forward") {
+    ASSAY_METRIC(monitor, "model_forward") {
         result = transform(VALUES);
     }
     assay_monitor_print_summary(monitor, stdout, ASSAY_SHOW_BOTTLENECKS);
@@ -77,7 +77,7 @@ static double compare_configurations(void)
         return 0.0;
     double result = 0.0;
     for (int i = 0; i < 3; i++) {
-        ASSAY_TRACK_TIME (timers, names[i]) {
+        ASSAY_TRACK_TIME(timers, names[i]) {
             int size = atoi(names[i]);
             for (int done = 0; done < VALUES; done += size) {
                 fill(size);

@@ -24,7 +24,7 @@ int main(void)
     unsigned char *composite = NULL;
     int prime = 0;
 
-    ASSAY_TRACK_PERFORMANCE ("allocate and sieve", stdout) {
+    ASSAY_TRACK_PERFORMANCE("allocate and sieve", stdout) {
         composite = calloc(LIMIT, 1);
         if (composite == NULL)
             return 1; /* the line is printed on this way out too */

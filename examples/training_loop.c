@@ -110,16 +110,16 @@ static void update(network *net)
 static double train_batch(network *net, assay_monitor *spans)
 {
     double loss = 0.0;
-    ASSAY_TRACK (spans, "data_loading") {
+    ASSAY_TRACK(spans, "data_loading") {
         next_batch(net);
     }
-    ASSAY_TRACK (spans, "forward") {
+    ASSAY_TRACK(spans, "forward") {
         loss = forward(net);
     }
-    ASSAY_TRACK (spans, "backward") {
+    ASSAY_TRACK(spans, "backward") {
         backward(net);
     }
-    ASSAY_TRACK (spans, "update") {
+    ASSAY_TRACK(spans, "update") {
         update(net);
     }
     return loss;

@@ -16,11 +16,11 @@ static void work(assay_monitor *monitor)
 {
     static const char *const names[] = {"load", "augment", "store"};
     for (int i = 0; i < STEPS; i++) {
-        ASSAY_TRACK (monitor, "step") {
-            ASSAY_TRACK (monitor, "forward") {
+        ASSAY_TRACK(monitor, "step") {
+            ASSAY_TRACK(monitor, "forward") {
                 ASSAY_SCOPE(monitor, "attention");
             }
-            ASSAY_METRIC (monitor, "backward") {
+            ASSAY_METRIC(monitor, "backward") {
                 assay_span_end(assay_monitor_begin(monitor, names[i]));
             }
             assay_span_end(assay_monitor_begin_metric(monitor, "checkpoint"));

@@ -37,7 +37,7 @@ static assay_status run_timers(FILE *stream)
     if (status == ASSAY_OK)
         status = assay_export_timing_json(timers, "timing.json", "section", NULL);
     if (status == ASSAY_OK) {
-        ASSAY_TRACK_TIME_AND_MEMORY (timers, "measured") {
+        ASSAY_TRACK_TIME_AND_MEMORY(timers, "measured") {
         }
         status = assay_timers_status(timers);
     }

@@ -102,7 +102,7 @@ static void test_tracking_is_silent_when_told(void **state)
     assert_int_equal(assay_timers_status(timers), ASSAY_OK);
     assay_timers_free(timers);
     assert_ptr_equal(assay_track_time(NULL, "nothing", busy_and_return, &subject), &subject);
-    ASSAY_TRACK_TIME (NULL, "nothing") {
+    ASSAY_TRACK_TIME(NULL, "nothing") {
         subject++;
     }
     assert_int_equal(subject, 1);
@@ -110,8 +110,8 @@ static void test_tracking_is_silent_when_told(void **state)
 
 static int return_from_block(assay_timers *timers)
 {
-    ASSAY_TRACK_TIME (timers, "outer") {
-        ASSAY_TRACK_TIME (timers, "inner") {
+    ASSAY_TRACK_TIME(timers, "outer") {
+        ASSAY_TRACK_TIME(timers, "inner") {
             busy_ns(1000000);
             return 7;
         }
@@ -133,7 +133,7 @@ static void test_blocks_nest_and_survive_return(void **state)
     if (assay_timers_total(timers) != outer.value)
         fail_msg("the inner time was added again");
     int times = 0;
-    ASSAY_TRACK_TIME (timers, "left by break") {
+    ASSAY_TRACK_TIME(timers, "left by break") {
         times++;
         break;
     }
@@ -290,7 +290,7 @@ static void test_one_shots_print(void **state)
     golden_text text;
     FILE *stream = golden_open(&text);
     int subject = 0;
-    ASSAY_TRACK_PERFORMANCE ("critical_operation", stream) {
+    ASSAY_TRACK_PERFORMANCE("critical_operation", stream) {
         busy_ns(2000000);
     }
     assert_int_equal(returns_early(stream), 3);
@@ -479,13 +479,13 @@ static void test_monitor_summary(void **state)
     options.clock = clock;
     assert_int_equal(assay_monitor_new(&options, &monitor), ASSAY_OK);
     for (int i = 0; i < 3; i++) {
-        ASSAY_TRACK (monitor, "forward") {
+        ASSAY_TRACK(monitor, "forward") {
             pass_ms(100);
-            ASSAY_TRACK (monitor, "attention") {
+            ASSAY_TRACK(monitor, "attention") {
                 pass_ms(150);
             }
         }
-        ASSAY_TRACK (monitor, "backward") {
+        ASSAY_TRACK(monitor, "backward") {
             pass_ms(250);
         }
     }
@@ -513,14 +513,14 @@ static void test_summary_of_metrics(void **state)
     options.clock = clock;
     assert_int_equal(assay_monitor_new(&options, &monitor), ASSAY_OK);
     for (int i = 0; i < 2; i++) {
-        ASSAY_METRIC (monitor, "load") {
+        ASSAY_METRIC(monitor, "load") {
             pass_ms(100 + i);
         }
-        ASSAY_METRIC (monitor, "optimization") {
-            ASSAY_TRACK (monitor, "step") {
+        ASSAY_METRIC(monitor, "optimization") {
+            ASSAY_TRACK(monitor, "step") {
                 pass_ms(200);
             }
-            ASSAY_METRIC (monitor, "checkpoint") {
+            ASSAY_METRIC(monitor, "checkpoint") {
                 pass_ms(50);
             }
         }

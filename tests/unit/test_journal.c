@@ -25,12 +25,11 @@ static int make_journal(void **state)
     options.name = "test";
     assay_monitor *monitor = open_monitor(&options);
     for (int i = 0; i < 100; i++)
-        ASSAY_TRACK (monitor, "outer") {
-            ASSAY_TRACK (monitor, "inner") {
+        ASSAY_TRACK(monitor, "outer") {
+            ASSAY_TRACK(monitor, "inner") {
             }
         }
-    ASSAY_METRIC(monitor, "metric")
-    {
+    ASSAY_METRIC(monitor, "metric") {
     }
     assay_monitor_count(monitor, "counter", 1.5);
     assay_monitor_begin(monitor, "still open");

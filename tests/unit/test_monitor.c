@@ -39,15 +39,15 @@ static void test_nested_spans_give_total_and_self_time(void **state)
     (void)state;
     assay_monitor *monitor = new_monitor();
     for (int i = 0; i < 10; i++)
-        ASSAY_TRACK (monitor, "step") {
+        ASSAY_TRACK(monitor, "step") {
             hand_ns += 100;
-            ASSAY_TRACK (monitor, "forward") {
+            ASSAY_TRACK(monitor, "forward") {
                 hand_ns += 300;
-                ASSAY_TRACK (monitor, "matmul") {
+                ASSAY_TRACK(monitor, "matmul") {
                     hand_ns += 50;
                 }
             }
-            ASSAY_TRACK (monitor, "backward") {
+            ASSAY_TRACK(monitor, "backward") {
                 hand_ns += 600;
             }
         }
@@ -77,7 +77,7 @@ static void test_statistics_of_known_durations(void **state)
     static const uint64_t durations[] = {2, 4, 4, 4, 5, 5, 7, 9};
     assay_monitor *monitor = new_monitor();
     for (size_t i = 0; i < 8; i++)
-        ASSAY_TRACK (monitor, "op") {
+        ASSAY_TRACK(monitor, "op") {
             hand_ns += durations[i] * 1000;
         }
     assay_record *record = record_of(monitor);
@@ -104,7 +104,7 @@ static void test_a_small_spread_beside_a_large_mean_survives(void **state)
     (void)state;
     assay_monitor *monitor = new_monitor();
     for (int i = 0; i < 20000; i++)
-        ASSAY_TRACK (monitor, "op") {
+        ASSAY_TRACK(monitor, "op") {
             hand_ns += 3000000000u + (i % 2 ? 1000 : 0);
         }
     assay_record *record = record_of(monitor);
@@ -117,7 +117,7 @@ static void test_a_small_spread_beside_a_large_mean_survives(void **state)
 
 static int leave_by_return(assay_monitor *monitor)
 {
-    ASSAY_TRACK (monitor, "returned") {
+    ASSAY_TRACK(monitor, "returned") {
         hand_ns += 10;
         return 7;
     }
@@ -126,7 +126,7 @@ static int leave_by_return(assay_monitor *monitor)
 
 static void leave_by_goto(assay_monitor *monitor)
 {
-    ASSAY_TRACK (monitor, "jumped") {
+    ASSAY_TRACK(monitor, "jumped") {
         hand_ns += 20;
         goto out;
     }
@@ -146,7 +146,7 @@ static void test_every_way_out_of_a_block_ends_the_span(void **state)
     assay_monitor *monitor = new_monitor();
     int rounds = 0;
     for (int i = 0; i < 3; i++) {
-        ASSAY_TRACK (monitor, "broken") {
+        ASSAY_TRACK(monitor, "broken") {
             hand_ns += 1;
             if (i == 1)
                 break;
@@ -175,10 +175,10 @@ static void test_two_sites_of_one_name_are_one_operation(void **state)
 {
     (void)state;
     assay_monitor *monitor = new_monitor();
-    ASSAY_TRACK (monitor, "same") {
+    ASSAY_TRACK(monitor, "same") {
         hand_ns += 5;
     }
-    ASSAY_TRACK (monitor, "same") {
+    ASSAY_TRACK(monitor, "same") {
         hand_ns += 7;
     }
     assay_span_end(assay_monitor_begin(monitor, "same"));
@@ -192,7 +192,7 @@ static void test_two_sites_of_one_name_are_one_operation(void **state)
 
 static void track_shared(assay_monitor *monitor, uint64_t duration)
 {
-    ASSAY_TRACK (monitor, "shared") {
+    ASSAY_TRACK(monitor, "shared") {
         hand_ns += duration;
     }
 }
@@ -204,7 +204,7 @@ static void test_several_monitors_share_a_site(void **state)
     for (int i = 0; i < 5; i++) {
         track_shared(first, 10);
         track_shared(second, 1000);
-        ASSAY_TRACK (first, "outer") {
+        ASSAY_TRACK(first, "outer") {
             track_shared(second, 1000); /* no child of another monitor's span */
         }
     }
@@ -243,7 +243,7 @@ static void test_null_and_disabled_monitors_do_nothing(void **state)
 {
     (void)state;
     int visits = 0;
-    ASSAY_TRACK (NULL, "nothing") {
+    ASSAY_TRACK(NULL, "nothing") {
         visits++;
     }
     assay_monitor_options options = by_hand();
@@ -251,11 +251,10 @@ static void test_null_and_disabled_monitors_do_nothing(void **state)
     assay_monitor *monitor = open_monitor(&options);
     assert_false(assay_monitor_enabled(monitor));
     assert_false(assay_monitor_enabled(NULL));
-    ASSAY_TRACK (monitor, "nothing") {
+    ASSAY_TRACK(monitor, "nothing") {
         visits++;
     }
-    ASSAY_METRIC(monitor, "nothing")
-    {
+    ASSAY_METRIC(monitor, "nothing") {
         visits++;
     }
     assay_span span = assay_monitor_begin(monitor, "nothing");
@@ -329,7 +328,7 @@ static void test_mismatched_ends_are_counted_and_harmless(void **state)
     assay_span_end(outer); /* inner was forgotten */
     assay_span_end(inner); /* too late */
     assay_span_end(outer); /* twice */
-    ASSAY_TRACK (monitor, "after") {
+    ASSAY_TRACK(monitor, "after") {
         hand_ns += 1;
     }
     assay_record *record = record_of(monitor);
@@ -373,7 +372,7 @@ static void recurse(assay_monitor *monitor, int depth)
 {
     if (depth == 0)
         return;
-    ASSAY_TRACK (monitor, "recurse") {
+    ASSAY_TRACK(monitor, "recurse") {
         hand_ns += 1;
         recurse(monitor, depth - 1);
     }
@@ -405,7 +404,7 @@ static void test_more_names_than_fit_are_dropped_and_said(void **state)
         snprintf(name, sizeof name, "batch %d", i);
         assay_span_end(assay_monitor_begin(monitor, name));
     }
-    ASSAY_TRACK (monitor, "still works, or is counted") {
+    ASSAY_TRACK(monitor, "still works, or is counted") {
         hand_ns += 1;
     }
     assay_record *record = record_of(monitor);
@@ -420,11 +419,10 @@ static void test_metrics_are_recorded_one_by_one(void **state)
     (void)state;
     assay_monitor *monitor = new_monitor();
     for (int i = 0; i < 3; i++)
-        ASSAY_METRIC(monitor, "load")
-        {
+        ASSAY_METRIC(monitor, "load") {
             hand_ns += 100u * (unsigned)(i + 1);
         }
-    ASSAY_TRACK (monitor, "outer") {
+    ASSAY_TRACK(monitor, "outer") {
         assay_span span = assay_monitor_begin_metric(monitor, "named");
         hand_ns += 5;
         assay_span_end(span);
@@ -450,7 +448,7 @@ static void test_samples_are_kept_up_to_their_bound(void **state)
     options.samples = 4;
     assay_monitor *monitor = open_monitor(&options);
     for (unsigned i = 0; i < 6; i++)
-        ASSAY_TRACK (monitor, "op") {
+        ASSAY_TRACK(monitor, "op") {
             hand_ns += 10 * (i + 1);
         }
     assay_record *record = record_of(monitor);
@@ -470,9 +468,9 @@ static void test_the_event_ring_keeps_the_newest(void **state)
     options.trace_events = 8;
     assay_monitor *monitor = open_monitor(&options);
     for (int i = 0; i < 3; i++)
-        ASSAY_TRACK (monitor, "step") {
+        ASSAY_TRACK(monitor, "step") {
             hand_ns += 10;
-            ASSAY_TRACK (monitor, "part") {
+            ASSAY_TRACK(monitor, "part") {
                 hand_ns += 10;
             }
         }
@@ -485,7 +483,7 @@ static void test_the_event_ring_keeps_the_newest(void **state)
     assert_seconds(record->events[1].start_seconds - record->events[0].start_seconds, 10e-9);
     assay_record_free(record);
     for (int i = 0; i < 100; i++)
-        ASSAY_TRACK (monitor, "late step") {
+        ASSAY_TRACK(monitor, "late step") {
             hand_ns += 10;
         }
     record = record_of(monitor);
@@ -525,11 +523,10 @@ static void test_clear_forgets_figures(void **state)
     assay_monitor *monitor = new_monitor();
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < 5; i++)
-            ASSAY_TRACK (monitor, "op") {
+            ASSAY_TRACK(monitor, "op") {
                 hand_ns += 10u * (unsigned)(round + 1);
             }
-        ASSAY_METRIC(monitor, "metric")
-        {
+        ASSAY_METRIC(monitor, "metric") {
             hand_ns += 1;
         }
         assay_record *record = record_of(monitor);
@@ -550,7 +547,7 @@ static void test_a_clock_that_steps_back_gives_zero(void **state)
     (void)state;
     assay_monitor *monitor = new_monitor();
     hand_ns = 1000000;
-    ASSAY_TRACK (monitor, "op") {
+    ASSAY_TRACK(monitor, "op") {
         hand_ns = 500000;
     }
     assay_record *record = record_of(monitor);

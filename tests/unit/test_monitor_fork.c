@@ -50,7 +50,7 @@ static assay_record *merged(void)
 static void spin(assay_monitor *monitor, int times)
 {
     for (int i = 0; i < times; i++)
-        ASSAY_TRACK (monitor, "spin") {
+        ASSAY_TRACK(monitor, "spin") {
         }
 }
 

@@ -11,8 +11,8 @@ static void *work(void *argument)
 {
     assay_monitor *monitor = argument;
     for (int i = 0; i < SPANS; i++)
-        ASSAY_TRACK (monitor, "outer") {
-            ASSAY_TRACK (monitor, "inner") {
+        ASSAY_TRACK(monitor, "outer") {
+            ASSAY_TRACK(monitor, "inner") {
             }
         }
     return NULL;
@@ -58,7 +58,7 @@ static void *work_a_little(void *argument)
 {
     assay_monitor *monitor = argument;
     for (int i = 0; i < 3; i++)
-        ASSAY_TRACK (monitor, "little") {
+        ASSAY_TRACK(monitor, "little") {
         }
     return NULL;
 }
@@ -86,10 +86,10 @@ static pthread_barrier_t all_there;
 static void *work_at_once(void *argument)
 {
     assay_monitor *monitor = argument;
-    ASSAY_TRACK (monitor, "first") {
+    ASSAY_TRACK(monitor, "first") {
     }
     pthread_barrier_wait(&all_there); /* every thread holds its lane now */
-    ASSAY_TRACK (monitor, "second") {
+    ASSAY_TRACK(monitor, "second") {
     }
     return NULL;
 }
@@ -140,7 +140,7 @@ static void *work_until_stopped(void *argument)
 {
     assay_monitor *monitor = argument;
     while (!atomic_load_explicit(&stop, memory_order_relaxed))
-        ASSAY_TRACK (monitor, "busy") {
+        ASSAY_TRACK(monitor, "busy") {
             assay_monitor_count(monitor, "counter", 1.0);
         }
     return NULL;
@@ -181,11 +181,11 @@ static void test_snapshots_beside_busy_threads(void **state)
 static void *use_and_outlive(void *argument)
 {
     assay_monitor **monitors = argument;
-    ASSAY_TRACK (monitors[0], "mine") {
+    ASSAY_TRACK(monitors[0], "mine") {
     }
     pthread_barrier_wait(&all_there); /* the monitor is freed here */
     pthread_barrier_wait(&all_there);
-    ASSAY_TRACK (monitors[1], "mine") {
+    ASSAY_TRACK(monitors[1], "mine") {
     }
     return NULL;
 }
@@ -217,7 +217,7 @@ static void test_a_known_busy_loop_is_measured_right(void **state)
     struct timespec begin, end;
     clock_gettime(CLOCK_MONOTONIC, &begin);
     double asked = 0;
-    ASSAY_TRACK (monitor, "busy") {
+    ASSAY_TRACK(monitor, "busy") {
         do {
             clock_gettime(CLOCK_MONOTONIC, &end);
             asked =
