@@ -64,12 +64,26 @@ static __attribute__((noinline)) void two_block(assay_monitor *monitor)
 static __attribute__((noinline)) void twenty_block(assay_monitor *monitor)
 {
     for (int i = 0; i < SPANS / SIBLINGS; i++) {
-        SIBLING("s0")
-        SIBLING("s1")
-        SIBLING("s2")
-        SIBLING("s3") SIBLING("s4") SIBLING("s5") SIBLING("s6") SIBLING("s7") SIBLING("s8")
-            SIBLING("s9") SIBLING("s10") SIBLING("s11") SIBLING("s12") SIBLING("s13") SIBLING("s14")
-                SIBLING("s15") SIBLING("s16") SIBLING("s17") SIBLING("s18") SIBLING("s19")
+        SIBLING("s0");
+        SIBLING("s1");
+        SIBLING("s2");
+        SIBLING("s3");
+        SIBLING("s4");
+        SIBLING("s5");
+        SIBLING("s6");
+        SIBLING("s7");
+        SIBLING("s8");
+        SIBLING("s9");
+        SIBLING("s10");
+        SIBLING("s11");
+        SIBLING("s12");
+        SIBLING("s13");
+        SIBLING("s14");
+        SIBLING("s15");
+        SIBLING("s16");
+        SIBLING("s17");
+        SIBLING("s18");
+        SIBLING("s19");
     }
 }
 
