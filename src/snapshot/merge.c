@@ -278,7 +278,8 @@ static int by_value(const void *left, const void *right)
  * differ by a few ppm. */
 static void join_steps(assay__gathered *item)
 {
-    qsort(item->steps, item->step_count, sizeof *item->steps, by_value);
+    if (item->step_count > 0)
+        qsort(item->steps, item->step_count, sizeof *item->steps, by_value);
     size_t kept = 0;
     for (size_t i = 0; i < item->step_count; i++) {
         if (kept > 0 && item->steps[i].value <= item->steps[kept - 1].value * (1 + 1e-4))

@@ -116,6 +116,7 @@ static outcome run_once(const plan *it, outcome *shared)
     }
     int status = 0;
     waitpid(child, &status, 0);
+    empty_current_folder(); /* a run that died could not */
     outcome result = *shared;
     if (WIFSIGNALED(status))
         snprintf(result.complaint, sizeof result.complaint, "died: %s",
