@@ -8,6 +8,10 @@ trap 'rm -rf "$folder"' EXIT
 
 ASSAY_RECORD_SAMPLES=$folder "$ASSAY_BUILD/tests/unit/test_record" >"$folder/log" 2>&1 ||
     { cat "$folder/log"; exit 1; }
+if [ -x "$ASSAY_BUILD/assay" ]; then
+    "$ASSAY_BUILD/assay" run --json "$folder/run.json" -- true >"$folder/log" 2>&1 ||
+        { cat "$folder/log"; exit 1; }
+fi
 check "$folder"/*.json || exit $?
 
 must_fail() { # name, sed expression
