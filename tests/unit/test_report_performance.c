@@ -111,6 +111,8 @@ static void test_awkward_records_keep_the_columns(void **state)
     add_operation(record, "a name that is longer than thirty columns", -1, 1, 2e-5, 2e-5, 2e-5,
                   2e-5);
     add_operation(record, "größe λ", -1, 1, 1e300, 0, 0, 0);
+    add_operation(record, "of exactly thirty columns wide", -1, 1, 1.0, 1.0, 1.0, 1.0);
+    add_operation(record, "of exactly 31 columns, one more", -1, 1, 1.0, 1.0, 1.0, 1.0);
     add_metric(record, "orphan", 2, 0.0, 0.0, 1e12, -1e-9, 1e12);
     check_summary(record, "performance_awkward");
     assay_record_free(record);

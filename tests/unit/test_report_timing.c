@@ -236,6 +236,7 @@ static void test_csv_export(void **state)
     char *path = file_path(folder, "timing.csv");
     assay_timers *timers = models();
     set(timers, "with \"quotes\", comma", 0.1);
+    set(timers, " padded", 1e-9);
     assert_int_equal(assay_timers_set_metric(timers, "running", "steps", assay_reading_of(3)),
                      ASSAY_OK);
     assert_int_equal(assay_export_timing_csv(timers, path, "Section 1.1", NULL), ASSAY_OK);
@@ -244,6 +245,7 @@ static void test_csv_export(void **state)
                      "Section 1.1,SIREN,90\n"
                      "Section 1.1,KAN,150\n"
                      "Section 1.1,\"with \"\"quotes\"\", comma\",0.1\n"
+                     "Section 1.1,\" padded\",0.000000001\n"
                      "Section 1.1,running,\n");
     unlink(path);
     rmdir(folder);
