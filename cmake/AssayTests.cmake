@@ -3,6 +3,7 @@
 #   tests/accuracy/test_*.c   the same, figures held against a known truth
 #   tests/fuzz/fuzz_*.c       every saved input replayed (tests/fuzz/corpus/NAME/*)
 #   tests/FOLDER/test_*.sh    run with ASSAY_SOURCE and ASSAY_BUILD in the environment
+#   tests/FOLDER/subject_*.c  programs for these scripts to measure, linked as any program would be
 # Exit status 77 is a skip, with the reason printed. Shell tests look at the build from outside, as a
 # user does; in a sanitizer build only those in SANITIZED_FOLDERS make sense.
 set(SANITIZED_FOLDERS cli)
@@ -41,6 +42,16 @@ foreach(source ${sources})
   target_link_libraries(${name} PRIVATE assay_static)
   string(REPLACE "fuzz_" "" corpus ${name})
   assay_add_test(fuzz/${corpus} ${name} ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${corpus})
+endforeach()
+
+file(GLOB sources RELATIVE ${CMAKE_SOURCE_DIR}/tests CONFIGURE_DEPENDS tests/*/subject_*.c)
+foreach(source ${sources})
+  get_filename_component(folder ${source} DIRECTORY)
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name} tests/${source})
+  set_target_properties(${name} PROPERTIES
+                        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/${folder})
+  target_link_libraries(${name} PRIVATE assay_shared Threads::Threads)
 endforeach()
 
 file(GLOB scripts RELATIVE ${CMAKE_SOURCE_DIR}/tests CONFIGURE_DEPENDS tests/*/test_*.sh)

@@ -1,0 +1,21 @@
+# Every line has a level; the JSON says the same.
+"$ASSAY" doctor >text.txt
+echo "exit $?"
+awk 'length($0) > 80 { print "too wide: " $0 }' text.txt
+"$ASSAY" doctor --json - >doctor.json
+python3 - <<'PYTHON'
+import json, re
+doctor = json.load(open("doctor.json"))
+print(doctor["kind"])
+text = open("text.txt").read()
+for check in doctor["checks"]:
+    assert check["level"] in ("ok", "limited", "no"), check
+    assert check["finding"]
+    print(check["group"], check["key"])
+levels = re.findall(r"^(ok|limited|no) ", text, re.M)
+assert len(levels) == len(doctor["checks"]), (levels, text)
+PYTHON
+show doctor --json no/such/folder/d.json
+show doctor --json /dev/full
+"$ASSAY" doctor >/dev/full
+echo "exit $?"

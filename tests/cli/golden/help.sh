@@ -1,0 +1,6 @@
+show help
+show run --help
+show help journal
+show report -h
+show doctor --help
+show --version | mask

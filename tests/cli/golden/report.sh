@@ -1,0 +1,22 @@
+"$ASSAY" run -q --json r.json --trace t.json -- "$SUBJECTS/subject_spans" kill
+"$ASSAY" run --output first.txt --json again.json -- true
+show report again.json | mask
+"$ASSAY" report again.json | cmp - first.txt && echo "the same text as when it ran"
+show report r.json --trace u.json
+cmp t.json u.json && echo "the same trace"
+show report r.json --json s.json
+cmp r.json s.json && echo "the same record"
+show report r.json again.json | grep -E '^(again|r).json|^result|exit'
+show report no-such.json
+echo '{"schema": "assay-record", ' >cut.json
+show report cut.json
+echo '{"results": []}' >foreign.json
+show report foreign.json
+echo 'nothing' >text.json
+show report text.json
+head -c 1000 /dev/urandom >noise.json
+"$ASSAY" report noise.json >/dev/null 2>&1; echo "exit $?"
+sed 's/"version": 1,/"version": 99,/' r.json >newer.json
+show report newer.json
+show report r.json --trace /dev/full
+show report r.json --trace no/such/folder/t.json

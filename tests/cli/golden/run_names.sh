@@ -1,0 +1,13 @@
+# Names from a hostile place cannot drive the terminal or break the JSON.
+"$ASSAY" run --output s.txt --json r.json --trace t.json --name "$(printf 'title\033]0;x\a')" -- "$SUBJECTS/subject_spans" names
+echo "exit $?"
+LC_ALL=C grep -c '[[:cntrl:]]' s.txt
+python3 - <<'PYTHON'
+import json
+record = json.load(open("r.json"))
+print(record["name"])
+for name in sorted(o["name"] for o in record["operations"]):
+    print(len(name) if len(name) > 100 else name)
+json.load(open("t.json"))
+PYTHON
+awk 'length($0) > 80 { print "too wide: " $0 }' s.txt

@@ -1,0 +1,21 @@
+# The exit status is the command's own; 125 to 127 are ours.
+show run -q -- true
+show run -q -- sh -c 'exit 7'
+show run -q -- sh -c 'kill -TERM $$'
+show run -q -- sh -c 'kill -KILL $$'
+show run -q -- no-such-command
+show run -q -- ./no-such-file
+touch plain
+show run -q -- ./plain
+mkdir folder
+show run -q -- ./folder
+printf 'echo no first line\n' >script
+chmod +x script
+show run -q -- ./script
+printf '#!/no/such/interpreter\n' >script
+show run -q -- ./script
+show run -q -- ''
+show run -q -- "$(printf 'bell\a escape\033[31m')"
+PATH=$PWD:$PATH show run -q -- plain
+export TMPDIR=/no/such/folder
+show run -q -- true

@@ -1,0 +1,57 @@
+#!/bin/bash
+# Golden tests of the command: tests/cli/run.sh BUILD_DIR [--update] [NAME...]
+# Each golden/NAME.sh is run in an empty directory and what it prints is compared with golden/NAME.out;
+# --update writes the .out files instead. A script that exits 77 is skipped.
+#
+# For the scripts: $ASSAY is the command, $SUBJECTS the folder of the programs to measure, and
+#   show ARGS...   print "$ assay ARGS", what it prints on both streams, and its exit status
+#   mask           figures become '#', with their units "#s" and "#B"; runs of blanks become one
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "${1:?usage: run.sh BUILD_DIR [--update] [NAME...]}" && pwd)
+shift
+update=
+[ "${1:-}" = --update ] && update=yes && shift
+
+export ASSAY=$build/assay SUBJECTS=$build/tests/cli
+export LC_ALL=C.UTF-8 NO_COLOR=1
+unset ASSAY_JOURNAL_DIR ASSAY_TRACE_EVENTS ASSAY_HEAP_DIR
+show() {
+    local status=0
+    echo "\$ assay $*"
+    "$ASSAY" "$@" 2>&1 || status=$?
+    echo "exit $status"
+}
+mask() {
+    sed -E -e 's/\b[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?\b/#/g' -e 's/# (ns|µs|ms|s)\b/#s/g' \
+        -e 's/# ([KMG]i)?B\b/#B/g' -e 's/  +/ /g' -e 's/--+/--/g'
+}
+export -f show mask
+
+names=("$@")
+[ ${#names[@]} -gt 0 ] || names=($(cd "$here/golden" && ls *.sh | sed 's/\.sh$//'))
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0 skipped=0
+for name in "${names[@]}"; do
+    mkdir "$work/$name"
+    status=0
+    (cd "$work/$name" && TMPDIR=$work/$name timeout 60 bash "$here/golden/$name.sh") >"$work/$name.got" 2>"$work/$name.err" ||
+        status=$?
+    expected=$here/golden/$name.out
+    if [ $status = 77 ]; then
+        echo "skipped $name: $(tail -n 1 "$work/$name.got")"
+        skipped=$((skipped + 1))
+    elif [ -n "$update" ]; then
+        cp "$work/$name.got" "$expected"
+        echo "updated $name"
+    elif [ $status = 0 ] && diff -u --label "$name.out" --label "$name now" "$expected" "$work/$name.got"; then
+        passed=$((passed + 1))
+    else
+        echo "FAILED $name (exit $status)"
+        cat "$work/$name.err"
+        failed=$((failed + 1))
+    fi
+done
+[ -n "$update" ] || echo "cli: $passed passed, $failed failed, $skipped skipped"
+[ $failed = 0 ]
