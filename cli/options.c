@@ -292,8 +292,8 @@ static void print_option(const option *shown, FILE *stream)
 
 void options_print_help(const command *self, FILE *stream)
 {
-    fprintf(stream, "usage: assay %s [options] %s\n\n%s\n\noptions:\n", self->name, self->operands,
-            self->description);
+    fprintf(stream, "usage: assay %s [options]%s%s\n\n%s\n\noptions:\n", self->name,
+            *self->operands != '\0' ? " " : "", self->operands, self->description);
     for (size_t i = 0; i < self->option_count; i++)
         print_option(&self->options[i], stream);
     print_option(&help_option, stream);

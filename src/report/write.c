@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <string.h>
 
 #include "assay/report.h"
@@ -7,8 +8,9 @@
 static assay_status write_stdout(assay_report_printer print, const void *subject,
                                  assay_error *error)
 {
+    errno = 0;
     assay_status status = print(subject, stdout, error);
-    if (status == ASSAY_OK && (fflush(stdout) != 0 || ferror(stdout)))
+    if (fflush(stdout) != 0 || ferror(stdout))
         status = assay__fail_errno(error, "cannot write standard output");
     return status;
 }
@@ -22,7 +24,10 @@ assay_status assay_report_write(const char *path, assay_report_printer print, co
     assay_status status = assay__output_begin(&output, path, error);
     if (status != ASSAY_OK)
         return status;
+    errno = 0;
     status = print(subject, output.stream, error);
+    if (ferror(output.stream)) /* the printer cannot know the path */
+        status = assay__fail_errno(error, "cannot write '%s'", path);
     if (status != ASSAY_OK) {
         assay__output_abort(&output);
         return status;

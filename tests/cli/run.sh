@@ -5,7 +5,8 @@
 #
 # For the scripts: $ASSAY is the command, $SUBJECTS the folder of the programs to measure, and
 #   show ARGS...   print "$ assay ARGS", what it prints on both streams, and its exit status
-#   mask           figures become '#', with their units "#s" and "#B"; runs of blanks become one
+#   mask           figures become '#', with their units "#s" and "#B"; runs of blanks become one;
+#                  commands, results and exit statuses stay
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${1:?usage: run.sh BUILD_DIR [--update] [NAME...]}" && pwd)
@@ -23,7 +24,7 @@ show() {
     echo "exit $status"
 }
 mask() {
-    sed -E -e 's/\b[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?\b/#/g' -e 's/# (ns|µs|ms|s)\b/#s/g' \
+    sed -E -e '/^(\$|exit|result) /b' -e 's/\b[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?\b/#/g' -e 's/# (ns|µs|ms|s)\b/#s/g' \
         -e 's/# ([KMG]i)?B\b/#B/g' -e 's/  +/ /g' -e 's/--+/--/g'
 }
 export -f show mask

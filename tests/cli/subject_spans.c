@@ -18,9 +18,8 @@ static void *load(void *context)
 {
     assay_monitor *monitor = context;
     for (int i = 0; i < 5; i++)
-        ASSAY_TRACK(monitor, "load")
-        {
-            usleep(100);
+        ASSAY_TRACK(monitor, "load") {
+            (void)getppid();
         }
     return NULL;
 }
@@ -28,15 +27,12 @@ static void *load(void *context)
 static void train(assay_monitor *monitor)
 {
     for (int step = 0; step < 10; step++) {
-        ASSAY_TRACK(monitor, "step")
-        {
-            ASSAY_TRACK(monitor, "forward")
-            {
-                usleep(200);
+        ASSAY_TRACK(monitor, "step") {
+            ASSAY_TRACK(monitor, "forward") {
+                (void)getppid();
             }
-            ASSAY_TRACK(monitor, "backward")
-            {
-                usleep(1000);
+            ASSAY_TRACK(monitor, "backward") {
+                usleep(2000);
             }
         }
         assay_monitor_count(monitor, "loss", 1.0 / (step + 1));

@@ -18,7 +18,7 @@ cp journals/*.assay whole.assay
 head -c 3000 whole.assay >cut.assay
 show journal cut.assay
 head -c 100000 whole.assay >cut.assay
-show journal cut.assay
+show journal cut.assay | mask
 show journal whole.assay --json no/such/folder/r.json
 show journal whole.assay --json /dev/full
 show journal "$(printf 'bell\a')"

@@ -10,4 +10,4 @@ for name in sorted(o["name"] for o in record["operations"]):
     print(len(name) if len(name) > 100 else name)
 json.load(open("t.json"))
 PYTHON
-awk 'length($0) > 80 { print "too wide: " $0 }' s.txt
+grep -E '^.{80,}' s.txt || echo 'fits 80 columns'
