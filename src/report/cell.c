@@ -18,18 +18,34 @@ static const char *not_available(char text[ASSAY__CELL_BYTES], const char *shown
     return text;
 }
 
-const char *assay__cell_number(char text[ASSAY__CELL_BYTES], double value, int decimals, int width)
+/* The host program may have set a locale whose decimal point is another character, or several. */
+static const char *with_point(char text[ASSAY__CELL_BYTES])
+{
+    char *start = text + strspn(text, " +-0123456789");
+    char *end = start + strcspn(start, "0123456789e");
+    if (start < end) {
+        *start = '.';
+        memmove(start + 1, end, strlen(end) + 1);
+    }
+    return text;
+}
+
+const char *assay__cell_fixed(char text[ASSAY__CELL_BYTES], double value, int decimals)
 {
     if (!isfinite(value))
         return not_available(text, "n/a");
-    if (fabs(value) < 1e15) {
-        snprintf(text, ASSAY__CELL_BYTES, "%.*f", decimals, value);
-        bool vanished = value != 0.0 && strpbrk(text, "123456789") == NULL;
-        if (!vanished && (int)strlen(text) <= width)
-            return text;
-    }
+    snprintf(text, ASSAY__CELL_BYTES, fabs(value) < 1e15 ? "%.*f" : "%.*e", decimals, value);
+    return with_point(text);
+}
+
+const char *assay__cell_number(char text[ASSAY__CELL_BYTES], double value, int decimals, int width)
+{
+    assay__cell_fixed(text, value, decimals);
+    bool vanished = isfinite(value) && value != 0.0 && strpbrk(text, "123456789") == NULL;
+    if (!vanished && (int)strlen(text) <= width)
+        return text;
     snprintf(text, ASSAY__CELL_BYTES, "%.1e", value);
-    return text;
+    return with_point(text);
 }
 
 const char *assay__cell_change(char text[ASSAY__CELL_BYTES], double value, int decimals)
@@ -39,7 +55,7 @@ const char *assay__cell_change(char text[ASSAY__CELL_BYTES], double value, int d
     snprintf(text, ASSAY__CELL_BYTES, fabs(value) < 1e9 ? "%+.*f" : "%+.*e", decimals, value);
     if (strpbrk(text, "123456789") == NULL)
         text[0] = '+';
-    return text;
+    return with_point(text);
 }
 
 const char *assay__cell_reading(char text[ASSAY__CELL_BYTES], assay_reading value, int decimals,
@@ -62,7 +78,9 @@ const char *assay__cell_percent(char text[ASSAY__CELL_BYTES], double part, doubl
     double percent = 100.0 * part / whole;
     if (!(whole > 0.0) || !isfinite(percent))
         return not_available(text, "   n/a");
-    snprintf(text, ASSAY__CELL_BYTES, fabs(percent) < 1e9 ? "%5.1f%%" : "%5.1e%%", percent);
+    char number[ASSAY__CELL_BYTES];
+    assay__cell_fixed(number, percent, 1);
+    snprintf(text, ASSAY__CELL_BYTES, "%5.30s%%", number);
     return text;
 }
 

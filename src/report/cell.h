@@ -16,6 +16,9 @@ enum { ASSAY__TABLE_MAX_BYTES = 256 << 20 };
 
 enum { ASSAY__CELL_BYTES = 40 };
 
+/* "12.345", whatever the number and the locale; "n/a" when it is not finite. */
+const char *assay__cell_fixed(char text[ASSAY__CELL_BYTES], double value, int decimals);
+
 /* "12.345" with `decimals`, as the seeds print it. A number that would show as zero and is not, or
  * that is wider than `width`, is shown as "2.1e-05"; one that is not finite as "n/a". */
 const char *assay__cell_number(char text[ASSAY__CELL_BYTES], double value, int decimals, int width);

@@ -18,7 +18,7 @@ static bool is_share(assay_evidence evidence)
 /* The rule's symptom with {operation} and {value} filled in. */
 static void symptom(assay__buffer *text, const assay_finding *finding)
 {
-    char label[ASSAY__LABEL_BYTES];
+    char label[ASSAY__LABEL_BYTES], number[ASSAY__CELL_BYTES];
     for (const char *at = finding->rule->symptom; *at != '\0';) {
         size_t plain = strcspn(at, "{");
         assay__buffer_append(text, at, plain);
@@ -27,10 +27,9 @@ static void symptom(assay__buffer *text, const assay_finding *finding)
             assay__buffer_append_text(text, assay__cell_label(label, finding->operation));
             at += 11;
         } else if (strncmp(at, "{value}", 7) == 0) {
-            if (is_share(finding->rule->evidence))
-                assay__buffer_printf(text, "%.1f%%", 100.0 * finding->value);
-            else
-                assay__buffer_printf(text, "%.1fx", finding->value);
+            bool share = is_share(finding->rule->evidence);
+            assay__cell_fixed(number, share ? 100.0 * finding->value : finding->value, 1);
+            assay__buffer_printf(text, "%s%s", number, share ? "%" : "x");
             at += 7;
         } else if (*at != '\0') {
             assay__buffer_append(text, at++, 1);

@@ -21,8 +21,10 @@ static void begin_complete(assay__buffer *line, const char *name, double seconds
 static void add_mb(assay__buffer *line, const char *before, assay_reading bytes, int decimals,
                    const char *after)
 {
+    char number[ASSAY__CELL_BYTES];
     if (bytes.validity == ASSAY_VALID && isfinite(bytes.value))
-        assay__buffer_printf(line, "%s%.*f%s", before, decimals, bytes.value / bytes_in_mb, after);
+        assay__buffer_printf(line, "%s%s%s", before,
+                             assay__cell_fixed(number, bytes.value / bytes_in_mb, decimals), after);
 }
 
 static void add_change(assay__buffer *line, const char *before, assay_reading bytes)
@@ -48,10 +50,12 @@ assay_status assay__line_memory(FILE *stream, const char *name, double seconds,
 {
     if (stream == NULL)
         return ASSAY_OK;
+    char number[ASSAY__CELL_BYTES];
     assay__buffer line;
     begin_complete(&line, name, seconds);
     if (peak_mb.validity == ASSAY_VALID)
-        assay__buffer_printf(&line, ", peak memory: %.1f MB", peak_mb.value);
+        assay__buffer_printf(&line, ", peak memory: %s MB",
+                             assay__cell_fixed(number, peak_mb.value, 1));
     assay__buffer_append_text(&line, "\n");
     return assay__table_print(&line, stream);
 }
@@ -61,10 +65,12 @@ assay_status assay__line_gpu(FILE *stream, const char *name, double seconds,
 {
     if (stream == NULL)
         return ASSAY_OK;
+    char number[ASSAY__CELL_BYTES];
     assay__buffer line;
     begin_complete(&line, name, seconds);
     if (gpu_peak_mb.validity == ASSAY_VALID)
-        assay__buffer_printf(&line, ", GPU peak: %.1f MB\n", gpu_peak_mb.value);
+        assay__buffer_printf(&line, ", GPU peak: %s MB\n",
+                             assay__cell_fixed(number, gpu_peak_mb.value, 1));
     else
         assay__buffer_append_text(&line, ", GPU: not available\n");
     return assay__table_print(&line, stream);

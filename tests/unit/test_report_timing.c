@@ -1,4 +1,5 @@
 /* The timing utilities' tables, lines and exports, as the original document shows them. */
+#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -92,6 +93,36 @@ static void test_awkward_timers_keep_the_columns(void **state)
     golden_check(&text, "timing_summary_awkward");
     assay_timers_free(timers);
     free(huge);
+}
+
+/* The installed one, or one made here (Debian: package locales). */
+static bool set_comma_locale(const char *folder)
+{
+    char command[256];
+    snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 2>/dev/null",
+             folder);
+    return setlocale(LC_NUMERIC, "de_DE.UTF-8") != NULL ||
+           (system(command) == 0 && setenv("LOCPATH", folder, 1) == 0 &&
+            setlocale(LC_NUMERIC, "de_DE.UTF-8") != NULL);
+}
+
+static void test_a_comma_locale_does_not_reach_the_tables(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/assay-locale-XXXXXX", command[64];
+    golden_text text;
+    assert_non_null(mkdtemp(folder));
+    bool found = set_comma_locale(folder);
+    assay_timers *timers = models();
+    FILE *stream = golden_open(&text);
+    assay_print_speedup_analysis(timers, stream, "KAN", NULL);
+    setlocale(LC_NUMERIC, "C");
+    assay_timers_free(timers);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+    golden_check(&text, "speedup");
+    if (!found)
+        skip();
 }
 
 static void test_empty_timers(void **state)
@@ -331,6 +362,7 @@ int main(void)
         cmocka_unit_test(test_timing_summary),
         cmocka_unit_test(test_nested_timers_are_attributed),
         cmocka_unit_test(test_awkward_timers_keep_the_columns),
+        cmocka_unit_test(test_a_comma_locale_does_not_reach_the_tables),
         cmocka_unit_test(test_empty_timers),
         cmocka_unit_test(test_speedup_analysis),
         cmocka_unit_test(test_speedup_says_slower_and_unknown),
