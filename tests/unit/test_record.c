@@ -160,11 +160,15 @@ static void test_arrays_grow_also_after_a_caller_put_its_own(void **state)
     assay_record_lane *own = assay_record_allocate(record, 40, sizeof *own);
     assert_non_null(own);
     memcpy(own, record->lanes, 40 * sizeof *own);
+    char *neighbour = assay_record_allocate(record, 64, 1); /* right behind it in the arena */
+    assert_non_null(neighbour);
     record->lanes = own; /* exactly full, though ours had room for more */
     for (int i = 40; i < 1000; i++) {
         lane.thread_id = i;
         assert_int_equal(assay_record_add_lane(record, &lane), ASSAY_OK);
     }
+    for (int i = 0; i < 64; i++)
+        assert_int_equal(neighbour[i], 0);
     assert_int_equal(record->lane_count, 1000);
     for (int i = 0; i < 1000; i++)
         assert_int_equal(record->lanes[i].thread_id, i);
