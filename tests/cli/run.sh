@@ -14,6 +14,7 @@ shift
 update=
 [ "${1:-}" = --update ] && update=yes && shift
 
+command -v python3 >/dev/null || { echo "python3 is missing"; exit 77; }
 export ASSAY=$build/assay SUBJECTS=$build/tests/cli
 export LC_ALL=C.UTF-8 NO_COLOR=1
 unset ASSAY_JOURNAL_DIR ASSAY_TRACE_EVENTS ASSAY_HEAP_DIR

@@ -1,0 +1,37 @@
+#!/bin/bash
+# Parser, help and man page agree: every command of `assay help` has a page and every page a command;
+# every option of `assay COMMAND --help`, which is printed from the parser's own table, stands in the
+# page with the same letter and argument, and the other way round. The pages are well-formed.
+set -u
+assay=$ASSAY_BUILD/assay
+pages=$ASSAY_SOURCE/docs/man
+failed=0
+complain() {
+    echo "$*"
+    failed=1
+}
+
+commands=$("$assay" help | sed -n 's/^  \([a-z]*\)  .*/\1/p' | grep -vx help)
+[ -n "$commands" ] || complain "assay help lists no commands"
+for page in "$pages"/assay-*.1; do
+    name=$(basename "$page" .1)
+    grep -qx "${name#assay-}" <<<"$commands" || complain "$name.1 describes a command that does not exist"
+done
+for command in $commands; do
+    page=$pages/assay-$command.1
+    [ -e "$page" ] || { complain "assay $command has no page"; continue; }
+    grep -q "^\.It Cm $command\b" "$pages/assay.1" || complain "assay.1 does not mention $command"
+    # "-j, --json FILE" from both sides.
+    help=$("$assay" "$command" --help | sed -nE 's/^  +((-[A-Za-z], )?--[a-z-]+( [A-Z]+)?)( .*)?$/\1/p' | sort)
+    man=$(sed -nE 's/^\.It (Fl .*)/\1/p' "$page" | sed -E 's/Fl ([A-Za-z]) , /-\1, /; s/Fl Fl /--/; s/ Ar / /' | sort)
+    difference=$(diff --label help --label "assay-$command.1" -u <(echo "$help") <(echo "$man")) ||
+        complain "$difference"
+    summary=$("$assay" help | sed -n "s/^  $command  *//p")
+    grep -qxF ".Nd $summary" "$page" || complain "assay-$command.1: .Nd differs from '$summary'"
+done
+
+if command -v mandoc >/dev/null; then
+    mandoc -T lint -W warning "$pages"/*.1 || complain "mandoc -T lint has warnings"
+fi
+[ $failed = 0 ] && echo "man: $(wc -w <<<"$commands") commands agree with their pages"
+exit $failed
