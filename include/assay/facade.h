@@ -76,8 +76,8 @@ ASSAY_API void assay__performance_close(assay_performance *performance);
  * measures a block and prints one line after it. return and goto out of it are safe, break and
  * continue leave the block. */
 #define ASSAY_TRACK_PERFORMANCE(name, stream)                                                      \
-    ASSAY__PERFORMANCE_BLOCK(name, stream, ASSAY__JOIN(assay__performance_, __LINE__),             \
-                             ASSAY__JOIN(assay__performed_, __LINE__))
+    ASSAY__PERFORMANCE_BLOCK(name, stream, ASSAY__JOIN(assay__performance_, __COUNTER__),          \
+                             ASSAY__JOIN(assay__performed_, __COUNTER__))
 
 #define ASSAY__PERFORMANCE_BLOCK(name, stream, open, once)                                         \
     for (assay_performance open                                                                    \
@@ -170,8 +170,8 @@ static inline assay__timing assay__timing_of(assay_timers *timers, const char *n
 }
 
 #define ASSAY__TIMING(timers, name, kind)                                                          \
-    ASSAY__TIMING_BLOCK(timers, name, kind, ASSAY__JOIN(assay__timing_, __LINE__),                 \
-                        ASSAY__JOIN(assay__timed_, __LINE__))
+    ASSAY__TIMING_BLOCK(timers, name, kind, ASSAY__JOIN(assay__timing_, __COUNTER__),              \
+                        ASSAY__JOIN(assay__timed_, __COUNTER__))
 
 #define ASSAY__TIMING_BLOCK(timers, name, kind, open, once)                                        \
     for (assay__timing open                                                                        \

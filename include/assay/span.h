@@ -209,12 +209,12 @@ static inline void assay__span_close(assay_span *span)
          once != NULL; once = NULL)
 
 #define ASSAY_TRACK(monitor, name)                                                                 \
-    ASSAY__BLOCK(monitor, name, 0, ASSAY__JOIN(assay__span_, __LINE__),                            \
-                 ASSAY__JOIN(assay__once_, __LINE__))
+    ASSAY__BLOCK(monitor, name, 0, ASSAY__JOIN(assay__span_, __COUNTER__),                         \
+                 ASSAY__JOIN(assay__once_, __COUNTER__))
 
 #define ASSAY_METRIC(monitor, name)                                                                \
-    ASSAY__BLOCK(monitor, name, ASSAY_SITE_METRIC, ASSAY__JOIN(assay__span_, __LINE__),            \
-                 ASSAY__JOIN(assay__once_, __LINE__))
+    ASSAY__BLOCK(monitor, name, ASSAY_SITE_METRIC, ASSAY__JOIN(assay__span_, __COUNTER__),         \
+                 ASSAY__JOIN(assay__once_, __COUNTER__))
 
 #define ASSAY_SCOPE(monitor, name)                                                                 \
     assay_span ASSAY__JOIN(assay__span_, __LINE__) ASSAY__CLEANUP(assay__span_close) =             \
