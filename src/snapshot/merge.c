@@ -112,7 +112,7 @@ static assay_status add_span_node(assay__gathering *gathering, assay__gathered *
     assay_status status = add_buckets(item, view, node->unit, &bucketed);
     if (status != ASSAY_OK)
         return status;
-    if (bucketed != node->count && !assay__journal_is_live(view))
+    if (bucketed != node->count && !gathering->live)
         gathering->record->integrity.torn_operations++;
     status = add_samples(gathering, item, view, node->unit);
     item->samples_dropped += node->samples_dropped;
@@ -251,6 +251,7 @@ assay_status assay__gather_journal(assay__gathering *gathering, const assay__jou
     if (nodes.index == NULL)
         return ASSAY_E_MEMORY;
     memset(nodes.index, 0xff, (nodes.count + 1) * sizeof *nodes.index); /* all -1 */
+    gathering->live = assay__journal_is_live(view);
     gathering->memory_modes |= (unsigned)header->memory_modes;
     assay_record_integrity *integrity = &gathering->record->integrity;
     integrity->dropped_spans += header->dropped_spans;

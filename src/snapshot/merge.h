@@ -29,6 +29,7 @@ typedef struct assay__gathering {
     assay__gathered *items;
     size_t item_count, item_capacity;
     unsigned memory_modes; /* of any journal */
+    bool live;             /* the writer of the journal being gathered may still be at it */
 } assay__gathering;
 
 /* Add all of one journal. */

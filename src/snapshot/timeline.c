@@ -152,7 +152,6 @@ assay_status assay__gather_timeline(assay__gathering *gathering, const assay__jo
                                     const assay__node_map *nodes)
 {
     size_t lanes = assay__journal_lane_count(view);
-    bool live = assay__journal_is_live(view);
     for (size_t lane = 0; lane < lanes; lane++) {
         lane_context context = {.gathering = gathering, .view = view, .nodes = nodes, .lane = lane};
         assay__journal_read_lane(view, lane, &context.reading);
@@ -160,7 +159,7 @@ assay_status assay__gather_timeline(assay__gathering *gathering, const assay__jo
         integrity->dropped_spans += context.reading.dropped_spans;
         integrity->mismatched_ends += context.reading.mismatched_ends;
         integrity->abandoned_spans += context.reading.abandoned_spans;
-        bool ended = !live || context.reading.state != ASSAY__LANE_LIVE;
+        bool ended = !gathering->live || context.reading.state != ASSAY__LANE_LIVE;
         assay_status status = add_lane(&context, context.reading.thread_id, "", ASSAY_LANE_THREAD,
                                        ended, &context.main_lane);
         if (status != ASSAY_OK)
