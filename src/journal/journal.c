@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -41,10 +43,17 @@ static size_t plan(assay__journal_header *header, size_t pool_bytes)
     return offset;
 }
 
+static void unpublished_path(const char *path, char *unpublished, size_t capacity)
+{
+    snprintf(unpublished, capacity, "%s.new", path);
+}
+
 static assay_status open_new_file(const char *path, size_t bytes, int *descriptor,
                                   assay_error *error)
 {
-    *descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    char unpublished[PATH_MAX];
+    unpublished_path(path, unpublished, sizeof unpublished);
+    *descriptor = open(unpublished, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (*descriptor < 0)
         return assay__fail_errno(error, "cannot create the journal '%s'", path);
     int number = posix_fallocate(*descriptor, 0, (off_t)bytes);
@@ -52,7 +61,7 @@ static assay_status open_new_file(const char *path, size_t bytes, int *descripto
         return ASSAY_OK;
     close(*descriptor);
     *descriptor = -1;
-    unlink(path);
+    unlink(unpublished);
     errno = number;
     return assay__fail_errno(error, "cannot allocate %zu bytes for the journal '%s'", bytes, path);
 }
@@ -92,8 +101,11 @@ assay_status assay__journal_create(assay__journal *journal, const char *path, si
     if (descriptor >= 0)
         close(descriptor);
     if (base == MAP_FAILED) {
-        if (path != NULL)
-            unlink(path);
+        if (path != NULL) {
+            char unpublished[PATH_MAX];
+            unpublished_path(path, unpublished, sizeof unpublished);
+            unlink(unpublished);
+        }
         free(journal->path);
         *journal = (assay__journal){0};
         return assay__fail(error, ASSAY_E_MEMORY, "no memory for a journal of %zu bytes", bytes);
@@ -109,6 +121,24 @@ assay_status assay__journal_create(assay__journal *journal, const char *path, si
     identify(&planned, identity);
     *journal->header = planned;
     return ASSAY_OK;
+}
+
+assay_status assay__journal_publish(assay__journal *journal, assay_error *error)
+{
+    memcpy(journal->header->magic, ASSAY__JOURNAL_MAGIC, sizeof journal->header->magic);
+    if (journal->path == NULL)
+        return ASSAY_OK;
+    char unpublished[PATH_MAX];
+    unpublished_path(journal->path, unpublished, sizeof unpublished);
+    /* Unlike rename, link refuses to replace a file. */
+    assay_status status =
+        link(unpublished, journal->path) == 0
+            ? ASSAY_OK
+            : assay__fail_errno(error, "cannot create the journal '%s'", journal->path);
+    unlink(unpublished);
+    if (status != ASSAY_OK)
+        assay__journal_release(journal);
+    return status;
 }
 
 void assay__journal_release(assay__journal *journal)

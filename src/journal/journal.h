@@ -159,6 +159,11 @@ ASSAY_MUST_USE assay_status assay__journal_create(assay__journal *journal, const
                                                   const assay__journal_identity *identity,
                                                   assay_error *error);
 
+/* The header is complete: sign it, and give a file its name. Until then the file is called
+ * `path`.new, so that whoever finds `path` finds a whole journal. On failure the journal is
+ * released and its file removed. */
+ASSAY_MUST_USE assay_status assay__journal_publish(assay__journal *journal, assay_error *error);
+
 /* Unmap. A file stays behind. Accepts a zeroed journal. */
 void assay__journal_release(assay__journal *journal);
 

@@ -80,27 +80,34 @@ static void journal_path(const assay__monitor_state *state, uint64_t id, bool fo
     }
 }
 
-static assay_status open_journal(assay__monitor_state *state, uint64_t id, bool forked,
-                                 assay_error *error)
+static assay_status create_journal(assay__monitor_state *state, const char *path, uint64_t id,
+                                   assay_error *error)
 {
-    char path[PATH_MAX];
-    journal_path(state, id, forked, path, sizeof path);
     assay__journal_identity identity = {.name = state->name, .monitor_id = id};
     assay__identity_read(&identity);
-    assay_status status = assay__journal_create(&state->journal, *path != '\0' ? path : NULL,
-                                                state->pool_bytes, &identity, error);
-    /* A directory the user's environment names is a wish; the program that is measured goes on
-     * without it. */
-    if (status != ASSAY_OK && *path != '\0' && (state->path == NULL || forked))
-        status = assay__journal_create(&state->journal, NULL, state->pool_bytes, &identity, error);
+    assay_status status =
+        assay__journal_create(&state->journal, path, state->pool_bytes, &identity, error);
     if (status != ASSAY_OK)
         return status;
     assay__journal_header *header = state->journal.header;
     describe_clock(header, state->clock);
     header->memory_modes = state->memory;
     header->first = header->latest = anchor_now(state->clock);
-    memcpy(header->magic, ASSAY__JOURNAL_MAGIC, sizeof header->magic);
-    return ASSAY_OK;
+    return assay__journal_publish(&state->journal, error);
+}
+
+static assay_status open_journal(assay__monitor_state *state, uint64_t id, bool forked,
+                                 assay_error *error)
+{
+    char path[PATH_MAX];
+    journal_path(state, id, forked, path, sizeof path);
+    if (*path == '\0')
+        return create_journal(state, NULL, id, error);
+    assay_status status = create_journal(state, path, id, error);
+    /* A directory that the environment names is a wish; the measured program goes on without it. */
+    if (status != ASSAY_OK && (state->path == NULL || forked))
+        status = create_journal(state, NULL, id, error);
+    return status;
 }
 
 static size_t power_of_two(size_t at_least, size_t most)
