@@ -214,10 +214,7 @@ typedef struct assay_inference_options {
     const assay_clock *clock; /* for tests; default: the best clock of the machine */
 } assay_inference_options;
 
-#define ASSAY_INFERENCE_OPTIONS_INIT                                                               \
-    {                                                                                              \
-        .struct_size = sizeof(assay_inference_options)                                             \
-    }
+#define ASSAY_INFERENCE_OPTIONS_INIT ASSAY_INIT(assay_inference_options)
 
 /* Time single calls of `function(argument)`. ASSAY_E_MEMORY before the first call. */
 ASSAY_API ASSAY_MUST_USE assay_status
@@ -250,10 +247,7 @@ typedef struct assay_epoch_monitor_options {
     const assay_clock *clock; /* for tests; default: the best clock of the machine */
 } assay_epoch_monitor_options;
 
-#define ASSAY_EPOCH_MONITOR_OPTIONS_INIT                                                           \
-    {                                                                                              \
-        .struct_size = sizeof(assay_epoch_monitor_options)                                         \
-    }
+#define ASSAY_EPOCH_MONITOR_OPTIONS_INIT ASSAY_INIT(assay_epoch_monitor_options)
 
 /* NULL options are the defaults. Caller frees. */
 ASSAY_API ASSAY_MUST_USE assay_status

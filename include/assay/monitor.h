@@ -57,10 +57,7 @@ typedef struct assay_monitor_options {
     const assay_clock *clock; /* for tests; default: the best clock of the machine */
 } assay_monitor_options;
 
-#define ASSAY_MONITOR_OPTIONS_INIT                                                                 \
-    {                                                                                              \
-        .struct_size = sizeof(assay_monitor_options)                                               \
-    }
+#define ASSAY_MONITOR_OPTIONS_INIT ASSAY_INIT(assay_monitor_options)
 
 /* NULL options are the defaults. With a file journal the whole file is allocated now (ASSAY_E_FULL
  * if the disk has no room). Caller frees. */

@@ -30,10 +30,7 @@ typedef struct assay_snapshot_options {
                                      journal */
 } assay_snapshot_options;
 
-#define ASSAY_SNAPSHOT_OPTIONS_INIT                                                                \
-    {                                                                                              \
-        .struct_size = sizeof(assay_snapshot_options)                                              \
-    }
+#define ASSAY_SNAPSHOT_OPTIONS_INIT ASSAY_INIT(assay_snapshot_options)
 
 /* One journal. Fails with ASSAY_E_NOT_FOUND, ASSAY_E_FORMAT, ASSAY_E_VERSION or ASSAY_E_TRUNCATED
  * when it cannot be read; the message names the file. */

@@ -18,6 +18,22 @@
 #define ASSAY_PRINTF(format_index, first_argument)                                                 \
     __attribute__((format(printf, format_index, first_argument)))
 
+/* A struct that may grow: all zero, but for the size of the version the caller was compiled with.
+ */
+#ifdef __cplusplus
+#define ASSAY_INIT(type)                                                                           \
+    ([] {                                                                                          \
+        type fresh = type();                                                                       \
+        fresh.struct_size = sizeof(type);                                                          \
+        return fresh;                                                                              \
+    }())
+#else
+#define ASSAY_INIT(type)                                                                           \
+    {                                                                                              \
+        .struct_size = sizeof(type)                                                                \
+    }
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -11,23 +11,24 @@ prefix=$work/prefix
 cmake --install "$ASSAY_BUILD" --prefix "$prefix" >"$work/install.log"
 cd "$work"
 
-expect() { # program: it runs and sees the version it was compiled against
+expect() { # program
     "$1" >out.txt || { echo "$1 failed with status $?"; exit 1; }
-    grep -q '^consumer: ' out.txt || { echo "$1 printed:"; cat out.txt; exit 1; }
+    grep -qx 'consumer: 4 operations, 1 metrics' out.txt || { echo "$1 printed:"; cat out.txt; exit 1; }
 }
+warnings="-Wall -Wextra -Werror"
 
 export PKG_CONFIG_PATH=$ASSAY_BUILD
-cc "$here/consumer.c" -o from_build $(pkg-config --cflags --libs assay)
+cc $warnings "$here/consumer.c" -o from_build $(pkg-config --cflags --libs assay)
 expect ./from_build
 
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
-cc "$here/consumer.c" -o c_shared $(pkg-config --cflags --libs assay) -Wl,-rpath,"$prefix/lib"
+cc $warnings "$here/consumer.c" -o c_shared $(pkg-config --cflags --libs assay) -Wl,-rpath,"$prefix/lib"
 expect ./c_shared
-c++ -std=c++17 "$here/consumer.cc" -o cxx_shared $(pkg-config --cflags --libs assay) \
+c++ -std=c++17 $warnings "$here/consumer.cc" -o cxx_shared $(pkg-config --cflags --libs assay) \
     -Wl,-rpath,"$prefix/lib"
 expect ./cxx_shared
 private=$(pkg-config --static --libs assay)
-cc "$here/consumer.c" -o c_static $(pkg-config --cflags assay) "$prefix/lib/libassay.a" \
+cc $warnings "$here/consumer.c" -o c_static $(pkg-config --cflags assay) "$prefix/lib/libassay.a" \
     ${private//-lassay/}
 expect ./c_static
 
@@ -40,8 +41,7 @@ done
 # Moved elsewhere, everything still fits together.
 mv "$prefix" "$work/moved"
 export PKG_CONFIG_PATH=$work/moved/lib/pkgconfig
-cc "$here/consumer.c" -o c_moved $(pkg-config --cflags --libs assay) -Wl,-rpath,"$work/moved/lib"
+cc $warnings "$here/consumer.c" -o c_moved $(pkg-config --cflags --libs assay) -Wl,-rpath,"$work/moved/lib"
 expect ./c_moved
-if [ -e "$work/moved/bin/assay" ]; then
-    "$work/moved/bin/assay" --version >/dev/null
-fi
+"$work/moved/bin/assay" run --heap --json run.json -- ./c_moved >out.txt 2>run.txt || { cat run.txt; exit 1; }
+grep -q '"heap_allocations": [1-9]' run.json || { echo "assay run --heap counted nothing:"; cat run.txt; exit 1; }
