@@ -3,16 +3,20 @@
 #include <math.h>
 
 #include "base/text.h"
+#include "report/cell.h"
 
-/* Four significant digits, without an exponent and without losing whole digits. */
-static void four_digits(double value, const char *unit, char text[ASSAY__FORMAT_SIZE])
+/* Decimals that leave four significant digits, or all whole ones. */
+static int decimals_of(double value)
 {
     double size = fabs(value);
-    int decimals = size < 9.9995 ? 3 : size < 99.995 ? 2 : size < 999.95 ? 1 : 0;
-    if (size < 1e15)
-        snprintf(text, ASSAY__FORMAT_SIZE, "%.*f %s", decimals, value, unit);
-    else
-        snprintf(text, ASSAY__FORMAT_SIZE, "%.3g %s", value, unit);
+    return size < 9.9995 ? 3 : size < 99.995 ? 2 : size < 999.95 ? 1 : 0;
+}
+
+static void four_digits(double value, const char *unit, char text[ASSAY__FORMAT_SIZE])
+{
+    char number[ASSAY__CELL_BYTES];
+    assay__cell_fixed(number, value, decimals_of(value));
+    snprintf(text, ASSAY__FORMAT_SIZE, "%.24s %s", number, unit);
 }
 
 const char *assay__format_seconds(double seconds, char text[ASSAY__FORMAT_SIZE])

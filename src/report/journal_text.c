@@ -1,6 +1,9 @@
 /* What a journal holds, as a page of text, 80 columns wide: the threads, the call tree, the spans
  * recorded one by one, the counters. */
+#include <math.h>
+
 #include "assay/report.h"
+#include "report/cell.h"
 #include "report/format.h"
 
 enum { NAME_WIDTH = 24, FIGURE_WIDTH = 11, SHOWN_METRICS = 40 };
@@ -33,9 +36,11 @@ static void print_who(const assay_record *record, FILE *stream)
 
 static void print_figure(FILE *stream, double value)
 {
-    char text[ASSAY__FORMAT_SIZE];
-    snprintf(text, sizeof text, "%.5g", value);
-    assay__format_right(stream, text, FIGURE_WIDTH);
+    char text[ASSAY__CELL_BYTES];
+    double size = fabs(value);
+    int decimals = size == floor(size) && size < 1e9 ? 0 : size < 1e3 ? 5 : 1;
+    assay__format_right(stream, assay__cell_number(text, value, decimals, FIGURE_WIDTH - 1),
+                        FIGURE_WIDTH);
 }
 
 static void print_counters(const assay_record *record, FILE *stream)

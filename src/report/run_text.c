@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "assay/report.h"
+#include "report/cell.h"
 #include "report/format.h"
 
 enum { LABEL_WIDTH = 18, LINE_WIDTH = 79 };
@@ -75,9 +76,11 @@ static void print_time(const assay_record_process *process, FILE *stream)
     if (process->wall_seconds.validity == ASSAY_VALID && process->wall_seconds.value > 0 &&
         process->user_seconds.validity == ASSAY_VALID &&
         process->sys_seconds.validity == ASSAY_VALID)
-        fprintf(stream, " (%.2f cores busy)",
-                (process->user_seconds.value + process->sys_seconds.value) /
-                    process->wall_seconds.value);
+        fprintf(stream, " (%s cores busy)",
+                assay__cell_fixed(first,
+                                  (process->user_seconds.value + process->sys_seconds.value) /
+                                      process->wall_seconds.value,
+                                  2));
     fputc('\n', stream);
 }
 
