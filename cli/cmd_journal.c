@@ -49,16 +49,30 @@ static bool path_list_has(const path_list *list, const char *path)
     return false;
 }
 
-/* A line of /proc/PID/maps ends in the path of the mapped file. */
+static void cut_suffix(char *text, const char *suffix)
+{
+    size_t length = strlen(text), cut = strlen(suffix);
+    if (length >= cut && strcmp(text + length - cut, suffix) == 0)
+        text[length - cut] = '\0';
+}
+
+/* A line of /proc/PID/maps ends in the inode and the path of the mapped file. A journal is mapped
+ * under a temporary name before it gets its own, and the kernel remembers the first. */
 static void take_mapping(path_list *list, char *line)
 {
-    char *path = strchr(line, '/');
-    if (path == NULL || list->count == MAX_JOURNALS)
+    unsigned long long inode = 0;
+    int path_at = 0;
+    struct stat file;
+    line[strcspn(line, "\n")] = '\0';
+    if (sscanf(line, "%*s %*s %*s %*s %llu %n", &inode, &path_at) != 1 || path_at == 0 ||
+        list->count == MAX_JOURNALS)
         return;
-    path[strcspn(path, "\n")] = '\0';
+    char *path = line + path_at;
+    cut_suffix(path, " (deleted)");
+    cut_suffix(path, ".new");
     size_t length = strlen(path), suffix = sizeof journal_suffix - 1;
     if (length <= suffix || strcmp(path + length - suffix, journal_suffix) != 0 ||
-        path_list_has(list, path))
+        stat(path, &file) != 0 || file.st_ino != inode || path_list_has(list, path))
         return;
     char *copy = strdup(path);
     if (copy != NULL)

@@ -2,6 +2,10 @@ if [ ! -e "$(dirname "$ASSAY")/lib/libassay_heap.so" ]; then
     echo "libassay_heap.so is not built"
     exit 77
 fi
+if ldd "$ASSAY" | grep -q 'lib[at]san'; then
+    echo "the sanitizer has the allocator to itself"
+    exit 77
+fi
 "$ASSAY" run --heap --json r.json -- "$SUBJECTS/subject_heap" 2>summary.txt
 echo "exit $?"
 grep '^heap' summary.txt | mask
