@@ -123,6 +123,17 @@ assay_status assay__journal_create(assay__journal *journal, const char *path, si
     return ASSAY_OK;
 }
 
+/* Renaming keeps the name in /proc/PID/maps right, by which `assay journal PID` finds the file.
+ * File systems without RENAME_NOREPLACE get the same by a link. */
+static int rename_without_replacing(const char *from, const char *to)
+{
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return -1;
+    return link(from, to) == 0 ? unlink(from) : -1;
+}
+
 assay_status assay__journal_publish(assay__journal *journal, assay_error *error)
 {
     memcpy(journal->header->magic, ASSAY__JOURNAL_MAGIC, sizeof journal->header->magic);
@@ -130,12 +141,11 @@ assay_status assay__journal_publish(assay__journal *journal, assay_error *error)
         return ASSAY_OK;
     char unpublished[PATH_MAX];
     unpublished_path(journal->path, unpublished, sizeof unpublished);
-    /* Unlike rename, link refuses to replace a file. */
-    assay_status status =
-        link(unpublished, journal->path) == 0
-            ? ASSAY_OK
-            : assay__fail_errno(error, "cannot create the journal '%s'", journal->path);
-    unlink(unpublished);
+    assay_status status = ASSAY_OK;
+    if (rename_without_replacing(unpublished, journal->path) != 0) {
+        status = assay__fail_errno(error, "cannot create the journal '%s'", journal->path);
+        unlink(unpublished);
+    }
     if (status != ASSAY_OK)
         assay__journal_release(journal);
     return status;

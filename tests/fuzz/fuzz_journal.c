@@ -29,12 +29,12 @@ static void make_template(void)
     if (assay_monitor_new(&options, &monitor) != ASSAY_OK)
         abort();
     for (int i = 0; i < 20; i++)
-        ASSAY_TRACK (monitor, "outer") {
-            ASSAY_TRACK (monitor, "inner") {
+        ASSAY_TRACK(monitor, "outer") {
+            ASSAY_TRACK(monitor, "inner") {
             }
             assay_monitor_count(monitor, "counter", i);
         }
-    ASSAY_METRIC (monitor, "metric") {
+    ASSAY_METRIC(monitor, "metric") {
     }
     assay_monitor_add(monitor, "late", 1000);
     assay_span open = assay_monitor_begin(monitor, "open");
