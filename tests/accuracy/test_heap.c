@@ -454,6 +454,7 @@ static pid_t start_child(int64_t *bytes)
         int64_t allocated = allocate_blocks(blocks);
         ssize_t written = write(pipes[1], &allocated, sizeof allocated);
         (void)written;
+        alarm(20); /* should the test fail before it kills us */
         for (;;)
             pause();
     }
