@@ -97,7 +97,7 @@ static bool parse_seconds(const char *text, double *seconds)
     char *end = NULL;
     errno = 0;
     double value = strtod(text, &end);
-    if (end == text || errno != 0 || !isfinite(value) || value <= 0)
+    if (end == text || errno != 0 || !isfinite(value) || value <= 0 || value > 1e9)
         return false;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (strcmp(end, units[i].unit) == 0) {

@@ -20,6 +20,7 @@ typedef struct watch {
     pid_t pid;
     assay_tree_sampler *sampler; /* NULL: the tree cannot be sampled */
     double interval_seconds, asked_seconds;
+    uint64_t due_ns; /* the next sample; signals that come before do not bring it forward */
     size_t stride, in_stretch; /* samples per point kept; samples in the last point */
     bool ended;
     watch_result *result;
@@ -136,11 +137,20 @@ static void pass_on(const watch *w, const siginfo_t *signal)
         kill(w->pid, signal->si_signo);
 }
 
+static void sample_if_due(watch *w)
+{
+    if (monotonic_ns() < w->due_ns)
+        return;
+    sample(w);
+    w->due_ns = monotonic_ns() + (uint64_t)(w->interval_seconds * 1e9);
+}
+
 static void sleep_until_due(const watch *w, const sigset_t *signals)
 {
-    double seconds = w->interval_seconds;
-    struct timespec timeout = {.tv_sec = (time_t)seconds,
-                               .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    uint64_t now_ns = monotonic_ns();
+    uint64_t left_ns = w->due_ns > now_ns ? w->due_ns - now_ns : 0;
+    struct timespec timeout = {.tv_sec = (time_t)(left_ns / 1000000000u),
+                               .tv_nsec = (long)(left_ns % 1000000000u)};
     siginfo_t signal = {0};
     int number = sigtimedwait(signals, &signal, w->sampler != NULL ? &timeout : NULL);
     if (number > 0 && number != SIGCHLD)
@@ -160,7 +170,7 @@ void watch_until_end(pid_t pid, double interval_seconds, watch_result *result)
     sigset_t signals;
     sigprocmask(SIG_BLOCK, NULL, &signals);
     for (reap(&w); !w.ended; reap(&w)) {
-        sample(&w);
+        sample_if_due(&w);
         sleep_until_due(&w, &signals);
     }
     result->interval_seconds = w.interval_seconds;
