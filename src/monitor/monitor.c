@@ -130,7 +130,9 @@ static size_t trace_events_wanted(const assay_monitor_options *options)
 static assay_status configure(assay__monitor_state *state, const assay_monitor_options *options,
                               assay_error *error)
 {
-    state->memory = options->memory & (ASSAY_MEMORY_RSS | ASSAY_MEMORY_HEAP);
+    state->memory = options->memory & (ASSAY_MEMORY_RSS | ASSAY_MEMORY_HEAP | ASSAY_MEMORY_PEAK);
+    if ((state->memory & ASSAY_MEMORY_PEAK) != 0)
+        state->memory |= ASSAY_MEMORY_RSS;
     state->trace_events = trace_events_wanted(options);
     state->samples = options->samples < MOST_SAMPLES ? options->samples : MOST_SAMPLES;
     size_t bytes = options->journal_bytes != 0 ? options->journal_bytes : DEFAULT_BYTES;

@@ -3,7 +3,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "instrument/rss.h"
 #include "monitor/state.h"
 
 /* Marks a frame whose end must come through here: spans recorded one by one. Frames are 16-byte
@@ -26,22 +25,13 @@ static uint64_t ticks_of(const assay__monitor_state *state)
                                                   : assay__clock_ticks(state->clock);
 }
 
-static void mark_memory(const assay__monitor_state *state, bool metric, assay__memory_mark *mark)
-{
-    mark->has_rss = (metric || (state->memory & ASSAY_MEMORY_RSS) != 0) &&
-                    assay__rss_now(&mark->rss_bytes) == ASSAY_OK;
-    mark->has_heap = (state->memory & ASSAY_MEMORY_HEAP) != 0;
-    if (mark->has_heap)
-        assay__heap_span_begin(&mark->heap);
-}
-
 static assay__frame *open_frame(assay__lane_owner *owner, assay__node *node, bool metric)
 {
     assay__monitor_state *state = assay__monitor_state_of(owner->monitor);
     assay__lane *lane = owner->lane;
     assay__frame *frame = lane->top + 1;
     if (state->memory != 0 || metric)
-        mark_memory(state, metric, &owner->marks[frame - lane->frames]);
+        assay__memory_begin(owner, (size_t)(frame - lane->frames), metric);
     __atomic_store_n(&frame->node, node, __ATOMIC_RELAXED);
     __atomic_store_n(&frame->start, ticks_of(state), __ATOMIC_RELAXED);
     __atomic_store_n(&lane->top, frame, __ATOMIC_RELEASE);
@@ -119,65 +109,27 @@ void assay__span_extras(assay__lane *lane, assay__frame *frame, uint64_t now)
                        now - frame->start);
 }
 
-static void add_signed(int64_t *field, int64_t value)
-{
-    __atomic_store_n(field, *field + value, __ATOMIC_RELAXED);
-}
-
-static void raise_to(uint64_t *field, uint64_t value)
-{
-    if (value > *field)
-        __atomic_store_n(field, value, __ATOMIC_RELAXED);
-}
-
-/* The resident memory at the end, or what was not to be had. */
-static void record_memory(assay__monitor_state *state, const assay__node *node,
-                          assay__memory_mark *mark, bool *has_rss, int64_t *rss_delta)
-{
-    assay__journal_memory *memory =
-        node->memory != 0 ? assay__journal_at(&state->journal, node->memory) : NULL;
-    uint64_t rss = 0;
-    *has_rss = mark->has_rss && assay__rss_now(&rss) == ASSAY_OK;
-    *rss_delta = *has_rss ? (int64_t)(rss - mark->rss_bytes) : 0;
-    if (*has_rss && memory != NULL) {
-        add_signed(&memory->rss_delta_bytes, *rss_delta);
-        raise_to(&memory->rss_peak_bytes, rss > mark->rss_bytes ? rss : mark->rss_bytes);
-        assay__publish_add(&memory->rss_readings, 1);
-    }
-    assay__heap_span heap;
-    if (mark->has_heap && assay__heap_span_end(&mark->heap, &heap) && memory != NULL) {
-        add_signed(&memory->heap_delta_bytes, heap.live_delta_bytes);
-        raise_to(&memory->heap_peak_bytes, heap.peak_growth_bytes);
-        assay__publish_add(&memory->heap_allocations, heap.allocations);
-        assay__publish_add(&memory->heap_readings, 1);
-    }
-}
-
-static void close_frame(assay__lane_owner *owner, assay__frame *frame, uint64_t now, bool metric)
+static void close_frame(assay__lane_owner *owner, assay__frame *frame, uint64_t now, bool is_metric)
 {
     assay__monitor_state *state = assay__monitor_state_of(owner->monitor);
     assay__lane *lane = owner->lane;
-    uint32_t depth = (uint32_t)(frame - lane->frames);
-    bool has_rss = false;
-    int64_t rss_delta = 0;
-    if (state->memory != 0 || metric)
-        record_memory(state, frame->node, &owner->marks[depth], &has_rss, &rss_delta);
+    size_t depth = (size_t)(frame - lane->frames);
+    assay__journal_metric metric = {
+        .start = frame->start,
+        .duration = now - frame->start,
+        .operation = frame->node->operation,
+        .thread = (uint32_t)lane->thread_id,
+        .depth = (uint32_t)depth - 1,
+    };
+    if (state->memory != 0 || is_metric)
+        assay__memory_end(owner, depth, &metric);
     if (!assay__node_record(state, frame->node, now - frame->start))
         __atomic_store_n(&lane->dropped_spans, lane->dropped_spans + 1, __ATOMIC_RELAXED);
     else if (lane->extras != 0)
         assay__span_extras(lane, frame, now);
-    if (metric) {
-        assay__journal_metric entry = {
-            .start = frame->start,
-            .duration = now - frame->start,
-            .operation = frame->node->operation,
-            .thread = (uint32_t)lane->thread_id,
-            .depth = depth - 1,
-            .has_rss = has_rss,
-            .rss_delta_bytes = rss_delta,
-        };
+    if (is_metric) {
         pthread_mutex_lock(&state->lock);
-        assay__journal_add_metric(&state->journal, &entry);
+        assay__journal_add_metric(&state->journal, &metric);
         pthread_mutex_unlock(&state->lock);
     }
     __atomic_store_n(&lane->top, frame - 1, __ATOMIC_RELEASE);

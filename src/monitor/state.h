@@ -51,8 +51,9 @@ uint64_t assay__monitor_revive(assay_monitor *monitor);
 
 /* What the begin of a span remembered of memory. */
 typedef struct assay__memory_mark {
-    bool has_rss, has_heap;
+    bool has_rss, has_heap, has_peak;
     uint64_t rss_bytes;
+    uint64_t peak_bytes; /* of resident memory, until the kernel's was last reset */
     assay__heap_mark heap;
 } assay__memory_mark;
 
@@ -109,6 +110,11 @@ void assay__node_clear(const assay__monitor_state *state, assay__node *node);
 
 /* Enter one duration into the node's statistics; false when it found no room. */
 bool assay__node_record(assay__monitor_state *state, assay__node *node, uint64_t duration);
+
+/* memory.c — the memory of the span at `depth` of the owner's lane, which begins or ends. A metric
+ * has its resident memory measured whatever the monitor's modes are. */
+void assay__memory_begin(assay__lane_owner *owner, size_t depth, bool metric);
+void assay__memory_end(assay__lane_owner *owner, size_t depth, assay__journal_metric *metric);
 
 /* identity.c — who this process is. `name` is left alone. */
 void assay__identity_read(assay__journal_identity *identity);

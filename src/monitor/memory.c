@@ -1,0 +1,87 @@
+/* Memory of spans. The heap's figures are the thread's own and exact; resident memory belongs to
+ * the process.
+ *
+ * The kernel keeps one peak of resident memory. With ASSAY_MEMORY_PEAK a span's begin hands what it
+ * says so far to the enclosing span and resets it; its end hands its own peak on in the same way.
+ * So spans that nest each get their own. */
+#include "assay/instrument.h"
+#include "instrument/rss.h"
+#include "monitor/state.h"
+
+static bool read_kernel_peak(uint64_t *bytes)
+{
+    assay_memory memory = {.struct_size = sizeof memory};
+    if (assay_memory_read(&memory) != ASSAY_OK || memory.peak_rss_bytes.validity != ASSAY_VALID)
+        return false;
+    *bytes = (uint64_t)memory.peak_rss_bytes.value;
+    return true;
+}
+
+static void hand_to_enclosing(assay__lane_owner *owner, size_t depth, uint64_t peak_bytes)
+{
+    if (depth > 1 && owner->marks[depth - 1].peak_bytes < peak_bytes)
+        owner->marks[depth - 1].peak_bytes = peak_bytes;
+}
+
+void assay__memory_begin(assay__lane_owner *owner, size_t depth, bool metric)
+{
+    unsigned modes = assay__monitor_state_of(owner->monitor)->memory;
+    assay__memory_mark *mark = &owner->marks[depth];
+    uint64_t peak = 0;
+    mark->has_peak = (modes & ASSAY_MEMORY_PEAK) != 0 && read_kernel_peak(&peak) &&
+                     assay_memory_reset_peak() == ASSAY_OK;
+    if (mark->has_peak)
+        hand_to_enclosing(owner, depth, peak);
+    mark->peak_bytes = 0;
+    mark->has_rss =
+        (metric || (modes & ASSAY_MEMORY_RSS) != 0) && assay__rss_now(&mark->rss_bytes) == ASSAY_OK;
+    mark->has_heap = (modes & ASSAY_MEMORY_HEAP) != 0;
+    if (mark->has_heap)
+        assay__heap_span_begin(&mark->heap);
+}
+
+static void add_signed(int64_t *field, int64_t value)
+{
+    __atomic_store_n(field, *field + value, __ATOMIC_RELAXED);
+}
+
+static void raise_to(uint64_t *field, uint64_t value)
+{
+    if (value > *field)
+        __atomic_store_n(field, value, __ATOMIC_RELAXED);
+}
+
+static void record_heap(const assay__memory_mark *mark, assay__journal_memory *memory)
+{
+    assay__heap_span heap;
+    if (!mark->has_heap || !assay__heap_span_end(&mark->heap, &heap) || memory == NULL)
+        return;
+    add_signed(&memory->heap_delta_bytes, heap.live_delta_bytes);
+    raise_to(&memory->heap_peak_bytes, heap.peak_growth_bytes);
+    assay__publish_add(&memory->heap_allocations, heap.allocations);
+    assay__publish_add(&memory->heap_readings, 1);
+}
+
+void assay__memory_end(assay__lane_owner *owner, size_t depth, assay__journal_metric *metric)
+{
+    const assay__monitor_state *state = assay__monitor_state_of(owner->monitor);
+    assay__memory_mark *mark = &owner->marks[depth];
+    const assay__node *node = owner->lane->frames[depth].node;
+    assay__journal_memory *memory =
+        node->memory != 0 ? assay__journal_at(&state->journal, node->memory) : NULL;
+    record_heap(mark, memory);
+    uint64_t rss = 0, peak = 0;
+    metric->has_rss = mark->has_rss && assay__rss_now(&rss) == ASSAY_OK;
+    if (!metric->has_rss)
+        return;
+    metric->rss_delta_bytes = (int64_t)(rss - mark->rss_bytes);
+    raise_to(&mark->peak_bytes, rss > mark->rss_bytes ? rss : mark->rss_bytes);
+    if (mark->has_peak && read_kernel_peak(&peak))
+        raise_to(&mark->peak_bytes, peak);
+    hand_to_enclosing(owner, depth, mark->peak_bytes);
+    if (memory == NULL)
+        return;
+    add_signed(&memory->rss_delta_bytes, metric->rss_delta_bytes);
+    raise_to(&memory->rss_peak_bytes, mark->peak_bytes);
+    assay__publish_add(&memory->rss_readings, 1);
+}
