@@ -22,6 +22,7 @@
 #include "assay/instrument.h"
 #include "instrument/heap.h"
 #include "instrument/heap_region.h"
+#include "preloaded.h"
 
 enum { BLOCKS = 1000 };
 
@@ -553,53 +554,12 @@ static void test_directory_is_summed(void **state)
     assert_int_equal(system(command), 0);
 }
 
-/* ---- Starting -------------------------------------------------------------------------------- */
-
-static int skip_test(const char *reason)
-{
-    printf("skipped: %s\n", reason);
-    return 77;
-}
-
-static int restart_preloaded(char **arguments)
-{
-    char self[4096], library[4200], directory[] = "/tmp/assay-heap-XXXXXX";
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length <= 0)
-        return skip_test("/proc/self/exe is not readable");
-    self[length] = '\0';
-    char *slash = strrchr(self, '/');
-    snprintf(library, sizeof library, "%.*s/../../lib/libassay_heap.so", (int)(slash - self), self);
-    if (access(library, R_OK) != 0)
-        return skip_test("libassay_heap.so was not built");
-    if (mkdtemp(directory) == NULL)
-        return skip_test("cannot create a directory in /tmp");
-    pid_t child = fork();
-    if (child == 0) {
-        setenv("LD_PRELOAD", library, 1);
-        setenv("ASSAY_HEAP_DIR", directory, 1);
-        execv(self, arguments);
-        _exit(127);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    char command[128];
-    snprintf(command, sizeof command, "rm -r %s", directory);
-    if (system(command) != 0)
-        return 1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
-}
-
 int main(int count, char **arguments)
 {
     (void)count;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    return skip_test("sanitizers bring their own allocator");
-#endif
-    if (getenv("ASSAY_HEAP_DIR") == NULL)
-        return restart_preloaded(arguments);
-    if (!assay_heap_available())
-        return skip_test("the interposer does not see this process's allocations");
+    int status = run_preloaded(arguments);
+    if (status >= 0)
+        return status;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_block_is_counted),
         cmocka_unit_test(test_agrees_with_glibc),
