@@ -94,7 +94,9 @@ assay_status assay__heap_check(const assay__heap_region *region, size_t length, 
                            length, ASSAY__HEAP_FILE_BYTES);
     if (allocator == ASSAY__HEAP_BYPASSED)
         return assay__fail(error, ASSAY_E_UNSUPPORTED,
-                           "'%s': the program brings its own malloc, which was not measured", name);
+                           "'%s': the program brings its own malloc, or a sanitizer's, which is "
+                           "not measured",
+                           name);
     return ASSAY_OK;
 }
 

@@ -8,7 +8,6 @@
 #include "interposer/allocator.h"
 
 #include <dlfcn.h>
-#include <malloc.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -16,8 +15,13 @@
 
 enum { EARLY_BLOCKS = 32 };
 
+static size_t chunk_usable_size(void *block)
+{
+    return assay__allocator_chunk_bytes(block);
+}
+
 assay__allocator assay__allocator_next = {__libc_malloc,  __libc_free,     __libc_calloc,
-                                          __libc_realloc, __libc_memalign, malloc_usable_size};
+                                          __libc_realloc, __libc_memalign, chunk_usable_size};
 
 static _Atomic(void *) early_blocks[EARLY_BLOCKS];
 static atomic_int early_count;
@@ -40,17 +44,21 @@ bool assay__allocator_take_early(void *block)
     return false;
 }
 
-/* Do chunk headers say what malloc_usable_size() says: small, with an odd size, mapped on its own,
- * aligned? */
-static bool headers_are_understood(void)
+/* Do chunk headers say what malloc_usable_size() says: small, larger, mapped on its own, aligned?
+ * The mapped one is beyond the sizes from which glibc learns when to map (32 MiB), the others
+ * small: the program shall find its heap as it would be. */
+static bool headers_are_understood(size_t (*usable_size)(void *))
 {
-    static const size_t sizes[] = {1, 24, 25, 1000, 100000, 64 << 20};
-    bool agree = true;
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        void *blocks[] = {__libc_malloc(sizes[i]), __libc_memalign(4096, sizes[i])};
+    static const size_t sizes[] = {24, 25, 1000, 64 << 20};
+    enum { SMALLEST = 3 * sizeof(size_t) }; /* glibc gives more for 1 byte; valgrind does not */
+    void *least = __libc_malloc(1);
+    bool agree = least != NULL && usable_size(least) >= SMALLEST;
+    __libc_free(least);
+    for (size_t i = 0; agree && i < sizeof sizes / sizeof *sizes; i++) {
+        void *blocks[] = {__libc_malloc(sizes[i]), __libc_memalign(256, sizes[i])};
         for (size_t k = 0; k < 2; k++) {
             if (blocks[k] != NULL)
-                agree &= assay__allocator_chunk_bytes(blocks[k]) == malloc_usable_size(blocks[k]);
+                agree &= assay__allocator_chunk_bytes(blocks[k]) == usable_size(blocks[k]);
             __libc_free(blocks[k]);
         }
     }
@@ -63,19 +71,43 @@ static size_t unknown_size(void *block)
     return 0;
 }
 
+/* The sanitizers' runtimes replace some of glibc's own names too, and may be called before they are
+ * ready: nothing of theirs is touched, calls are passed on. */
+extern void __asan_init(void) __attribute__((weak));
+extern void __hwasan_init(void) __attribute__((weak));
+extern void __msan_init(void) __attribute__((weak));
+extern void __tsan_init(void) __attribute__((weak));
+
+static bool has_sanitizer(void)
+{
+    return __asan_init != NULL || __hwasan_init != NULL || __msan_init != NULL ||
+           __tsan_init != NULL;
+}
+
+static uint32_t choose_glibc(size_t (*usable_size)(void *))
+{
+    if (usable_size == NULL || headers_are_understood(usable_size))
+        return ASSAY__HEAP_GLIBC;
+    assay__allocator_next.usable_size = usable_size;
+    return ASSAY__HEAP_OTHER;
+}
+
 uint32_t assay__allocator_choose(void)
 {
-    void *(*next_malloc)(size_t) = (void *(*)(size_t))dlsym(RTLD_NEXT, "malloc");
-    if (next_malloc == NULL || next_malloc == __libc_malloc)
-        return headers_are_understood() ? ASSAY__HEAP_GLIBC : ASSAY__HEAP_OTHER;
     assay__allocator next = {
-        .malloc = next_malloc,
+        .malloc = (void *(*)(size_t))dlsym(RTLD_NEXT, "malloc"),
         .free = (void (*)(void *))dlsym(RTLD_NEXT, "free"),
         .calloc = (void *(*)(size_t, size_t))dlsym(RTLD_NEXT, "calloc"),
         .realloc = (void *(*)(void *, size_t))dlsym(RTLD_NEXT, "realloc"),
         .memalign = (void *(*)(size_t, size_t))dlsym(RTLD_NEXT, "memalign"),
         .usable_size = (size_t(*)(void *))dlsym(RTLD_NEXT, "malloc_usable_size"),
     };
+    if (has_sanitizer()) {
+        assay__allocator_next = next;
+        return ASSAY__HEAP_BYPASSED;
+    }
+    if (next.malloc == NULL || next.malloc == __libc_malloc)
+        return choose_glibc(next.usable_size);
     if (next.usable_size == NULL)
         next.usable_size = unknown_size;
     assay__allocator_next = next;

@@ -29,7 +29,7 @@ typedef struct assay__allocator {
 extern assay__allocator assay__allocator_next __attribute__((visibility("hidden")));
 
 /* Find out which allocator the program would use without us. Returns ASSAY__HEAP_GLIBC if sizes may
- * be read from chunk headers, else ASSAY__HEAP_OTHER. */
+ * be read from chunk headers, ASSAY__HEAP_BYPASSED under a sanitizer, else ASSAY__HEAP_OTHER. */
 uint32_t assay__allocator_choose(void);
 
 /* Remember a block that glibc gave out while the choice was being made, to be freed there too. */

@@ -22,12 +22,18 @@ typedef struct thread_state {
     assay__heap_slot *slot; /* its slot, NULL before the first call and after the last */
     enum { THREAD_NEW, THREAD_ATTACHING, THREAD_ATTACHED, THREAD_ENDED } phase;
     int destructor_rounds;
+    bool inside; /* a call that takes the slow way is under way */
 } thread_state;
 
 extern _Thread_local thread_state assay__heap_this_thread
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 extern assay__heap_region assay__heap_counters __attribute__((visibility("hidden")));
+
+static inline bool assay__heap_is_bypassed(void)
+{
+    return LOAD(assay__heap_counters.header.allocator) == ASSAY__HEAP_BYPASSED;
+}
 
 /* Tell the process-wide level what this thread gained or lost. */
 void assay__heap_publish(assay__heap_slot *slot, int64_t level);

@@ -29,19 +29,24 @@ static inline assay__heap_slot *fast_slot(void)
 
 /* ---- The slow way: first call of a thread, no slot, or another allocator -------------------- */
 
-static void *counted(void *block)
+/* Another allocator may use its own public names and so come back here; only the program's call
+ * counts. */
+static bool enter(void)
 {
-    if (block == NULL)
-        return NULL;
-    if (UNLIKELY(assay__heap_is_starting()))
-        assay__allocator_note_early(block);
-    size_t bytes = assay__allocator_next.usable_size(block);
+    assay__heap_attach();
+    if (assay__heap_this_thread.inside || assay__heap_is_bypassed())
+        return false;
+    assay__heap_this_thread.inside = true;
+    return true;
+}
+
+static void count_made(size_t bytes)
+{
     assay__heap_slot *slot = assay__heap_this_thread.slot;
     if (slot == NULL)
         assay__heap_count_shared(bytes, 0);
     else if (count_allocation(slot, bytes))
         assay__heap_publish(slot, assay__heap_slot_level(slot));
-    return block;
 }
 
 static void count_freed(size_t bytes)
@@ -53,62 +58,72 @@ static void count_freed(size_t bytes)
         assay__heap_publish(slot, assay__heap_slot_level(slot));
 }
 
+/* Leave with what the allocator gave. */
+static void *leave(bool is_outermost, void *block)
+{
+    if (!is_outermost)
+        return block;
+    if (block != NULL && UNLIKELY(assay__heap_is_starting()))
+        assay__allocator_note_early(block);
+    if (block != NULL)
+        count_made(assay__allocator_next.usable_size(block));
+    assay__heap_this_thread.inside = false;
+    return block;
+}
+
 SLOW void *slow_malloc(size_t size)
 {
-    assay__heap_attach();
-    return counted(assay__allocator_next.malloc(size));
+    bool is_outermost = enter();
+    return leave(is_outermost, assay__allocator_next.malloc(size));
 }
 
 SLOW void *slow_calloc(size_t count, size_t size)
 {
-    assay__heap_attach();
-    return counted(assay__allocator_next.calloc(count, size));
+    bool is_outermost = enter();
+    return leave(is_outermost, assay__allocator_next.calloc(count, size));
 }
 
 SLOW void *slow_memalign(size_t alignment, size_t size)
 {
-    assay__heap_attach();
-    return counted(assay__allocator_next.memalign(alignment, size));
+    bool is_outermost = enter();
+    return leave(is_outermost, assay__allocator_next.memalign(alignment, size));
 }
 
 SLOW void slow_free(void *block)
 {
-    assay__heap_attach();
-    if (assay__allocator_take_early(block)) {
-        count_freed(malloc_usable_size(block));
+    bool is_outermost = enter(), is_early = assay__allocator_take_early(block);
+    if (is_outermost)
+        count_freed(is_early ? chunk_bytes(block) : assay__allocator_next.usable_size(block));
+    if (is_early)
         __libc_free(block);
-        return;
-    }
-    count_freed(assay__allocator_next.usable_size(block));
-    assay__allocator_next.free(block);
+    else
+        assay__allocator_next.free(block);
+    leave(is_outermost, NULL);
 }
 
 /* A block from before the choice moves to the chosen allocator. */
 static void *move_early(void *block, size_t size)
 {
-    size_t old_bytes = malloc_usable_size(block);
     void *moved = size != 0 ? assay__allocator_next.malloc(size) : NULL;
-    if (moved != NULL)
-        memcpy(moved, block, old_bytes < size ? old_bytes : size);
     if (moved == NULL && size != 0) {
         assay__allocator_note_early(block);
         return NULL;
     }
-    count_freed(old_bytes);
+    size_t old_bytes = chunk_bytes(block);
+    if (moved != NULL)
+        memcpy(moved, block, old_bytes < size ? old_bytes : size);
     __libc_free(block);
-    return counted(moved);
+    return moved;
 }
 
 SLOW void *slow_realloc(void *block, size_t size)
 {
-    assay__heap_attach();
-    if (assay__allocator_take_early(block))
-        return move_early(block, size);
-    size_t old_bytes = assay__allocator_next.usable_size(block);
-    void *moved = assay__allocator_next.realloc(block, size);
-    if (moved != NULL || size == 0)
+    bool is_outermost = enter(), is_early = assay__allocator_take_early(block);
+    size_t old_bytes = is_early ? chunk_bytes(block) : assay__allocator_next.usable_size(block);
+    void *moved = is_early ? move_early(block, size) : assay__allocator_next.realloc(block, size);
+    if (is_outermost && (moved != NULL || size == 0))
         count_freed(old_bytes);
-    return counted(moved);
+    return leave(is_outermost, moved);
 }
 
 /* ---- The functions -------------------------------------------------------------------------- */

@@ -138,7 +138,7 @@ static void start(void)
     header->process_id = getpid();
     STORE(header->state, ASSAY__HEAP_RUNNING);
     STORE(header->allocator, assay__allocator_choose());
-    has_thread_key = pthread_key_create(&thread_key, detach) == 0;
+    has_thread_key = !assay__heap_is_bypassed() && pthread_key_create(&thread_key, detach) == 0;
     atomic_store(&start_phase, STARTED);
 }
 
@@ -148,7 +148,7 @@ void assay__heap_attach(void)
     if (LIKELY(self->phase != THREAD_NEW))
         return;
     start();
-    if (atomic_load(&start_phase) != STARTED || !has_thread_key)
+    if (atomic_load(&start_phase) != STARTED || !has_thread_key || assay__heap_is_bypassed())
         return;
     self->phase = THREAD_ATTACHING; /* pthread_setspecific may allocate */
     self->slot = claim_slot();
@@ -177,7 +177,5 @@ assay__heap_region *assay_heap_region_1(void)
 assay__heap_slot *assay_heap_slot_1(void)
 {
     assay__heap_attach();
-    if (UNLIKELY(LOAD(assay__heap_counters.header.allocator) == ASSAY__HEAP_BYPASSED))
-        return NULL;
-    return assay__heap_this_thread.slot;
+    return UNLIKELY(assay__heap_is_bypassed()) ? NULL : assay__heap_this_thread.slot;
 }
