@@ -2,7 +2,7 @@
 #   tests/unit/test_*.c       one cmocka program each; may look inside the library
 #   tests/accuracy/test_*.c   the same, figures held against a known truth
 #   tests/fuzz/fuzz_*.c       every saved input replayed (tests/fuzz/corpus/NAME/*)
-#   tests/FOLDER/test_*.sh    run with ASSAY_SOURCE and ASSAY_BUILD in the environment
+#   tests/FOLDER/test_*.sh    run with ASSAY_SOURCE, ASSAY_BUILD and ASSAY_SANITIZE in the environment
 #   tests/FOLDER/subject_*.c  programs for these scripts to measure, linked as any program would be
 # Exit status 77 is a skip, with the reason printed. Shell tests look at the build from outside, as a
 # user does; in a sanitizer build only those in SANITIZED_FOLDERS make sense.
@@ -17,7 +17,7 @@ endif()
 function(assay_add_test name)
   add_test(NAME ${name} COMMAND ${ARGN})
   set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300
-    ENVIRONMENT "ASSAY_SOURCE=${CMAKE_SOURCE_DIR};ASSAY_BUILD=${CMAKE_BINARY_DIR}")
+    ENVIRONMENT "ASSAY_SOURCE=${CMAKE_SOURCE_DIR};ASSAY_BUILD=${CMAKE_BINARY_DIR};ASSAY_SANITIZE=${ASSAY_SANITIZE}")
 endfunction()
 
 foreach(folder unit accuracy)

@@ -38,7 +38,12 @@ static const bool is_shadowed = true;
 static const bool is_shadowed = false;
 #endif
 
-enum { MEGABYTE = 1 << 20, SLACK = 8 * MEGABYTE };
+enum { MEGABYTE = 1 << 20 };
+#if defined(__SANITIZE_ADDRESS__) || HAS_FEATURE(address_sanitizer)
+enum { SLACK = 20 * MEGABYTE }; /* each process carries the sanitizer's own memory along */
+#else
+enum { SLACK = 8 * MEGABYTE };
+#endif
 
 static void *touch(size_t bytes)
 {

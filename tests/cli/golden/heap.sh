@@ -1,3 +1,7 @@
+if [ -n "${ASSAY_SANITIZE-}" ]; then
+    echo "the sanitizer of this build owns malloc"
+    exit 77
+fi
 if [ ! -e "$(dirname "$ASSAY")/lib/libassay_heap.so" ]; then
     echo "libassay_heap.so is not built"
     exit 77
