@@ -75,8 +75,8 @@ typedef struct assay__frame {
 typedef struct assay__event {
     uint64_t start;  /* ticks */
     uint64_t end;    /* ticks; for a counter the bits of its value as a double */
-    uint64_t place;  /* offset / 64 of the node, and << 32 that of the enclosing span's node:
-                        explicit, so that a  late completion can name its own */
+    uint64_t place;  /* offset / 64 of the node; << 32 that of the enclosing span's node where this
+                        is not the  node's parent, as a late completion may say */
     uint64_t origin; /* thread id (low 32 bits), kind << 32 (1 span, 2 counter), flags << 48 (1:
                         completed late, may overlap its neighbours). A lane may have several threads
                         one after another. */

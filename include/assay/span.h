@@ -37,6 +37,13 @@ extern "C" {
 #define ASSAY__LIKELY(condition)   __builtin_expect(!!(condition), 1)
 #define ASSAY__UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
+/* Call through the global offset table instead of a stub that does so. */
+#if __has_attribute(noplt)
+#define ASSAY__DIRECT_CALL __attribute__((noplt))
+#else
+#define ASSAY__DIRECT_CALL
+#endif
+
 struct assay_monitor;
 
 /* A place in the program where spans begin; its id is unique in the process and never reused. */
@@ -78,7 +85,8 @@ typedef struct assay__monitor_head {
 ASSAY_API assay__frame *assay__span_begin_slow(struct assay_monitor *monitor, assay_site *site);
 ASSAY_API uint64_t assay__span_end_slow(struct assay_monitor *monitor, assay__frame *frame,
                                         uint64_t now);
-ASSAY_API void assay__span_extras(assay__lane *lane, assay__frame *frame, uint64_t now);
+ASSAY__DIRECT_CALL ASSAY_API void assay__span_end_extras(assay__lane *lane, assay__frame *frame,
+                                                         uint64_t now);
 
 /* An aggregated span under a name made at run time; the name is copied, once per monitor. Slower
  * than a literal name by a hash of the text. Bounded: names beyond the journal's room are counted
@@ -178,8 +186,9 @@ static inline void assay_span_end(assay_span span)
             assay__publish_add(&node->sum, duration);
             assay__publish_add(&node->count, 1);
             if (ASSAY__UNLIKELY(lane->extras != 0))
-                assay__span_extras(lane, frame, now);
-            __atomic_store_n(&lane->top, frame - 1, __ATOMIC_RELEASE);
+                assay__span_end_extras(lane, frame, now);
+            else
+                __atomic_store_n(&lane->top, frame - 1, __ATOMIC_RELEASE);
             return;
         }
     }

@@ -74,8 +74,11 @@ assay_span assay_monitor_begin_metric(assay_monitor *monitor, const char *name)
     return begin_named(monitor, name, true);
 }
 
-static void publish_sample(const assay__journal *journal, assay__node *node, uint64_t duration)
+/* Not inlined, so that the way to an event alone saves no registers. */
+static __attribute__((noinline)) void publish_sample(const assay__lane *lane, assay__node *node,
+                                                     uint64_t duration)
 {
+    const assay__journal *journal = &assay__monitor_state_of(lane->owner->monitor)->journal;
     if (node->sample_count < node->sample_capacity) {
         uint64_t *samples = assay__journal_at(journal, node->samples);
         __atomic_store_n(&samples[node->sample_count], duration, __ATOMIC_RELAXED);
@@ -85,8 +88,8 @@ static void publish_sample(const assay__journal *journal, assay__node *node, uin
     }
 }
 
-static void publish_event(assay__lane *lane, uint64_t start, uint64_t end, uint64_t place,
-                          uint64_t origin)
+static inline void publish_event(assay__lane *lane, uint64_t start, uint64_t end, uint64_t place,
+                                 uint64_t origin)
 {
     uint64_t head = lane->event_head;
     assay__event *slot = &lane->events[head & (lane->event_capacity - 1)];
@@ -98,15 +101,19 @@ static void publish_event(assay__lane *lane, uint64_t start, uint64_t end, uint6
     __atomic_store_n(&lane->event_head, head + 1, __ATOMIC_RELEASE);
 }
 
-void assay__span_extras(assay__lane *lane, assay__frame *frame, uint64_t now)
+static inline void keep_extras(assay__lane *lane, const assay__frame *frame, uint64_t now)
 {
     if ((lane->extras & ASSAY__EXTRA_EVENTS) != 0)
-        publish_event(lane, frame->start, now,
-                      assay__event_place(frame->node->self, frame[-1].node->self),
-                      lane->event_origin);
+        publish_event(lane, frame->start, now, frame->node->self, lane->event_origin);
     if ((lane->extras & ASSAY__EXTRA_SAMPLES) != 0)
-        publish_sample(&assay__monitor_state_of(lane->owner->monitor)->journal, frame->node,
-                       now - frame->start);
+        publish_sample(lane, frame->node, now - frame->start);
+}
+
+/* The rest of a span's end where it keeps more than statistics. */
+void assay__span_end_extras(assay__lane *lane, assay__frame *frame, uint64_t now)
+{
+    keep_extras(lane, frame, now);
+    __atomic_store_n(&lane->top, frame - 1, __ATOMIC_RELEASE);
 }
 
 static void close_frame(assay__lane_owner *owner, assay__frame *frame, uint64_t now, bool is_metric)
@@ -126,7 +133,7 @@ static void close_frame(assay__lane_owner *owner, assay__frame *frame, uint64_t 
     if (!assay__node_record(state, frame->node, now - frame->start))
         __atomic_store_n(&lane->dropped_spans, lane->dropped_spans + 1, __ATOMIC_RELAXED);
     else if (lane->extras != 0)
-        assay__span_extras(lane, frame, now);
+        keep_extras(lane, frame, now);
     if (is_metric) {
         pthread_mutex_lock(&state->lock);
         assay__journal_add_metric(&state->journal, &metric);
@@ -204,11 +211,10 @@ void assay_monitor_add(assay_monitor *monitor, const char *name, uint64_t durati
     uint64_t now = ticks_of(state);
     if (lane->events != NULL)
         publish_event(
-            lane, now > duration ? now - duration : 0, now,
-            assay__event_place(node->self, lane->top->node->self),
+            lane, now > duration ? now - duration : 0, now, assay__event_place(node->self, 0),
             assay__event_origin((uint32_t)lane->thread_id, ASSAY__EVENT_SPAN, ASSAY__EVENT_LATE));
     if ((lane->extras & ASSAY__EXTRA_SAMPLES) != 0)
-        publish_sample(&state->journal, node, duration);
+        publish_sample(lane, node, duration);
 }
 
 static uint64_t bits_of(double value)
