@@ -42,12 +42,23 @@ bool assay__allocator_take_early(void *block);
  * precedes the block, its three low bits are flags, bit 1 marks chunks mapped on their own, which
  * give up two words instead of one). glibc's function also looks at the following chunk, which
  * costs a cache miss; assay__allocator_choose() checks at start that both agree. */
+enum { ASSAY__CHUNK_WORD = sizeof(size_t), ASSAY__CHUNK_MAPPED = 2, ASSAY__CHUNK_FLAGS = 7 };
+
+static inline bool assay__allocator_is_mapped(const void *block)
+{
+    return (((const size_t *)block)[-1] & ASSAY__CHUNK_MAPPED) != 0;
+}
+
+/* Of a block that is not mapped on its own. */
+static inline size_t assay__allocator_plain_bytes(const void *block)
+{
+    return (((const size_t *)block)[-1] & ~(size_t)ASSAY__CHUNK_FLAGS) - ASSAY__CHUNK_WORD;
+}
+
 static inline size_t assay__allocator_chunk_bytes(const void *block)
 {
-    enum { WORD = sizeof(size_t), MAPPED = 2, FLAGS = 7 };
-    size_t field = ((const size_t *)block)[-1];
-    size_t bytes = (field & ~(size_t)FLAGS) - WORD;
-    return __builtin_expect((field & MAPPED) != 0, 0) ? bytes - WORD : bytes;
+    size_t bytes = assay__allocator_plain_bytes(block);
+    return assay__allocator_is_mapped(block) ? bytes - ASSAY__CHUNK_WORD : bytes;
 }
 
 #endif

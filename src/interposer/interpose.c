@@ -128,8 +128,8 @@ SLOW void *slow_realloc(void *block, size_t size)
 
 /* ---- The functions -------------------------------------------------------------------------- */
 
-/* Publishing is left to these two, called last: so that the usual way through malloc and free keeps
- * nothing across a call but the block. */
+/* Blocks mapped on their own and levels to be published leave by these two, called last: so the
+ * usual way through malloc and free keeps nothing across a call but the block. */
 static __attribute__((noinline)) void *publish_and_return(void *block)
 {
     assay__heap_slot *slot = fast_slot();
@@ -144,12 +144,28 @@ static __attribute__((noinline)) void publish_and_free(void *block)
     __libc_free(block);
 }
 
+static __attribute__((noinline)) void *count_mapped(void *block)
+{
+    bool publish = count_allocation(fast_slot(), chunk_bytes(block));
+    return publish ? publish_and_return(block) : block;
+}
+
+static __attribute__((noinline)) void free_mapped(void *block)
+{
+    if (count_free(fast_slot(), chunk_bytes(block)))
+        publish_and_free(block);
+    else
+        __libc_free(block);
+}
+
 /* Count a new block, or the failure to get one. */
 static inline void *counted_fast(void *block)
 {
     if (UNLIKELY(block == NULL))
         return NULL;
-    if (UNLIKELY(count_allocation(fast_slot(), chunk_bytes(block))))
+    if (UNLIKELY(assay__allocator_is_mapped(block)))
+        return count_mapped(block);
+    if (UNLIKELY(count_allocation(fast_slot(), assay__allocator_plain_bytes(block))))
         return publish_and_return(block);
     return block;
 }
@@ -168,7 +184,9 @@ EXPORT void free(void *block)
     assay__heap_slot *slot = fast_slot();
     if (UNLIKELY(slot == NULL))
         slow_free(block);
-    else if (UNLIKELY(count_free(slot, chunk_bytes(block))))
+    else if (UNLIKELY(assay__allocator_is_mapped(block)))
+        free_mapped(block);
+    else if (UNLIKELY(count_free(slot, assay__allocator_plain_bytes(block))))
         publish_and_free(block);
     else
         __libc_free(block);
