@@ -105,6 +105,10 @@ static void test_peak_is_exact_with_one_thread(void **state)
         void *block = do_malloc(gap + above[i]);
         size_t bytes = malloc_usable_size(block);
         do_free(block);
+        assay__heap_mark mark;
+        assay__heap_span span;
+        assay__heap_span_begin(&mark); /* starts a watermark of its own, and must lose nothing */
+        assert_true(assay__heap_span_end(&mark, &span));
         assay_heap_figures after = read_heap();
         assert_int_equal(after.peak_bytes, (uint64_t)before.live_bytes + bytes);
         assert_int_equal(after.live_bytes, before.live_bytes);
@@ -315,6 +319,35 @@ static void test_blocks_freed_by_another_thread(void **state)
     assert_in_range(after.frees - before.frees, BLOCKS, BLOCKS + 16); /* pthread_create's own */
     assert_true(after.live_bytes - before.live_bytes < 4096);
     assert_true(before.live_bytes - after.live_bytes < 4096);
+}
+
+static void *leave_block(void *context)
+{
+    *(void **)context = do_malloc(50000); /* too little to be published before the thread ends */
+    return NULL;
+}
+
+static void test_ended_threads_stay_in_the_level(void **state)
+{
+    (void)state;
+    enum { THREADS = 200 };
+    static void *blocks[THREADS];
+    pthread_t thread;
+    assay_heap_figures before = read_heap();
+    size_t gap = before.peak_bytes - (uint64_t)before.live_bytes;
+    void *up_to_peak = do_malloc(gap);
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_create(&thread, NULL, leave_block, &blocks[i]), 0);
+        pthread_join(thread, NULL);
+    }
+    assay_heap_figures full = read_heap();
+    for (int i = 0; i < THREADS; i++)
+        do_free(blocks[i]);
+    do_free(up_to_peak);
+    assay_heap_figures after = read_heap();
+    assert_true(full.live_bytes > (int64_t)before.peak_bytes + THREADS * 50000);
+    assert_true(after.peak_bytes + after.peak_bound_bytes >= (uint64_t)full.live_bytes);
+    assert_true(after.peak_bound_bytes <= 4 * ASSAY__HEAP_DRIFT); /* slots are used again */
 }
 
 enum { CROWD = ASSAY__HEAP_SLOTS + 50, HELD = 20, HELD_BYTES = 1000 };
@@ -575,6 +608,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_own_file_says_the_same),
         cmocka_unit_test(test_directory_is_summed),
         cmocka_unit_test(test_blocks_freed_by_another_thread),
+        cmocka_unit_test(test_ended_threads_stay_in_the_level),
         cmocka_unit_test(test_totals_of_busy_threads),
         cmocka_unit_test(test_more_threads_than_slots),
     };
