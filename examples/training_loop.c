@@ -9,7 +9,7 @@
 
 #include <assay/assay.h>
 
-enum { INPUTS = 2, HIDDEN = 64, BATCH = 256, BATCHES = 100, EPOCHS = 8 };
+enum { INPUTS = 2, HIDDEN = 64, BATCH = 4096, BATCHES = 30, EPOCHS = 5 };
 
 typedef struct parameters {
     double hidden[HIDDEN][INPUTS + 1]; /* weights and bias of each hidden unit */
@@ -91,7 +91,7 @@ static void backward(network *net)
 
 static void update_one(double *weight, double *momentum, double gradient)
 {
-    *momentum = 0.9 * *momentum - 0.02 * gradient;
+    *momentum = 0.9 * *momentum - 0.05 * gradient;
     *weight += *momentum;
 }
 
@@ -156,7 +156,8 @@ int main(void)
     initialise(net);
     train(net, monitor);
     printf("\n");
-    assay_monitor_print_summary(assay_epoch_monitor_spans(monitor), stdout, ASSAY_SHOW_AGGREGATE);
+    assay_monitor_print_summary(assay_epoch_monitor_spans(monitor), stdout,
+                                ASSAY_SHOW_AGGREGATE | ASSAY_SHOW_BOTTLENECKS);
     assay_epoch_monitor_free(monitor);
     free(net);
     return 0;

@@ -26,8 +26,10 @@ assay_status assay_monitor_print_summary(assay_monitor *monitor, FILE *stream, u
         fputc('\n', stream);
         status = assay_report_aggregate_statistics(record, stream, NULL);
     }
-    if (status == ASSAY_OK && (flags & ASSAY_SHOW_BOTTLENECKS) != 0)
+    if (status == ASSAY_OK && (flags & ASSAY_SHOW_BOTTLENECKS) != 0) {
+        fputc('\n', stream);
         status = print_bottlenecks(record, stream);
+    }
     assay_record_free(record);
     return status;
 }
