@@ -8,6 +8,8 @@ static assay_status print_bottlenecks(const assay_record *record, FILE *stream)
     assay_finding *findings = NULL;
     size_t count = 0;
     assay_status status = assay_bottlenecks_find(record, &findings, &count);
+    if (status == ASSAY_OK && count > 0)
+        fputc('\n', stream);
     if (status == ASSAY_OK)
         status = assay_print_findings(findings, count, stream, ASSAY_SHOW_REMEDIES);
     free(findings);
@@ -26,10 +28,8 @@ assay_status assay_monitor_print_summary(assay_monitor *monitor, FILE *stream, u
         fputc('\n', stream);
         status = assay_report_aggregate_statistics(record, stream, NULL);
     }
-    if (status == ASSAY_OK && (flags & ASSAY_SHOW_BOTTLENECKS) != 0) {
-        fputc('\n', stream);
+    if (status == ASSAY_OK && (flags & ASSAY_SHOW_BOTTLENECKS) != 0)
         status = print_bottlenecks(record, stream);
-    }
     assay_record_free(record);
     return status;
 }
