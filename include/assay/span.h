@@ -225,10 +225,13 @@ static inline void assay__span_close(assay_span *span)
     ASSAY__BLOCK(monitor, name, ASSAY_SITE_METRIC, ASSAY__JOIN(assay__span_, __COUNTER__),         \
                  ASSAY__JOIN(assay__once_, __COUNTER__))
 
-#define ASSAY_SCOPE(monitor, name)                                                                 \
-    assay_span ASSAY__JOIN(assay__span_, __LINE__) ASSAY__CLEANUP(assay__span_close) =             \
+#define ASSAY__SCOPE(monitor, name, span)                                                          \
+    assay_span span ASSAY__CLEANUP(assay__span_close) =                                            \
         assay__span_begin(monitor, ASSAY__SITE(name, 0));                                          \
-    (void)ASSAY__JOIN(assay__span_, __LINE__)
+    (void)span
+
+#define ASSAY_SCOPE(monitor, name)                                                                 \
+    ASSAY__SCOPE(monitor, name, ASSAY__JOIN(assay__span_, __COUNTER__))
 
 #ifdef __cplusplus
 }
