@@ -1,6 +1,7 @@
 /* Resident memory of spans, against allocations of known size that are touched and given back. */
 #include "monitor_fixture.h"
 
+#include <stdio.h>
 #include <sys/mman.h>
 
 #include "assay/instrument.h"
