@@ -32,7 +32,7 @@ typedef struct assay_clock_info {
     assay_reading cost_ns;       /* of one reading */
 } assay_clock_info;
 
-/* The best clock of this machine; calibrated on the first call (about 10 ms), never NULL, never
+/* The best clock of this machine; calibrated on the first call (about 4 ms), never NULL, never
  * freed. */
 ASSAY_API const assay_clock *assay_clock_default(void);
 

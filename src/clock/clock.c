@@ -1,8 +1,8 @@
 /* Method: pairs (counter, CLOCK_MONOTONIC) are taken as in fio's gettime.c — many brackets
  * "counter, clock, counter", the tightest kept — at three moments some milliseconds apart. The rate
  * is the slope over the whole window; the counter is believed only if both halves agree with it. An
- * error of one bracket (tens of ns) over 10 ms bounds the rate to a few ppm. Journals carry anchors
- * from the start and the end of the run, so that a long run is placed in time exactly. */
+ * error of one bracket (tens of ns) over 4 ms bounds the rate to some ten ppm. Journals carry
+ * anchors from the start and the end of the run, so that a long run is placed in time exactly. */
 #include "clock/clock.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@
 
 enum {
     BRACKETS = 64,
-    WINDOW_NS = 5000000, /* each of two halves */
+    WINDOW_NS = 2000000, /* each of two halves */
     COST_READINGS = 2000
 };
 
