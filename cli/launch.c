@@ -84,9 +84,9 @@ static char *find_program(const char *program)
         int reason = executable(path);
         if (reason == 0)
             return path;
-        free(path);
-        if (reason != ENOENT && reason != ENOTDIR)
+        if (access(path, F_OK) == 0) /* a folder closed to us holds nothing that we could name */
             failure = reason;
+        free(path);
         at += length;
         if (*at == '\0')
             break;

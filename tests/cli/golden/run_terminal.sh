@@ -1,3 +1,7 @@
+if ! python3 -c 'import os; os.openpty()' 2>/dev/null; then
+    echo "no pseudo-terminals here"
+    exit 77
+fi
 # Ctrl-C at a terminal reaches the command once, and the report is still printed.
 python3 - <<'PYTHON'
 import os, pty
