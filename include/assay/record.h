@@ -145,6 +145,70 @@ typedef struct assay_record_process {
     assay_reading observer_seconds;          /* processor time that assay itself took beside it */
 } assay_record_process;
 
+/* Something whose time was sampled: a function, a model, a command. */
+typedef struct assay_record_subject {
+    const char *name;
+    const char
+        *source; /* who measured: "assay", "google-benchmark", "hyperfine", "pyperf"; or NULL */
+    const char
+        *origin; /* file it was read from, where subjects of several stand together, or NULL */
+    const char *const *command; /* argument vector, or none */
+    size_t command_count;
+    assay_record_fact *parameters; /* of a sweep: "size" is "4"; see assay_record_add_parameter */
+    size_t parameter_count;
+    /* Seconds of ONE iteration in each sample, in order of measuring; warm-up and rejected samples
+     * are left out. NaN: was not finite. */
+    const double *samples_seconds;
+    size_t sample_count;
+    /* The round of the interleaving each sample belongs to, strictly ascending: samples of two
+     * subjects of one record with the same round are a pair. NULL: not interleaved. */
+    const uint32_t *rounds;
+    uint64_t iterations;        /* per sample; 0: unknown */
+    uint64_t warmup_samples;    /* left out at the beginning */
+    uint64_t rejected_samples;  /* left out because a sample of their round was disturbed */
+    uint64_t disturbed_samples; /* rejected ones in which this subject itself was disturbed */
+    uint64_t failed_runs;       /* that gave no sample */
+    const char *stopped;        /* why: "precision", "budget", "noise", "count"; NULL: unknown */
+    assay_reading mean_seconds, low_seconds, high_seconds; /* 95 % interval of the mean */
+    assay_reading median_seconds, std_seconds, min_seconds, max_seconds;
+    assay_reading user_seconds, sys_seconds; /* processor time of one iteration, mean */
+    assay_reading peak_rss_bytes;
+} assay_record_subject;
+
+typedef enum assay_verdict {
+    ASSAY_VERDICT_INCONCLUSIVE = 0,
+    ASSAY_VERDICT_FASTER = 1, /* the candidate takes less time than the baseline */
+    ASSAY_VERDICT_SLOWER = 2,
+    ASSAY_VERDICT_SAME = 3
+} assay_verdict;
+
+/* "inconclusive", "faster", "slower", "same"; NULL for a value that is no verdict. Static. */
+ASSAY_API const char *assay_verdict_text(assay_verdict verdict);
+
+/* How the time of one subject compares with another's. */
+typedef struct assay_record_comparison {
+    const char *baseline, *candidate;               /* names of subjects */
+    const char *baseline_origin, *candidate_origin; /* their origin, or NULL */
+    assay_reading ratio;                            /* candidate's time over the baseline's */
+    assay_reading low, high;                        /* 95 % interval of the ratio */
+    assay_verdict verdict;
+    const char *reason; /* for an inconclusive verdict, always; else a remark or NULL */
+    bool paired;        /* interleaved samples, compared round by round */
+    uint64_t pairs;     /* of samples used; 0 when not paired */
+    uint64_t baseline_samples, candidate_samples; /* used */
+    double margin;         /* differences up to this share are no difference */
+    double decision_level; /* of the interval that must lie beyond the margin; above 0.99 when
+                              several comparisons share the risk */
+    assay_reading decision_low, decision_high; /* that interval */
+} assay_record_comparison;
+
+/* Something other than the code that differs between the origins of two subjects. */
+typedef struct assay_record_difference {
+    const char *what;                               /* "cpu", "governor", "iterations of x", … */
+    const char *baseline_origin, *candidate_origin; /* or NULL */
+    const char *baseline, *candidate;               /* the two values; NULL: unknown */
+} assay_record_difference;
+
 /* What could not be recorded; all zero in a clean run. */
 typedef struct assay_record_integrity {
     uint64_t dropped_spans;   /* no room left for their operation */
@@ -157,7 +221,7 @@ typedef struct assay_record_integrity {
 
 typedef struct assay_record {
     size_t struct_size;  /* set by assay_record_new */
-    const char *kind;    /* "run", "monitor", "journal"; later "bench", "profile", … */
+    const char *kind;    /* "run", "monitor", "journal", "bench", "compare"; later "profile" */
     const char *name;    /* given by the user, or NULL */
     const char *created; /* ISO 8601, UTC */
     const char *assay_version;
@@ -179,6 +243,12 @@ typedef struct assay_record {
     size_t event_count;
     assay_record_open_span *open_spans;
     size_t open_span_count;
+    assay_record_subject *subjects; /* the first is the baseline */
+    size_t subject_count;
+    assay_record_comparison *comparisons;
+    size_t comparison_count;
+    assay_record_difference *differences;
+    size_t difference_count;
     assay_record_integrity integrity;
     struct assay__arena *arena;           /* private */
     struct assay__record_growth *growths; /* private */
@@ -193,6 +263,8 @@ ASSAY_API void assay_record_free(assay_record *record);
  * (A zeroed item claims valid readings of 0.) */
 ASSAY_API void assay_record_operation_init(assay_record_operation *item);
 ASSAY_API void assay_record_metric_init(assay_record_metric *item);
+ASSAY_API void assay_record_subject_init(assay_record_subject *item);
+ASSAY_API void assay_record_comparison_init(assay_record_comparison *item); /* inconclusive */
 
 /* Zeroed memory that lives as long as the record; NULL when out of memory. For filling its arrays.
  */
@@ -217,6 +289,12 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_event(assay_record *recor
                                                              const assay_record_event *item);
 ASSAY_API ASSAY_MUST_USE assay_status
 assay_record_add_open_span(assay_record *record, const assay_record_open_span *item);
+ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_subject(assay_record *record,
+                                                               const assay_record_subject *item);
+ASSAY_API ASSAY_MUST_USE assay_status
+assay_record_add_comparison(assay_record *record, const assay_record_comparison *item);
+ASSAY_API ASSAY_MUST_USE assay_status
+assay_record_add_difference(assay_record *record, const assay_record_difference *item);
 /* `value` NULL with the reason in `validity`; both strings are copied. A key that is already there
  * is replaced in its place; "unavailable" is taken (ASSAY_E_ARGUMENT). */
 enum { ASSAY_RECORD_MAX_FACTS = 1024 };
@@ -229,6 +307,14 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_build(assay_record *recor
 ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_git(assay_record *record, const char *key,
                                                            const char *value,
                                                            assay_validity validity);
+
+/* The same for the parameters of a subject that is, or will be, the record's; `subject` gets a new
+ * array each time, so add them before copies of it are made. */
+enum { ASSAY_RECORD_MAX_PARAMETERS = 64 };
+ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_parameter(assay_record *record,
+                                                                 assay_record_subject *subject,
+                                                                 const char *key,
+                                                                 const char *value);
 
 enum assay_record_write_flags {
     ASSAY_RECORD_COMPACT = 1, /* one line instead of indented */

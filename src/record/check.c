@@ -93,6 +93,37 @@ static assay_status check_lane(const checker *check, size_t i)
     return ASSAY_OK;
 }
 
+static assay_status check_subject(const checker *check, size_t i)
+{
+    const assay_record_subject *it = &check->record->subjects[i];
+    if (it->name == NULL)
+        return violated(check, "subjects[%zu].name: missing", i);
+    if (it->sample_count > 0 && it->samples_seconds == NULL)
+        return violated(check, "subjects[%zu].samples_seconds: missing", i);
+    for (size_t k = 1; it->rounds != NULL && k < it->sample_count; k++)
+        if (it->rounds[k - 1] >= it->rounds[k])
+            return violated(check, "subjects[%zu].rounds[%zu]: does not ascend", i, k);
+    return ASSAY_OK;
+}
+
+static assay_status check_comparison(const checker *check, size_t i)
+{
+    const assay_record_comparison *it = &check->record->comparisons[i];
+    if (it->baseline == NULL || it->candidate == NULL)
+        return violated(check, "comparisons[%zu].%s: missing", i,
+                        it->baseline == NULL ? "baseline" : "candidate");
+    if (assay_verdict_text(it->verdict) == NULL)
+        return violated(check, "comparisons[%zu].verdict: %d is no verdict", i, (int)it->verdict);
+    return ASSAY_OK;
+}
+
+static assay_status check_difference(const checker *check, size_t i)
+{
+    if (check->record->differences[i].what == NULL)
+        return violated(check, "differences[%zu].what: missing", i);
+    return ASSAY_OK;
+}
+
 assay_status assay__record_check(const assay_record *record, const char *source,
                                  assay_status status, assay_error *error)
 {
@@ -101,9 +132,11 @@ assay_status assay__record_check(const assay_record *record, const char *source,
         size_t count;
         assay_status (*one)(const checker *, size_t);
     } parts[] = {
-        {record->operation_count, check_operation}, {record->metric_count, check_metric},
-        {record->counter_count, check_counter},     {record->lane_count, check_lane},
-        {record->event_count, check_event},         {record->open_span_count, check_open_span},
+        {record->operation_count, check_operation},   {record->metric_count, check_metric},
+        {record->counter_count, check_counter},       {record->lane_count, check_lane},
+        {record->event_count, check_event},           {record->open_span_count, check_open_span},
+        {record->subject_count, check_subject},       {record->comparison_count, check_comparison},
+        {record->difference_count, check_difference},
     };
     for (size_t part = 0; part < sizeof parts / sizeof *parts; part++)
         for (size_t i = 0; i < parts[part].count; i++) {

@@ -19,76 +19,11 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "record/check.h"
+#include "record/decode_fields.h"
 #include "record/decode_value.h"
 #include "record/fields.h"
 
 static const size_t FILE_MAXIMUM = (size_t)1 << 30;
-
-static assay_status read_lane_kind(const assay__decoder *d, const char *key, const json_t *value,
-                                   assay_lane_kind *kind)
-{
-    if (!json_is_string(value))
-        return assay__decoder_reject_type(d, key, "a string", value);
-    int found = assay__lane_kind_of(json_string_value(value));
-    if (found == 0)
-        return assay__decoder_reject(d, key, "'%.40s' is no kind of lane",
-                                     json_string_value(value));
-    *kind = (assay_lane_kind)found;
-    return ASSAY_OK;
-}
-
-static assay_status read_field(assay__decoder *d, const json_t *object, const assay__field *field,
-                               void *at)
-{
-    const char *key = field->key;
-    const json_t *value = json_object_get(object, key);
-    int64_t integer = 0;
-    assay_status status = ASSAY_OK;
-    switch (field->type) {
-    case ASSAY__FIELD_OPTIONAL_TEXT:
-        if (value == NULL || json_is_null(value))
-            return ASSAY_OK;
-        return assay__decode_text(d, key, value, at);
-    case ASSAY__FIELD_TEXT:
-        return assay__decode_text(d, key, value, at);
-    case ASSAY__FIELD_COUNT:
-        status = assay__decode_integer(d, key, value, 0, INT64_MAX, &integer);
-        *(uint64_t *)at = (uint64_t)integer;
-        return status;
-    case ASSAY__FIELD_INTEGER:
-        return assay__decode_integer(d, key, value, INT64_MIN, INT64_MAX, at);
-    case ASSAY__FIELD_PARENT:
-        *(int32_t *)at = -1;
-        return json_is_null(value) ? ASSAY_OK : assay__decode_small(d, key, value, INT32_MAX, at);
-    case ASSAY__FIELD_DEPTH:
-        return assay__decode_small(d, key, value, INT32_MAX, at);
-    case ASSAY__FIELD_INDEX:
-        status = assay__decode_integer(d, key, value, 0, UINT32_MAX, &integer);
-        *(uint32_t *)at = (uint32_t)integer;
-        return status;
-    case ASSAY__FIELD_NUMBER:
-        return assay__decode_number(d, key, value, at);
-    case ASSAY__FIELD_READING:
-    case ASSAY__FIELD_RARE_READING:
-        return assay__decode_reading(d, object, key, at);
-    case ASSAY__FIELD_FLAG:
-        *(bool *)at = json_is_true(value);
-        return json_is_boolean(value) ? ASSAY_OK
-                                      : assay__decoder_reject_type(d, key, "true or false", value);
-    case ASSAY__FIELD_LANE_KIND:
-        return read_lane_kind(d, key, value, at);
-    }
-    return ASSAY_OK;
-}
-
-static assay_status read_fields(assay__decoder *d, const json_t *object, const assay__field *fields,
-                                void *target)
-{
-    assay_status status = ASSAY_OK;
-    for (const assay__field *field = fields; field->key != NULL && status == ASSAY_OK; field++)
-        status = read_field(d, object, field, (char *)target + field->offset);
-    return status;
-}
 
 /* The object `key` of the top level, if it is there. */
 static assay_status read_section(assay__decoder *d, const json_t *top, const char *key,
@@ -100,29 +35,9 @@ static assay_status read_section(assay__decoder *d, const json_t *top, const cha
     if (!json_is_object(section))
         return assay__decoder_reject_type(d, key, "an object", section);
     assay__decoder_enter(d, key, ASSAY__NO_INDEX);
-    assay_status status = read_fields(d, section, fields, target);
+    assay_status status = assay__decode_fields(d, section, fields, target);
     assay__decoder_leave(d);
     return status;
-}
-
-/* Room for the members of the array `key`, which may be absent: then *list is NULL and *count 0. */
-static assay_status open_list(assay__decoder *d, const json_t *object, const char *key, size_t size,
-                              const json_t **list, size_t *count, void **items)
-{
-    *list = json_object_get(object, key);
-    *count = 0;
-    *items = NULL;
-    if (*list == NULL)
-        return ASSAY_OK;
-    if (!json_is_array(*list))
-        return assay__decoder_reject_type(d, key, "an array", *list);
-    size_t length = json_array_size(*list);
-    if (length > ASSAY_RECORD_MAX_ITEMS)
-        return assay__decoder_reject(d, key, "%zu items, at most %d are accepted", length,
-                                     ASSAY_RECORD_MAX_ITEMS);
-    *items = assay_record_allocate(d->record, length, size);
-    *count = length;
-    return *items != NULL ? ASSAY_OK : assay__decoder_out_of_memory(d);
 }
 
 typedef assay_status item_reader(assay__decoder *d, const json_t *item, void *target);
@@ -133,13 +48,13 @@ static assay_status read_items(assay__decoder *d, const json_t *top, const char 
                                void **items, size_t *count)
 {
     const json_t *list;
-    assay_status status = open_list(d, top, key, size, &list, count, items);
+    assay_status status = assay__decode_list(d, top, key, size, &list, count, items);
     for (size_t i = 0; i < *count && status == ASSAY_OK; i++) {
         const json_t *item = json_array_get(list, i);
         void *target = (char *)*items + i * size;
         assay__decoder_enter(d, key, i);
         if (json_is_object(item))
-            status = read_fields(d, item, fields, target);
+            status = assay__decode_fields(d, item, fields, target);
         else
             status = assay__decoder_reject_type(d, NULL, "an object", item);
         if (status == ASSAY_OK && rest != NULL)
@@ -156,7 +71,7 @@ static assay_status read_buckets(assay__decoder *d, const json_t *item,
     void *items;
     size_t count;
     assay_status status =
-        open_list(d, item, "buckets", sizeof(assay_record_bucket), &list, &count, &items);
+        assay__decode_list(d, item, "buckets", sizeof(assay_record_bucket), &list, &count, &items);
     assay_record_bucket *buckets = items;
     for (size_t i = 0; i < count && status == ASSAY_OK; i++) {
         const json_t *pair = json_array_get(list, i);
@@ -184,18 +99,8 @@ static assay_status read_distribution(assay__decoder *d, const json_t *item, voi
     assay_status status = read_buckets(d, item, operation);
     if (status != ASSAY_OK)
         return status;
-    const json_t *list;
-    void *items;
-    status = open_list(d, item, "samples_seconds", sizeof(double), &list, &operation->sample_count,
-                       &items);
-    double *samples = items;
-    for (size_t i = 0; i < operation->sample_count && status == ASSAY_OK; i++) {
-        assay__decoder_enter(d, "samples_seconds", i);
-        status = assay__decode_number(d, NULL, json_array_get(list, i), &samples[i]);
-        assay__decoder_leave(d);
-    }
-    operation->samples_seconds = samples;
-    return status;
+    return assay__decode_numbers(d, item, "samples_seconds", &operation->samples_seconds,
+                                 &operation->sample_count);
 }
 
 static assay_status read_event(assay__decoder *d, const json_t *row, assay_record_event *event)
@@ -229,8 +134,8 @@ static assay_status read_events(assay__decoder *d, const json_t *top)
     const json_t *list;
     void *items;
     assay_record *record = d->record;
-    assay_status status =
-        open_list(d, top, "events", sizeof *record->events, &list, &record->event_count, &items);
+    assay_status status = assay__decode_list(d, top, "events", sizeof *record->events, &list,
+                                             &record->event_count, &items);
     record->events = items;
     for (size_t i = 0; i < record->event_count && status == ASSAY_OK; i++) {
         assay__decoder_enter(d, "events", i);
@@ -240,63 +145,48 @@ static assay_status read_events(assay__decoder *d, const json_t *top)
     return status;
 }
 
-typedef assay_status fact_adder(assay_record *, const char *, const char *, assay_validity);
-
-static assay_status read_fact(assay__decoder *d, json_t *object, const char *key,
-                              const json_t *value, fact_adder *add)
+static assay_status add_parameter(assay_record *record, void *subject, assay_record_fact fact)
 {
-    const char *text = NULL;
-    assay_validity why = ASSAY_VALID;
-    assay_status status = json_is_null(value) ? assay__decode_reason(d, object, key, &why)
-                                              : assay__decode_text(d, key, value, &text);
-    if (status != ASSAY_OK)
-        return status;
-    if (strlen(key) > ASSAY_RECORD_MAX_TEXT)
-        return assay__decoder_reject(d, key, "the key is too long");
-    status = add(d->record, key, text, why);
-    if (status == ASSAY_E_LIMIT)
-        return assay__decoder_reject(d, NULL, "more than %d entries", ASSAY_RECORD_MAX_FACTS);
-    return status == ASSAY_E_MEMORY ? assay__decoder_out_of_memory(d) : status;
+    return assay_record_add_parameter(record, subject, fact.key, fact.value);
 }
 
-static assay_status read_facts(assay__decoder *d, const json_t *top, const char *section,
-                               fact_adder *add)
-{
-    json_t *object = json_object_get(top, section);
-    if (object == NULL)
-        return ASSAY_OK;
-    if (!json_is_object(object))
-        return assay__decoder_reject_type(d, section, "an object", object);
-    assay_status status = ASSAY_OK;
-    const char *key;
-    json_t *value;
-    assay__decoder_enter(d, section, ASSAY__NO_INDEX);
-    json_object_foreach(object, key, value)
-    {
-        if (strcmp(key, "unavailable") != 0)
-            status = read_fact(d, object, key, value, add);
-        if (status != ASSAY_OK)
-            break;
-    }
-    assay__decoder_leave(d);
-    return status;
-}
-
-static assay_status read_command(assay__decoder *d, const json_t *object,
-                                 assay_record_process *process)
+static assay_status read_rounds(assay__decoder *d, const json_t *item,
+                                assay_record_subject *subject)
 {
     const json_t *list;
     void *items;
-    assay_status status = open_list(d, object, "command", sizeof(const char *), &list,
-                                    &process->command_count, &items);
-    const char **command = items;
-    for (size_t i = 0; i < process->command_count && status == ASSAY_OK; i++) {
-        assay__decoder_enter(d, "command", i);
-        status = assay__decode_text(d, NULL, json_array_get(list, i), &command[i]);
+    size_t count;
+    if (json_is_null(json_object_get(item, "rounds")))
+        return ASSAY_OK;
+    assay_status status =
+        assay__decode_list(d, item, "rounds", sizeof(uint32_t), &list, &count, &items);
+    uint32_t *rounds = items;
+    if (status == ASSAY_OK && list != NULL && count != subject->sample_count)
+        return assay__decoder_reject(d, "rounds", "%zu for %zu samples", count,
+                                     subject->sample_count);
+    for (size_t i = 0; i < count && status == ASSAY_OK; i++) {
+        int64_t round = 0;
+        assay__decoder_enter(d, "rounds", i);
+        status = assay__decode_integer(d, NULL, json_array_get(list, i), 0, UINT32_MAX, &round);
         assay__decoder_leave(d);
+        rounds[i] = (uint32_t)round;
     }
-    process->command = command;
+    subject->rounds = rounds;
     return status;
+}
+
+static assay_status read_subject(assay__decoder *d, const json_t *item, void *target)
+{
+    assay_record_subject *subject = target;
+    assay_status status =
+        assay__decode_texts(d, item, "command", &subject->command, &subject->command_count);
+    if (status == ASSAY_OK)
+        status = assay__decode_facts(d, item, "parameters", add_parameter, subject,
+                                     ASSAY_RECORD_MAX_PARAMETERS);
+    if (status == ASSAY_OK)
+        status = assay__decode_numbers(d, item, "samples_seconds", &subject->samples_seconds,
+                                       &subject->sample_count);
+    return status == ASSAY_OK ? read_rounds(d, item, subject) : status;
 }
 
 static assay_status read_process(assay__decoder *d, const json_t *top)
@@ -308,13 +198,14 @@ static assay_status read_process(assay__decoder *d, const json_t *top)
         return assay__decoder_reject_type(d, "process", "an object", object);
     assay_record_process *process = &d->record->process;
     d->record->has_process = true;
-    assay_status status = read_fields(d, top, assay__record_summary_fields, process);
+    assay_status status = assay__decode_fields(d, top, assay__record_summary_fields, process);
     if (status != ASSAY_OK)
         return status;
     assay__decoder_enter(d, "process", ASSAY__NO_INDEX);
-    status = read_fields(d, object, assay__record_process_fields, process);
+    status = assay__decode_fields(d, object, assay__record_process_fields, process);
     if (status == ASSAY_OK)
-        status = read_command(d, object, process);
+        status =
+            assay__decode_texts(d, object, "command", &process->command, &process->command_count);
     const json_t *ended = json_object_get(object, "exit_status");
     if (status == ASSAY_OK && ended != NULL && !json_is_null(ended))
         status = assay__decode_small(d, "exit_status", ended, 255, &process->exit_status);
@@ -362,8 +253,29 @@ static assay_status read_arrays(assay__decoder *d, const json_t *top)
     READ_ITEMS(counters, assay__record_counter_fields, NULL, counter_count);
     READ_ITEMS(lanes, assay__record_lane_fields, NULL, lane_count);
     READ_ITEMS(open_spans, assay__record_open_span_fields, NULL, open_span_count);
+    READ_ITEMS(subjects, assay__record_subject_fields, read_subject, subject_count);
+    READ_ITEMS(comparisons, assay__record_comparison_fields, NULL, comparison_count);
+    READ_ITEMS(differences, assay__record_difference_fields, NULL, difference_count);
 #undef READ_ITEMS
     return status == ASSAY_OK ? read_events(d, top) : status;
+}
+
+static assay_status add_machine(assay_record *record, void *unused, assay_record_fact fact)
+{
+    (void)unused;
+    return assay_record_add_machine(record, fact.key, fact.value, fact.validity);
+}
+
+static assay_status add_build(assay_record *record, void *unused, assay_record_fact fact)
+{
+    (void)unused;
+    return assay_record_add_build(record, fact.key, fact.value, fact.validity);
+}
+
+static assay_status add_git(assay_record *record, void *unused, assay_record_fact fact)
+{
+    (void)unused;
+    return assay_record_add_git(record, fact.key, fact.value, fact.validity);
 }
 
 static assay_status read_record(assay__decoder *d, const json_t *top)
@@ -372,15 +284,15 @@ static assay_status read_record(assay__decoder *d, const json_t *top)
     assay_status status = read_identity(d, top);
     record->assay_version = NULL; /* of the writer, not ours */
     if (status == ASSAY_OK)
-        status = read_fields(d, top, assay__record_fields, record);
+        status = assay__decode_fields(d, top, assay__record_fields, record);
     if (status == ASSAY_OK)
         status = read_process(d, top);
     if (status == ASSAY_OK)
-        status = read_facts(d, top, "machine", assay_record_add_machine);
+        status = assay__decode_facts(d, top, "machine", add_machine, NULL, ASSAY_RECORD_MAX_FACTS);
     if (status == ASSAY_OK)
-        status = read_facts(d, top, "build", assay_record_add_build);
+        status = assay__decode_facts(d, top, "build", add_build, NULL, ASSAY_RECORD_MAX_FACTS);
     if (status == ASSAY_OK)
-        status = read_facts(d, top, "git", assay_record_add_git);
+        status = assay__decode_facts(d, top, "git", add_git, NULL, ASSAY_RECORD_MAX_FACTS);
     if (status == ASSAY_OK)
         status = read_section(d, top, "clock", assay__record_clock_fields, &record->clock);
     if (status == ASSAY_OK)

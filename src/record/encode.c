@@ -69,6 +69,9 @@ static void write_field(assay__json *json, const assay__field *field, const void
     case ASSAY__FIELD_LANE_KIND:
         assay__json_text(json, field->key, assay__lane_kind_name(*(const assay_lane_kind *)at));
         break;
+    case ASSAY__FIELD_VERDICT:
+        assay__json_text(json, field->key, assay_verdict_text(*(const assay_verdict *)at));
+        break;
     }
 }
 
@@ -111,14 +114,27 @@ static void write_facts(assay__json *json, const char *key, const assay_record_f
     assay__json_end(json);
 }
 
+static void write_command(assay__json *json, const char *const *command, size_t count)
+{
+    assay__json_row(json, "command");
+    for (size_t i = 0; i < count; i++)
+        assay__json_text(json, NULL, command[i] != NULL ? command[i] : "");
+    assay__json_end(json);
+}
+
+static void write_samples(assay__json *json, const double *samples_seconds, size_t count)
+{
+    assay__json_row(json, "samples_seconds");
+    for (size_t i = 0; i < count; i++)
+        assay__json_number(json, NULL, samples_seconds[i]);
+    assay__json_end(json);
+}
+
 static void write_process(assay__json *json, const assay_record_process *process)
 {
     write_fields(json, assay__record_summary_fields, process);
     assay__json_object(json, "process");
-    assay__json_row(json, "command");
-    for (size_t i = 0; i < process->command_count; i++)
-        assay__json_text(json, NULL, process->command[i] != NULL ? process->command[i] : "");
-    assay__json_end(json);
+    write_command(json, process->command, process->command_count);
     bool killed = process->signal != 0;
     if (process->finished && !killed)
         assay__json_integer(json, "exit_status", process->exit_status);
@@ -147,13 +163,43 @@ static void write_operations(assay__json *json, const assay_record *record)
             assay__json_end(json);
         }
         assay__json_end(json);
-        assay__json_row(json, "samples_seconds");
-        for (size_t k = 0; k < it->sample_count; k++)
-            assay__json_number(json, NULL, it->samples_seconds[k]);
-        assay__json_end(json);
+        write_samples(json, it->samples_seconds, it->sample_count);
         assay__json_end(json);
     }
     assay__json_end(json);
+}
+
+static void write_subject(assay__json *json, const assay_record_subject *it)
+{
+    assay__json_object(json, NULL);
+    write_fields(json, assay__record_subject_fields, it);
+    write_command(json, it->command, it->command_count);
+    write_facts(json, "parameters", it->parameters, it->parameter_count);
+    write_samples(json, it->samples_seconds, it->sample_count);
+    if (it->rounds == NULL) {
+        assay__json_null(json, "rounds");
+    } else {
+        assay__json_row(json, "rounds");
+        for (size_t i = 0; i < it->sample_count; i++)
+            assay__json_count(json, NULL, it->rounds[i]);
+        assay__json_end(json);
+    }
+    assay__json_end(json);
+}
+
+/* Only records of benchmarks have them; there, comparisons are shown also when there are none. */
+static void write_benchmarks(assay__json *json, const assay_record *record)
+{
+    if (record->subject_count + record->comparison_count + record->difference_count == 0)
+        return;
+    assay__json_array(json, "subjects");
+    for (size_t i = 0; i < record->subject_count; i++)
+        write_subject(json, &record->subjects[i]);
+    assay__json_end(json);
+    write_items(json, "differences", assay__record_difference_fields, record->differences,
+                record->difference_count, sizeof *record->differences);
+    write_items(json, "comparisons", assay__record_comparison_fields, record->comparisons,
+                record->comparison_count, sizeof *record->comparisons);
 }
 
 /* Rows, not objects: a million of them should neither take 100 MB on disk nor the sevenfold in a
@@ -200,6 +246,7 @@ static void write_record(assay__json *json, const assay_record *record, unsigned
         write_events(json, record);
     write_items(json, "open_spans", assay__record_open_span_fields, record->open_spans,
                 record->open_span_count, sizeof *record->open_spans);
+    write_benchmarks(json, record);
     assay__json_object(json, "integrity");
     write_fields(json, assay__record_integrity_fields, &record->integrity);
     assay__json_end(json);

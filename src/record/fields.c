@@ -23,6 +23,7 @@
 #define RARE_READING(s, m)  FIELD(ASSAY__FIELD_RARE_READING, s, m, assay_reading)
 #define FLAG(s, m)          FIELD(ASSAY__FIELD_FLAG, s, m, bool)
 #define LANE_KIND(s, m)     FIELD(ASSAY__FIELD_LANE_KIND, s, m, assay_lane_kind)
+#define VERDICT(s, m)       FIELD(ASSAY__FIELD_VERDICT, s, m, assay_verdict)
 #define END                                                                                        \
     {                                                                                              \
         NULL, ASSAY__FIELD_TEXT, 0                                                                 \
@@ -139,6 +140,59 @@ const assay__field assay__record_open_span_fields[] = {
     END,
 };
 
+const assay__field assay__record_subject_fields[] = {
+    TEXT(assay_record_subject, name),
+    OPTIONAL_TEXT(assay_record_subject, source),
+    OPTIONAL_TEXT(assay_record_subject, origin),
+    COUNT(assay_record_subject, iterations),
+    COUNT(assay_record_subject, warmup_samples),
+    COUNT(assay_record_subject, rejected_samples),
+    COUNT(assay_record_subject, disturbed_samples),
+    COUNT(assay_record_subject, failed_runs),
+    OPTIONAL_TEXT(assay_record_subject, stopped),
+    READING(assay_record_subject, mean_seconds),
+    READING(assay_record_subject, low_seconds),
+    READING(assay_record_subject, high_seconds),
+    READING(assay_record_subject, median_seconds),
+    READING(assay_record_subject, std_seconds),
+    READING(assay_record_subject, min_seconds),
+    READING(assay_record_subject, max_seconds),
+    RARE_READING(assay_record_subject, user_seconds),
+    RARE_READING(assay_record_subject, sys_seconds),
+    RARE_READING(assay_record_subject, peak_rss_bytes),
+    END,
+};
+
+const assay__field assay__record_comparison_fields[] = {
+    TEXT(assay_record_comparison, baseline),
+    TEXT(assay_record_comparison, candidate),
+    OPTIONAL_TEXT(assay_record_comparison, baseline_origin),
+    OPTIONAL_TEXT(assay_record_comparison, candidate_origin),
+    READING(assay_record_comparison, ratio),
+    READING(assay_record_comparison, low),
+    READING(assay_record_comparison, high),
+    VERDICT(assay_record_comparison, verdict),
+    OPTIONAL_TEXT(assay_record_comparison, reason),
+    FLAG(assay_record_comparison, paired),
+    COUNT(assay_record_comparison, pairs),
+    COUNT(assay_record_comparison, baseline_samples),
+    COUNT(assay_record_comparison, candidate_samples),
+    NUMBER(assay_record_comparison, margin),
+    NUMBER(assay_record_comparison, decision_level),
+    READING(assay_record_comparison, decision_low),
+    READING(assay_record_comparison, decision_high),
+    END,
+};
+
+const assay__field assay__record_difference_fields[] = {
+    TEXT(assay_record_difference, what),
+    OPTIONAL_TEXT(assay_record_difference, baseline_origin),
+    OPTIONAL_TEXT(assay_record_difference, candidate_origin),
+    OPTIONAL_TEXT(assay_record_difference, baseline),
+    OPTIONAL_TEXT(assay_record_difference, candidate),
+    END,
+};
+
 const assay__field assay__record_integrity_fields[] = {
     COUNT(assay_record_integrity, dropped_spans),
     COUNT(assay_record_integrity, dropped_events),
@@ -180,6 +234,29 @@ int assay__lane_kind_of(const char *name)
         if (strcmp(name, assay__lane_kind_name((assay_lane_kind)kind)) == 0)
             return kind;
     return 0;
+}
+
+const char *assay_verdict_text(assay_verdict verdict)
+{
+    switch (verdict) {
+    case ASSAY_VERDICT_INCONCLUSIVE:
+        return "inconclusive";
+    case ASSAY_VERDICT_FASTER:
+        return "faster";
+    case ASSAY_VERDICT_SLOWER:
+        return "slower";
+    case ASSAY_VERDICT_SAME:
+        return "same";
+    }
+    return NULL;
+}
+
+int assay__verdict_of(const char *name)
+{
+    for (int verdict = ASSAY_VERDICT_INCONCLUSIVE; verdict <= ASSAY_VERDICT_SAME; verdict++)
+        if (strcmp(name, assay_verdict_text((assay_verdict)verdict)) == 0)
+            return verdict;
+    return -1;
 }
 
 const char *assay__event_kind_name(assay_event_kind kind)

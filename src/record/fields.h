@@ -22,7 +22,8 @@ typedef enum assay__field_type {
     ASSAY__FIELD_READING,       /* assay_reading; null with its reason in `unavailable` */
     ASSAY__FIELD_RARE_READING,  /* the same, but left out while it is "not measured" */
     ASSAY__FIELD_FLAG,          /* bool */
-    ASSAY__FIELD_LANE_KIND      /* assay_lane_kind, by name */
+    ASSAY__FIELD_LANE_KIND,     /* assay_lane_kind, by name */
+    ASSAY__FIELD_VERDICT        /* assay_verdict, by name */
 } assay__field_type;
 
 typedef struct assay__field {
@@ -40,6 +41,9 @@ extern const assay__field assay__record_metric_fields[];
 extern const assay__field assay__record_counter_fields[];
 extern const assay__field assay__record_lane_fields[];
 extern const assay__field assay__record_open_span_fields[];
+extern const assay__field assay__record_subject_fields[]; /* without command, parameters, samples */
+extern const assay__field assay__record_comparison_fields[];
+extern const assay__field assay__record_difference_fields[];
 extern const assay__field assay__record_integrity_fields[];
 
 /* Mark every reading of the table's struct at `target` as not measured. */
@@ -48,6 +52,9 @@ void assay__record_clear_readings(const assay__field *fields, void *target);
 /* "thread"; NULL for a value that is no kind. And back; 0 for a name that is none. */
 const char *assay__lane_kind_name(assay_lane_kind kind);
 int assay__lane_kind_of(const char *name);
+
+/* The verdict of a name; -1 for a name that is none. */
+int assay__verdict_of(const char *name);
 
 /* "span"; the same for events. */
 const char *assay__event_kind_name(assay_event_kind kind);

@@ -21,6 +21,9 @@ enum array {
     LANES,
     EVENTS,
     OPEN_SPANS,
+    SUBJECTS,
+    COMPARISONS,
+    DIFFERENCES,
     MACHINE,
     BUILD,
     GIT,
@@ -74,6 +77,18 @@ void assay_record_metric_init(assay_record_metric *item)
 {
     *item = (assay_record_metric){0};
     assay__record_clear_readings(assay__record_metric_fields, item);
+}
+
+void assay_record_subject_init(assay_record_subject *item)
+{
+    *item = (assay_record_subject){0};
+    assay__record_clear_readings(assay__record_subject_fields, item);
+}
+
+void assay_record_comparison_init(assay_record_comparison *item)
+{
+    *item = (assay_record_comparison){.verdict = ASSAY_VERDICT_INCONCLUSIVE};
+    assay__record_clear_readings(assay__record_comparison_fields, item);
 }
 
 void *assay_record_allocate(assay_record *record, size_t count, size_t size)
@@ -134,26 +149,42 @@ DEFINE_ADD(COUNTERS, counter, counters, counter_count)
 DEFINE_ADD(LANES, lane, lanes, lane_count)
 DEFINE_ADD(EVENTS, event, events, event_count)
 DEFINE_ADD(OPEN_SPANS, open_span, open_spans, open_span_count)
+DEFINE_ADD(SUBJECTS, subject, subjects, subject_count)
+DEFINE_ADD(COMPARISONS, comparison, comparisons, comparison_count)
+DEFINE_ADD(DIFFERENCES, difference, differences, difference_count)
+
+/* Make the fact the record's own. */
+static assay_status own_fact(assay_record *record, assay_record_fact *fact)
+{
+    if (fact->key == NULL || strcmp(fact->key, "unavailable") == 0)
+        return ASSAY_E_ARGUMENT;
+    if (fact->value != NULL)
+        fact->validity = ASSAY_VALID;
+    else if (fact->validity == ASSAY_VALID)
+        fact->validity = ASSAY_NOT_MEASURED;
+    bool valued = fact->value != NULL;
+    fact->key = assay_record_text(record, fact->key);
+    fact->value = assay_record_text(record, fact->value);
+    return fact->key == NULL || (valued && fact->value == NULL) ? ASSAY_E_MEMORY : ASSAY_OK;
+}
+
+/* Put the fact in the place of the one with its key; false if there is none. */
+static bool replace_fact(assay_record_fact *facts, size_t count, assay_record_fact fact)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(facts[i].key, fact.key) == 0) {
+            facts[i] = fact;
+            return true;
+        }
+    return false;
+}
 
 static assay_status add_fact(assay_record *record, enum array which, assay_record_fact **facts,
                              size_t *count, assay_record_fact fact)
 {
-    if (fact.key == NULL || strcmp(fact.key, "unavailable") == 0)
-        return ASSAY_E_ARGUMENT;
-    if (fact.value != NULL)
-        fact.validity = ASSAY_VALID;
-    else if (fact.validity == ASSAY_VALID)
-        fact.validity = ASSAY_NOT_MEASURED;
-    bool valued = fact.value != NULL;
-    fact.key = assay_record_text(record, fact.key);
-    fact.value = assay_record_text(record, fact.value);
-    if (fact.key == NULL || (valued && fact.value == NULL))
-        return ASSAY_E_MEMORY;
-    for (size_t i = 0; i < *count; i++)
-        if (strcmp((*facts)[i].key, fact.key) == 0) {
-            (*facts)[i] = fact;
-            return ASSAY_OK;
-        }
+    assay_status owned = own_fact(record, &fact);
+    if (owned != ASSAY_OK || replace_fact(*facts, *count, fact))
+        return owned;
     void *items = *facts;
     assay_status status =
         reserve(record, which, &items, *count, sizeof fact, ASSAY_RECORD_MAX_FACTS);
@@ -183,4 +214,24 @@ assay_status assay_record_add_git(assay_record *record, const char *key, const c
 {
     return add_fact(record, GIT, &record->git, &record->git_count,
                     (assay_record_fact){key, value, validity});
+}
+
+assay_status assay_record_add_parameter(assay_record *record, assay_record_subject *subject,
+                                        const char *key, const char *value)
+{
+    assay_record_fact fact = {key, value, ASSAY_NOT_MEASURED};
+    assay_status status = own_fact(record, &fact);
+    if (status != ASSAY_OK || replace_fact(subject->parameters, subject->parameter_count, fact))
+        return status;
+    if (subject->parameter_count >= ASSAY_RECORD_MAX_PARAMETERS)
+        return ASSAY_E_LIMIT;
+    assay_record_fact *grown =
+        assay_record_allocate(record, subject->parameter_count + 1, sizeof *grown);
+    if (grown == NULL)
+        return ASSAY_E_MEMORY;
+    if (subject->parameter_count > 0)
+        memcpy(grown, subject->parameters, subject->parameter_count * sizeof *grown);
+    grown[subject->parameter_count++] = fact;
+    subject->parameters = grown;
+    return ASSAY_OK;
 }

@@ -157,6 +157,78 @@ static inline void same_open_span(const assay_record_open_span *a, const assay_r
     same_number(a->start_seconds, b->start_seconds);
 }
 
+static inline void same_subject_samples(const assay_record_subject *a,
+                                        const assay_record_subject *b)
+{
+    assert_int_equal(a->sample_count, b->sample_count);
+    assert_int_equal(a->rounds == NULL, b->rounds == NULL);
+    for (size_t i = 0; i < a->sample_count; i++) {
+        same_number(a->samples_seconds[i], b->samples_seconds[i]);
+        if (a->rounds != NULL)
+            assert_int_equal(a->rounds[i], b->rounds[i]);
+    }
+}
+
+static inline void same_subject(const assay_record_subject *a, const assay_record_subject *b)
+{
+    same_text(a->name, b->name);
+    same_text(a->source, b->source);
+    same_text(a->origin, b->origin);
+    assert_int_equal(a->command_count, b->command_count);
+    for (size_t i = 0; i < a->command_count; i++)
+        same_text(a->command[i], b->command[i]);
+    same_facts(a->parameters, a->parameter_count, b->parameters, b->parameter_count);
+    same_subject_samples(a, b);
+    assert_int_equal(a->iterations, b->iterations);
+    assert_int_equal(a->warmup_samples, b->warmup_samples);
+    assert_int_equal(a->rejected_samples, b->rejected_samples);
+    assert_int_equal(a->disturbed_samples, b->disturbed_samples);
+    assert_int_equal(a->failed_runs, b->failed_runs);
+    same_text(a->stopped, b->stopped);
+    same_reading(a->mean_seconds, b->mean_seconds);
+    same_reading(a->low_seconds, b->low_seconds);
+    same_reading(a->high_seconds, b->high_seconds);
+    same_reading(a->median_seconds, b->median_seconds);
+    same_reading(a->std_seconds, b->std_seconds);
+    same_reading(a->min_seconds, b->min_seconds);
+    same_reading(a->max_seconds, b->max_seconds);
+    same_reading(a->user_seconds, b->user_seconds);
+    same_reading(a->sys_seconds, b->sys_seconds);
+    same_reading(a->peak_rss_bytes, b->peak_rss_bytes);
+}
+
+static inline void same_comparison(const assay_record_comparison *a,
+                                   const assay_record_comparison *b)
+{
+    same_text(a->baseline, b->baseline);
+    same_text(a->candidate, b->candidate);
+    same_text(a->baseline_origin, b->baseline_origin);
+    same_text(a->candidate_origin, b->candidate_origin);
+    same_reading(a->ratio, b->ratio);
+    same_reading(a->low, b->low);
+    same_reading(a->high, b->high);
+    assert_int_equal(a->verdict, b->verdict);
+    same_text(a->reason, b->reason);
+    assert_int_equal(a->paired, b->paired);
+    assert_int_equal(a->pairs, b->pairs);
+    assert_int_equal(a->baseline_samples, b->baseline_samples);
+    assert_int_equal(a->candidate_samples, b->candidate_samples);
+    same_number(a->margin, b->margin);
+    same_number(a->decision_level, b->decision_level);
+    same_reading(a->decision_low, b->decision_low);
+    same_reading(a->decision_high, b->decision_high);
+}
+
+static inline void same_difference(const assay_record_difference *a,
+                                   const assay_record_difference *b)
+{
+    same_text(a->what, b->what);
+    same_text(a->baseline_origin, b->baseline_origin);
+    same_text(a->candidate_origin, b->candidate_origin);
+    same_text(a->baseline, b->baseline);
+    same_text(a->candidate, b->candidate);
+}
+
 static inline void same_integrity(const assay_record_integrity *a, const assay_record_integrity *b)
 {
     assert_int_equal(a->dropped_spans, b->dropped_spans);
@@ -196,6 +268,9 @@ static inline void same_record(const assay_record *a, const assay_record *b)
     SAME_ALL(same_lane, lanes, lane_count);
     SAME_ALL(same_event, events, event_count);
     SAME_ALL(same_open_span, open_spans, open_span_count);
+    SAME_ALL(same_subject, subjects, subject_count);
+    SAME_ALL(same_comparison, comparisons, comparison_count);
+    SAME_ALL(same_difference, differences, difference_count);
     same_integrity(&a->integrity, &b->integrity);
 }
 

@@ -82,6 +82,67 @@ static inline void fill_lists(assay_record *record)
     assert_int_equal(assay_record_add_open_span(record, &open), ASSAY_OK);
 }
 
+static inline void fill_subjects(assay_record *record)
+{
+    static const char *const command[] = {"sort", "--parallel=2", ""};
+    static const double samples[] = {0.1, 1e-9, 0.1 / 3};
+    static const uint32_t rounds[] = {0, 7, UINT32_MAX};
+    assay_record_subject plain, full = {
+                                    .name = "sort (n=4)",
+                                    .source = "assay",
+                                    .origin = "before.json",
+                                    .command = command,
+                                    .command_count = 3,
+                                    .samples_seconds = samples,
+                                    .sample_count = 3,
+                                    .rounds = rounds,
+                                    .iterations = 1000,
+                                    .warmup_samples = 5,
+                                    .rejected_samples = 4,
+                                    .disturbed_samples = 3,
+                                    .failed_runs = 2,
+                                    .stopped = "budget",
+                                    .mean_seconds = assay_reading_of(0.0444),
+                                    .low_seconds = assay_reading_of(0.03),
+                                    .high_seconds = assay_reading_of(0.06),
+                                    .median_seconds = assay_reading_of(0.0333),
+                                    .std_seconds = assay_reading_of(0.05),
+                                    .min_seconds = assay_reading_of(1e-9),
+                                    .max_seconds = assay_reading_of(0.1),
+                                    .user_seconds = assay_reading_of(0.04),
+                                    .sys_seconds = assay_reading_missing(ASSAY_NOT_PERMITTED),
+                                    .peak_rss_bytes = assay_reading_of(4096),
+                                };
+    assert_int_equal(assay_record_add_parameter(record, &full, "n", "4"), ASSAY_OK);
+    assert_int_equal(assay_record_add_parameter(record, &full, "order", "random"), ASSAY_OK);
+    assay_record_subject_init(&plain);
+    plain.name = "other";
+    assert_int_equal(assay_record_add_subject(record, &full), ASSAY_OK);
+    assert_int_equal(assay_record_add_subject(record, &plain), ASSAY_OK);
+    assay_record_comparison comparison = {
+        .baseline = "sort (n=4)",
+        .candidate = "other",
+        .baseline_origin = "before.json",
+        .candidate_origin = "after.json",
+        .ratio = assay_reading_of(1.25),
+        .low = assay_reading_of(1.2),
+        .high = assay_reading_of(1.3),
+        .verdict = ASSAY_VERDICT_SLOWER,
+        .reason = "none",
+        .paired = true,
+        .pairs = 3,
+        .baseline_samples = 4,
+        .candidate_samples = 5,
+        .margin = 0.01,
+        .decision_level = 0.995,
+        .decision_low = assay_reading_of(1.1),
+        .decision_high = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA),
+    };
+    assay_record_difference difference = {"cpu", "before.json", "after.json", "Z80", NULL};
+    assert_int_equal(assay_record_add_comparison(record, &comparison), ASSAY_OK);
+    assert_int_equal(assay_record_add_difference(record, &difference), ASSAY_OK);
+}
+
 static inline void fill_process(assay_record *record)
 {
     static const char *const command[] = {"python3", "-c", "print(\"hi\")", ""};
@@ -132,6 +193,7 @@ static inline assay_record *sample_record(void)
     fill_process(record);
     fill_operations(record);
     fill_lists(record);
+    fill_subjects(record);
     record->integrity = (assay_record_integrity){1, 2, 3, 4, 5, INT64_MAX};
     return record;
 }

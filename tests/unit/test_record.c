@@ -75,6 +75,8 @@ static void test_every_missing_reading_keeps_its_reason(void **state)
         MISS(assay_record_operation, &record->operations[0], rss_delta_bytes, gpu_peak_bytes);
         MISS(assay_record_metric, &record->metrics[0], cpu_delta_bytes, gpu_peak_bytes);
         MISS(assay_record_clock, &record->clock, frequency_hz, cost_ns);
+        MISS(assay_record_subject, &record->subjects[0], mean_seconds, peak_rss_bytes);
+        MISS(assay_record_comparison, &record->comparisons[0], ratio, high);
         check_round_trip(record, ASSAY_RECORD_EVENTS);
     }
     assay_record_free(record);
@@ -201,6 +203,59 @@ static void test_facts_are_unique_and_bounded(void **state)
     assay_record_free(record);
 }
 
+static void test_parameters_are_unique_and_bounded(void **state)
+{
+    (void)state;
+    assay_record *record = NULL;
+    assay_record_subject subject;
+    assert_int_equal(assay_record_new(&record), ASSAY_OK);
+    assay_record_subject_init(&subject);
+    subject.name = "x";
+    char key[16];
+    for (int i = 0; i < ASSAY_RECORD_MAX_PARAMETERS; i++) {
+        snprintf(key, sizeof key, "k%d", i);
+        assert_int_equal(assay_record_add_parameter(record, &subject, key, "1"), ASSAY_OK);
+    }
+    assert_int_equal(assay_record_add_parameter(record, &subject, "k5", "2"), ASSAY_OK);
+    assert_int_equal(assay_record_add_parameter(record, &subject, "more", "1"), ASSAY_E_LIMIT);
+    assert_int_equal(assay_record_add_parameter(record, &subject, "unavailable", "1"),
+                     ASSAY_E_ARGUMENT);
+    assert_int_equal(subject.parameter_count, ASSAY_RECORD_MAX_PARAMETERS);
+    assert_string_equal(subject.parameters[5].value, "2");
+    assert_string_equal(subject.parameters[63].key, "k63");
+    assert_int_equal(assay_record_add_subject(record, &subject), ASSAY_OK);
+    check_round_trip(record, 0);
+    assay_record_free(record);
+}
+
+static void test_benchmarks_show_their_comparisons(void **state)
+{
+    (void)state;
+    assay_record *record = NULL;
+    assay_record_subject subject;
+    assert_int_equal(assay_record_new(&record), ASSAY_OK);
+    char *text = printed(record, ASSAY_RECORD_COMPACT);
+    assert_null(strstr(text, "comparisons"));
+    free(text);
+    assay_record_subject_init(&subject);
+    subject.name = "x";
+    assert_int_equal(assay_record_add_subject(record, &subject), ASSAY_OK);
+    text = printed(record, ASSAY_RECORD_COMPACT);
+    assert_non_null(strstr(text, "\"comparisons\":[]"));
+    free(text);
+    assay_record_comparison comparison;
+    assay_record_comparison_init(&comparison);
+    assert_int_equal(comparison.ratio.validity, ASSAY_NOT_MEASURED);
+    comparison.baseline = comparison.candidate = "x";
+    comparison.reason = "too few samples";
+    assert_int_equal(assay_record_add_comparison(record, &comparison), ASSAY_OK);
+    text = printed(record, ASSAY_RECORD_COMPACT);
+    assert_non_null(strstr(text, "\"ratio\":null,\"low\":null,\"high\":null,"
+                                 "\"verdict\":\"inconclusive\",\"reason\":\"too few samples\""));
+    free(text);
+    assay_record_free(record);
+}
+
 static void test_texts_are_made_printable_and_bounded(void **state)
 {
     (void)state;
@@ -254,6 +309,20 @@ static void test_dangling_references_are_not_written(void **state)
     record->lanes[1].kind = ASSAY_LANE_TASK;
     record->metrics[0].operation = NULL;
     check_refused(record, "metrics[0].operation: missing");
+    record->metrics[0].operation = "x";
+    record->subjects[0].samples_seconds = NULL;
+    check_refused(record, "subjects[0].samples_seconds: missing");
+    record->subjects[0].sample_count = 0;
+    record->subjects[1].name = NULL;
+    check_refused(record, "subjects[1].name: missing");
+    record->subjects[1].name = "x";
+    record->comparisons[0].verdict = (assay_verdict)4;
+    check_refused(record, "comparisons[0].verdict: 4 is no verdict");
+    record->comparisons[0].candidate = NULL;
+    check_refused(record, "comparisons[0].candidate: missing");
+    record->comparison_count = 0;
+    record->differences[0].what = NULL;
+    check_refused(record, "differences[0].what: missing");
     assay_record_free(record);
 }
 
@@ -308,6 +377,7 @@ static size_t field_size(assay__field_type type)
     case ASSAY__FIELD_PARENT:
     case ASSAY__FIELD_INDEX:
     case ASSAY__FIELD_LANE_KIND:
+    case ASSAY__FIELD_VERDICT:
         return 4;
     default:
         return 8;
@@ -348,6 +418,8 @@ static void test_no_member_is_forgotten(void **state)
         {assay__record_counter_fields, sizeof(assay_record_counter)},
         {assay__record_lane_fields, sizeof(assay_record_lane)},
         {assay__record_open_span_fields, sizeof(assay_record_open_span)},
+        {assay__record_comparison_fields, sizeof(assay_record_comparison)},
+        {assay__record_difference_fields, sizeof(assay_record_difference)},
         {assay__record_integrity_fields, sizeof(assay_record_integrity)},
     };
     unsigned char bytes[4096];
@@ -360,6 +432,10 @@ static void test_no_member_is_forgotten(void **state)
     cover(bytes, assay__record_operation_fields);
     COVER(assay_record_operation, buckets, sample_count);
     check_covered(bytes, 0, sizeof(assay_record_operation));
+    memset(bytes, 0, sizeof bytes);
+    cover(bytes, assay__record_subject_fields);
+    COVER(assay_record_subject, command, rounds);
+    check_covered(bytes, 0, sizeof(assay_record_subject));
     memset(bytes, 0, sizeof bytes);
     cover(bytes, assay__record_summary_fields);
     cover(bytes, assay__record_process_fields);
@@ -390,6 +466,8 @@ static void test_samples_are_written_when_asked_for(void **state)
     MISS(assay_record_operation, &record->operations[0], min_seconds, p999_seconds);
     MISS(assay_record_operation, &record->operations[0], rss_delta_bytes, gpu_peak_bytes);
     MISS(assay_record_clock, &record->clock, frequency_hz, cost_ns);
+    MISS(assay_record_subject, &record->subjects[0], mean_seconds, peak_rss_bytes);
+    MISS(assay_record_comparison, &record->comparisons[0], ratio, high);
     snprintf(path, sizeof path, "%s/missing.json", folder);
     assert_int_equal(assay_record_write(record, path, ASSAY_RECORD_COMPACT, NULL), ASSAY_OK);
     assert_int_equal(assay_record_new(&empty), ASSAY_OK);
@@ -411,6 +489,8 @@ int main(void)
         cmocka_unit_test(test_counts_beyond_signed_integers),
         cmocka_unit_test(test_arrays_grow_also_after_a_caller_put_its_own),
         cmocka_unit_test(test_facts_are_unique_and_bounded),
+        cmocka_unit_test(test_parameters_are_unique_and_bounded),
+        cmocka_unit_test(test_benchmarks_show_their_comparisons),
         cmocka_unit_test(test_texts_are_made_printable_and_bounded),
         cmocka_unit_test(test_dangling_references_are_not_written),
         cmocka_unit_test(test_files_are_replaced_whole_or_not_at_all),

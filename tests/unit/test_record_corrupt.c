@@ -216,6 +216,35 @@ static void test_references_that_point_nowhere(void **state)
                "record: lanes[1].kind: 'fiber' is no kind of lane");
 }
 
+/* A record with one key of the first item of an array replaced. */
+static void check_first(const char *array, const char *key, json_t *value, const char *message)
+{
+    json_t *top = sample_json();
+    json_t *item = json_array_get(json_object_get(top, array), 0);
+    assert_int_equal(json_object_set_new(item, key, value), 0);
+    assay_error error = {0};
+    assert_int_equal(parse_json(top, &error), ASSAY_E_FORMAT);
+    assert_string_equal(error.message, message);
+    json_decref(top);
+}
+
+static void test_benchmarks_that_do_not_add_up(void **state)
+{
+    (void)state;
+    check_first("subjects", "rounds", json_pack("[ii]", 1, 2),
+                "record: subjects[0].rounds: 2 for 3 samples");
+    check_first("subjects", "rounds", json_pack("[iii]", 1, 2, 2),
+                "record: subjects[0].rounds[2]: does not ascend");
+    check_first("subjects", "rounds", json_pack("[iii]", 1, 2, -2),
+                "record: subjects[0].rounds[2]: -2 is not within 0 … 4294967295");
+    check_first("subjects", "samples_seconds", json_pack("[s]", "1 s"),
+                "record: subjects[0].samples_seconds[0]: a number is expected, not a string");
+    check_first("subjects", "parameters", json_pack("{si}", "n", 4),
+                "record: subjects[0].parameters.n: a string is expected, not an integer");
+    check_first("comparisons", "verdict", json_string("better"),
+                "record: comparisons[0].verdict: 'better' is no verdict");
+}
+
 static void test_not_a_record(void **state)
 {
     (void)state;
@@ -305,7 +334,7 @@ static void test_unknown_keys_are_ignored(void **state)
     (void)state;
     json_t *top = sample_json();
     assay_error error = {0};
-    assert_int_equal(json_object_set_new(top, "comparisons", json_pack("[{si}]", "x", 1)), 0);
+    assert_int_equal(json_object_set_new(top, "predictions", json_pack("[{si}]", "x", 1)), 0);
     assert_int_equal(json_object_set_new(json_object_get(top, "clock"), "drift", json_true()), 0);
     if (parse_json(top, &error) != ASSAY_OK)
         fail_msg("%s", error.message);
@@ -338,6 +367,7 @@ int main(void)
         cmocka_unit_test(test_a_wrong_type_in_every_field),
         cmocka_unit_test(test_values_out_of_range),
         cmocka_unit_test(test_references_that_point_nowhere),
+        cmocka_unit_test(test_benchmarks_that_do_not_add_up),
         cmocka_unit_test(test_not_a_record),
         cmocka_unit_test(test_nesting_without_end),
         cmocka_unit_test(test_names_from_outside),
