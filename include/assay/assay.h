@@ -11,6 +11,7 @@
 #include "assay/record.h"
 #include "assay/report.h"
 #include "assay/snapshot.h"
+#include "assay/stats.h"
 #include "assay/status.h"
 
 #endif

@@ -1,0 +1,25 @@
+/* What every call asks of its input first. */
+#ifndef ASSAY_STATS_CHECK_H
+#define ASSAY_STATS_CHECK_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* An array of `count` numbers, each finite? */
+static inline bool assay__stats_finite(const double *values, size_t count)
+{
+    if (values == NULL && count > 0)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(values[i]))
+            return false;
+    return true;
+}
+
+static inline bool assay__stats_level(double level)
+{
+    return level > 0 && level < 1;
+}
+
+#endif

@@ -1,0 +1,84 @@
+#include "assay/stats.h"
+#include "stats/check.h"
+#include "stats/order.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static assay_reading quantile_of_sorted(const double *sorted, size_t count, double q)
+{
+    double outside = (double)count * fmin(q, 1 - q);
+    bool exempt = q == 0 || q == 0.5 || q == 1;
+    /* a hair of room: 20 × (1 − 0.95) is not quite 1 in binary */
+    if (count == 0 || (!exempt && outside < 1 - 1e-9))
+        return assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
+    return assay_reading_of(assay__stats_sorted_quantile(sorted, count, q));
+}
+
+assay_status assay_stats_quantile(const double *values, size_t count, double q,
+                                  assay_reading *quantile)
+{
+    if (!assay__stats_finite(values, count) || !(q >= 0 && q <= 1))
+        return ASSAY_E_ARGUMENT;
+    if (count == 0) {
+        *quantile = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
+        return ASSAY_OK;
+    }
+    double *sorted = assay__stats_sorted_copy(values, count);
+    if (sorted == NULL)
+        return ASSAY_E_MEMORY;
+    *quantile = quantile_of_sorted(sorted, count, q);
+    free(sorted);
+    return ASSAY_OK;
+}
+
+static assay_summary empty_summary(void)
+{
+    assay_reading none = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
+    return (assay_summary){0, none, none, none, none, none, none, none, none, none, none, none};
+}
+
+static void fill_moments(const double *sorted, size_t count, assay_summary *summary)
+{
+    double mean = 0, square = 0, n = (double)count;
+    for (size_t i = 0; i < count; i++)
+        mean += sorted[i] / n;
+    mean = fmin(fmax(mean, sorted[0]), sorted[count - 1]); /* rounding must not leave the range */
+    for (size_t i = 0; i < count; i++)
+        square += (sorted[i] - mean) * (sorted[i] - mean);
+    summary->mean = assay_reading_of(mean);
+    if (count > 1)
+        summary->std = assay_reading_of(sqrt(square / (n - 1)));
+}
+
+assay_status assay_stats_summarize(const double *values, size_t count, assay_summary *summary)
+{
+    if (!assay__stats_finite(values, count))
+        return ASSAY_E_ARGUMENT;
+    assay_summary result = empty_summary();
+    result.count = count;
+    if (count == 0) {
+        *summary = result;
+        return ASSAY_OK;
+    }
+    double *sorted = assay__stats_sorted_copy(values, count);
+    if (sorted == NULL)
+        return ASSAY_E_MEMORY;
+    fill_moments(sorted, count, &result);
+    result.min = assay_reading_of(sorted[0]);
+    result.max = assay_reading_of(sorted[count - 1]);
+    double median = assay__stats_sorted_median(sorted, count);
+    result.median = assay_reading_of(median);
+    result.p25 = quantile_of_sorted(sorted, count, 0.25);
+    result.p75 = quantile_of_sorted(sorted, count, 0.75);
+    result.p90 = quantile_of_sorted(sorted, count, 0.90);
+    result.p95 = quantile_of_sorted(sorted, count, 0.95);
+    result.p99 = quantile_of_sorted(sorted, count, 0.99);
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = fabs(sorted[i] - median);
+    assay__stats_sort(sorted, count);
+    result.mad = assay_reading_of(assay__stats_sorted_median(sorted, count));
+    free(sorted);
+    *summary = result;
+    return ASSAY_OK;
+}

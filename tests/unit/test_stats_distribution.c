@@ -1,0 +1,74 @@
+/* Distribution functions against SciPy 1.10.1 (scipy.stats norm, t, f, chi2: ppf and cdf), but for
+ * t(29, 0.6), where its ppf is off in the tenth digit: integrated numerically. */
+#include "stats_fixture.h"
+
+static void normal_quantiles(void **state)
+{
+    (void)state;
+    assert_close(assay_stats_normal_quantile(1e-300), -37.0470962993612, 1e-13);
+    assert_close(assay_stats_normal_quantile(1e-10), -6.361340902404056, 1e-13);
+    assert_close(assay_stats_normal_quantile(0.001), -3.090232306167813, 1e-13);
+    assert_close(assay_stats_normal_quantile(0.3), -0.5244005127080409, 1e-13);
+    assert_close(assay_stats_normal_quantile(0.975), 1.959963984540054, 1e-13);
+    assert_close(assay_stats_normal_quantile(0.5), 0, 1e-15);
+    assert_close(assay_stats_normal_cdf(1.959963984540054), 0.975, 1e-14);
+}
+
+static void student_quantiles(void **state)
+{
+    static const struct {
+        double df, p, t;
+    } known[] = {
+        {1, 0.975, 12.706204736432095},      {1, 0.995, 63.65674116287399},
+        {1.6, 0.975, 5.517245440726716},     {1.6, 0.995, 15.330932576554343},
+        {1.6, 0.6, 0.2977250098669101},      {2.5, 0.995, 7.16372813402124},
+        {5, 0.975, 2.5705818366147395},      {29, 0.975, 2.045229642132703},
+        {29, 0.6, 0.2556836345712570},       {1000, 0.995, 2.580754698065942},
+        {1000000, 0.975, 1.959966356814107},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(known); i++) {
+        assert_close(assay_stats_student_quantile(known[i].p, known[i].df), known[i].t, 1e-9);
+        assert_close(assay_stats_student_quantile(1 - known[i].p, known[i].df), -known[i].t, 1e-9);
+        assert_close(assay_stats_student_cdf(known[i].t, known[i].df), known[i].p, 1e-9);
+    }
+    assert_close(assay_stats_student_cdf(-1.3, 29), 0.10191959183101489, 1e-11);
+    assert_close(assay_stats_student_cdf(40, 1.2), 0.9959956118548687, 1e-11);
+    assert_close(assay_stats_student_quantile(0.975, INFINITY), 1.959963984540054, 1e-12);
+}
+
+static void other_distributions(void **state)
+{
+    (void)state;
+    assert_close(assay_stats_f_cdf(3.5, 2, 27), 0.9554912460535997, 1e-11);
+    assert_close(assay_stats_f_cdf(0.4, 7.5, 3.25), 0.13622778909936933, 1e-11);
+    assert_close(assay_stats_chi_square_cdf(3.84, 1), 0.9499564787512949, 1e-11);
+    assert_close(assay_stats_chi_square_cdf(50, 40), 0.8664251659143496, 1e-11);
+    assert_close(assay_stats_chi_square_cdf(0.5, 3.5), 0.04696397883043818, 1e-11);
+}
+
+static void outside_the_domain(void **state)
+{
+    (void)state;
+    assert_true(isnan(assay_stats_normal_quantile(-0.1)));
+    assert_true(isnan(assay_stats_normal_quantile(NAN)));
+    assert_true(isinf(assay_stats_normal_quantile(1)));
+    assert_true(isnan(assay_stats_student_quantile(0.9, 0)));
+    assert_true(isnan(assay_stats_student_quantile(1.1, 3)));
+    assert_true(isinf(assay_stats_student_quantile(0, 3)));
+    assert_true(isnan(assay_stats_student_cdf(NAN, 3)));
+    assert_close(assay_stats_student_cdf(INFINITY, 3), 1, 0);
+    assert_close(assay_stats_f_cdf(-1, 2, 3), 0, 0);
+    assert_true(isnan(assay_stats_chi_square_cdf(1, -2)));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(normal_quantiles),
+        cmocka_unit_test(student_quantiles),
+        cmocka_unit_test(other_distributions),
+        cmocka_unit_test(outside_the_domain),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
