@@ -4,7 +4,7 @@
  * copies only our private pages, but every page of libc that the copy touches on its way to exec
  * counts, 64 KiB at a time; fork(), setenv() and execvp() together cost a megabyte, more than
  * /usr/bin/true has. So everything is prepared before: the file is found and the environment built
- * by the parent, the process is made by the bare system call, and the copy makes four more of them
+ * by the parent, the process is made by the bare system call, and the copy makes a few more of them
  * and is gone. What it leaves behind is below what the kernel's counters resolve
  * (tests/accuracy/test_run.sh).
  *
@@ -39,6 +39,7 @@ typedef struct recipe {
     char *const *command;
     char **environment;
     const sigset_t *signal_mask;
+    const launch_streams *streams;
     int report; /* writing end of the pipe */
 } recipe;
 
@@ -142,6 +143,10 @@ _Noreturn static void become(const recipe *r)
 {
     handover message = {0};
     struct timespec now = {0};
+    const int streams[] = {r->streams->input, r->streams->output, r->streams->error};
+    for (int i = 0; i < 3; i++)
+        if (streams[i] >= 0)
+            syscall(SYS_dup3, streams[i], i, 0);
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, r->signal_mask, NULL, KERNEL_SIGSET_BYTES);
     syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
     message.start_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
@@ -192,11 +197,12 @@ static launch_result fork_and_exec(recipe *r)
     return result;
 }
 
-launch_result launch_start(char *const *command, const launch_variable *variables, size_t count,
-                           const sigset_t *signal_mask)
+launch_result launch_start_with(char *const *command, const launch_variable *variables,
+                                size_t count, const sigset_t *signal_mask,
+                                const launch_streams *streams)
 {
     launch_result result = {0};
-    recipe r = {.command = command, .signal_mask = signal_mask};
+    recipe r = {.command = command, .signal_mask = signal_mask, .streams = streams};
     char *path = find_program(command[0]);
     if (path == NULL)
         return (launch_result){.failure = errno, .found = errno != ENOENT && errno != ENOTDIR};
@@ -212,4 +218,11 @@ launch_result launch_start(char *const *command, const launch_variable *variable
     free_environment(r.environment, count);
     free(path);
     return result;
+}
+
+launch_result launch_start(char *const *command, const launch_variable *variables, size_t count,
+                           const sigset_t *signal_mask)
+{
+    static const launch_streams ours = {-1, -1, -1};
+    return launch_start_with(command, variables, count, signal_mask, &ours);
 }

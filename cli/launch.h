@@ -28,4 +28,14 @@ void launch_block_signals(sigset_t *original);
 launch_result launch_start(char *const *command, const launch_variable *variables, size_t count,
                            const sigset_t *signal_mask);
 
+/* Descriptors that become the program's standard streams; -1 keeps ours. */
+typedef struct launch_streams {
+    int input, output, error;
+} launch_streams;
+
+/* The same with other streams. */
+launch_result launch_start_with(char *const *command, const launch_variable *variables,
+                                size_t count, const sigset_t *signal_mask,
+                                const launch_streams *streams);
+
 #endif

@@ -118,6 +118,55 @@ static bool parse_count(const char *text, size_t *count)
     return true;
 }
 
+static bool parse_number(const char *text, option_number *number)
+{
+    char *end = NULL;
+    errno = 0;
+    number->value = strtoull(text, &end, 10);
+    number->given = *text >= '0' && *text <= '9' && *end == '\0' && errno == 0;
+    return number->given;
+}
+
+static bool parse_share(const char *text, double *share)
+{
+    char *end = NULL;
+    errno = 0;
+    double value = strtod(text, &end);
+    if (end == text || errno != 0)
+        return false;
+    while (*end == ' ')
+        end++;
+    if (*end == '%') {
+        value /= 100;
+        end++;
+    }
+    if (*end != '\0' || !(value > 0 && value < 1))
+        return false;
+    *share = value;
+    return true;
+}
+
+static bool store_text(const command *self, const option *found, const char *value, void *field)
+{
+    option_list *list = field;
+    if (*value == '\0') {
+        message_error("assay %s: option '--%s' needs a non-empty %s", self->name, found->name,
+                      found->argument);
+        return false;
+    }
+    if (found->type == OPTION_TEXT) {
+        *(const char **)field = value;
+        return true;
+    }
+    if (list->count == OPTION_LIST_MAX) {
+        message_error("assay %s: option '--%s' is given more than %d times", self->name,
+                      found->name, OPTION_LIST_MAX);
+        return false;
+    }
+    list->items[list->count++] = value;
+    return true;
+}
+
 static bool store(const command *self, const option *found, const char *value, void *settings)
 {
     void *field = (char *)settings + found->offset;
@@ -126,12 +175,8 @@ static bool store(const command *self, const option *found, const char *value, v
         *(bool *)field = true;
         return true;
     case OPTION_TEXT:
-        *(const char **)field = value;
-        if (*value != '\0')
-            return true;
-        message_error("assay %s: option '--%s' needs a non-empty %s", self->name, found->name,
-                      found->argument);
-        return false;
+    case OPTION_LIST:
+        return store_text(self, found, value, field);
     case OPTION_SECONDS:
         if (parse_seconds(value, field))
             return true;
@@ -143,6 +188,18 @@ static bool store(const command *self, const option *found, const char *value, v
             return true;
         message_error("assay %s: '%s' is not a whole number above 0 for '--%s'", self->name, value,
                       found->name);
+        return false;
+    case OPTION_NUMBER:
+        if (parse_number(value, field))
+            return true;
+        message_error("assay %s: '%s' is not a whole number for '--%s'", self->name, value,
+                      found->name);
+        return false;
+    case OPTION_SHARE:
+        if (parse_share(value, field))
+            return true;
+        message_error("assay %s: '%s' is not a share for '--%s'; write for example 2%% or 0.02",
+                      self->name, value, found->name);
         return false;
     }
     return false;

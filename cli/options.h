@@ -16,8 +16,23 @@ typedef enum option_type {
     OPTION_FLAG,    /* bool */
     OPTION_TEXT,    /* const char *, pointing into argv */
     OPTION_SECONDS, /* double, seconds > 0; typed with a unit: "50us", "10ms", "0.5s", "2min" */
-    OPTION_COUNT    /* size_t, >= 1 */
+    OPTION_COUNT,   /* size_t, >= 1 */
+    OPTION_NUMBER,  /* option_number, >= 0 */
+    OPTION_SHARE,   /* double, 0 < share < 1; typed "2%" or "0.02" */
+    OPTION_LIST     /* option_list: an OPTION_TEXT that may be given several times */
 } option_type;
+
+/* A number for which 0 means something else than "not given". */
+typedef struct option_number {
+    unsigned long long value;
+    bool given;
+} option_number;
+
+enum { OPTION_LIST_MAX = 256 };
+typedef struct option_list {
+    const char *items[OPTION_LIST_MAX]; /* pointing into argv */
+    size_t count;
+} option_list;
 
 typedef struct option {
     const char *name;
