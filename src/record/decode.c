@@ -10,7 +10,6 @@
  * measured. null stands for a plain number that was not finite. Other plain fields must be there.
  */
 #include <jansson.h>
-#include <locale.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -22,6 +21,7 @@
 #include "record/decode_fields.h"
 #include "record/decode_value.h"
 #include "record/fields.h"
+#include "record/import.h"
 
 static const size_t FILE_MAXIMUM = (size_t)1 << 30;
 
@@ -303,51 +303,44 @@ static assay_status read_record(assay__decoder *d, const json_t *top)
     return status;
 }
 
-/* jansson converts numbers by strtod and knows decimal points of one byte only; some locales have
- * longer ones. The C locale is set for this thread alone, and only here. */
-static json_t *load(const char *json, size_t length, json_error_t *error)
+static assay_status read_any(assay__decoder *d, const json_t *top)
 {
-    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    locale_t previous = c_locale != (locale_t)0 ? uselocale(c_locale) : (locale_t)0;
-    json_t *top = json_loadb(json, length, JSON_REJECT_DUPLICATES, error);
-    if (c_locale != (locale_t)0) {
-        uselocale(previous);
-        freelocale(c_locale);
-    }
-    return top;
+    static const struct {
+        bool (*recognise)(const json_t *top);
+        assay_status (*import)(assay__decoder *d, const json_t *top);
+    } formats[] = {
+        {assay__is_google_benchmark, assay__import_google_benchmark},
+        {assay__is_hyperfine, assay__import_hyperfine},
+        {assay__is_pyperf, assay__import_pyperf},
+    };
+    if (json_object_get(top, "schema") != NULL)
+        return read_record(d, top);
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (formats[i].recognise(top))
+            return formats[i].import(d, top);
+    return assay__fail(d->error, ASSAY_E_FORMAT,
+                       "%s: neither an assay record nor JSON of Google Benchmark, hyperfine or "
+                       "pyperf",
+                       assay__decoder_source(d));
 }
 
-static assay_status reject_syntax(const assay__decoder *d, const json_error_t *found)
-{
-    enum json_error_code code = json_error_code(found);
-    if (code == json_error_out_of_memory)
-        return assay__decoder_out_of_memory(d);
-    bool nul = code == json_error_null_character || code == json_error_null_byte_in_key;
-    bool cut = code == json_error_premature_end_of_input;
-    return assay__fail(
-        d->error, cut ? ASSAY_E_TRUNCATED : ASSAY_E_FORMAT, "%s:%d:%d: %s%s",
-        assay__decoder_source(d), found->line, found->column,
-        cut ? "cut short: " : "not JSON: ", nul ? "\\u0000 within a string" : found->text);
-}
+typedef assay_status top_reader(assay__decoder *d, const json_t *top);
 
-static assay_status decode(const char *source, const char *json, size_t length, assay_error *error,
-                           assay_record **record)
+static assay_status decode(const char *source, const char *json, size_t length, top_reader *read,
+                           assay_error *error, assay_record **record)
 {
     assay__decoder d = {.source = source, .error = error};
-    json_error_t syntax;
+    json_t *top = NULL;
     *record = NULL;
-    if (length == 0)
-        return assay__fail(error, ASSAY_E_TRUNCATED, "%s: empty; a run record in JSON is expected",
-                           assay__decoder_source(&d));
-    json_t *top = load(json, length, &syntax);
-    if (top == NULL)
-        return reject_syntax(&d, &syntax);
-    assay_status status = assay_record_new(&d.record);
+    assay_status status = assay__decode_syntax(&d, json, length, &top);
+    if (status != ASSAY_OK)
+        return status;
+    status = assay_record_new(&d.record);
     if (status != ASSAY_OK) {
         status = assay__decoder_out_of_memory(&d);
         goto cleanup;
     }
-    status = read_record(&d, top);
+    status = read(&d, top);
     if (status == ASSAY_OK)
         status = assay__record_check(d.record, assay__decoder_source(&d), ASSAY_E_FORMAT, error);
     if (status == ASSAY_OK) {
@@ -360,20 +353,37 @@ cleanup:
     return status;
 }
 
-assay_status assay_record_parse(const char *json, size_t length, assay_error *error,
+static assay_status decode_file(const char *path, top_reader *read, assay_error *error,
                                 assay_record **record)
-{
-    return decode(NULL, json, length, error, record);
-}
-
-assay_status assay_record_read(const char *path, assay_error *error, assay_record **record)
 {
     assay__buffer buffer;
     *record = NULL;
     assay__buffer_init(&buffer, FILE_MAXIMUM);
     assay_status status = assay__file_read(path, &buffer, error);
     if (status == ASSAY_OK)
-        status = decode(path, buffer.data, buffer.length, error, record);
+        status = decode(path, buffer.data, buffer.length, read, error, record);
     assay__buffer_release(&buffer);
     return status;
+}
+
+assay_status assay_record_parse(const char *json, size_t length, assay_error *error,
+                                assay_record **record)
+{
+    return decode(NULL, json, length, read_record, error, record);
+}
+
+assay_status assay_record_read(const char *path, assay_error *error, assay_record **record)
+{
+    return decode_file(path, read_record, error, record);
+}
+
+assay_status assay_record_load(const char *path, assay_error *error, assay_record **record)
+{
+    return decode_file(path, read_any, error, record);
+}
+
+assay_status assay_record_import(const char *json, size_t length, assay_error *error,
+                                 assay_record **record)
+{
+    return decode(NULL, json, length, read_any, error, record);
 }

@@ -2,6 +2,7 @@
  * wrong with it: reading a million events must not format a million paths. */
 #include "record/decode_value.h"
 
+#include <locale.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -177,4 +178,42 @@ assay_status assay__decode_small(const assay__decoder *d, const char *key, const
     assay_status status = assay__decode_integer(d, key, value, 0, high, &integer);
     *number = (int32_t)integer;
     return status;
+}
+
+/* jansson converts numbers by strtod and knows decimal points of one byte only; some locales have
+ * longer ones. The C locale is set for this thread alone, and only here. */
+static json_t *load(const char *json, size_t length, json_error_t *error)
+{
+    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    locale_t previous = c_locale != (locale_t)0 ? uselocale(c_locale) : (locale_t)0;
+    json_t *top = json_loadb(json, length, JSON_REJECT_DUPLICATES, error);
+    if (c_locale != (locale_t)0) {
+        uselocale(previous);
+        freelocale(c_locale);
+    }
+    return top;
+}
+
+static assay_status reject_syntax(const assay__decoder *d, const json_error_t *found)
+{
+    enum json_error_code code = json_error_code(found);
+    if (code == json_error_out_of_memory)
+        return assay__decoder_out_of_memory(d);
+    bool nul = code == json_error_null_character || code == json_error_null_byte_in_key;
+    bool cut = code == json_error_premature_end_of_input;
+    return assay__fail(
+        d->error, cut ? ASSAY_E_TRUNCATED : ASSAY_E_FORMAT, "%s:%d:%d: %s%s",
+        assay__decoder_source(d), found->line, found->column,
+        cut ? "cut short: " : "not JSON: ", nul ? "\\u0000 within a string" : found->text);
+}
+
+assay_status assay__decode_syntax(const assay__decoder *d, const char *json, size_t length,
+                                  json_t **top)
+{
+    json_error_t syntax;
+    if (length == 0)
+        return assay__fail(d->error, ASSAY_E_TRUNCATED,
+                           "%s: empty; a run record in JSON is expected", assay__decoder_source(d));
+    *top = load(json, length, &syntax);
+    return *top != NULL ? ASSAY_OK : reject_syntax(d, &syntax);
 }

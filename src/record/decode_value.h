@@ -47,6 +47,11 @@ assay_status assay__decoder_reject_type(const assay__decoder *d, const char *key
 /* Fail with ASSAY_E_MEMORY. */
 assay_status assay__decoder_out_of_memory(const assay__decoder *d);
 
+/* The bytes as JSON, whatever the locale; ASSAY_E_FORMAT or ASSAY_E_TRUNCATED with line and column.
+ * Caller releases `*top` with json_decref. */
+ASSAY_MUST_USE assay_status assay__decode_syntax(const assay__decoder *d, const char *json,
+                                                 size_t length, json_t **top);
+
 /* A copy of the text in the record's memory. */
 ASSAY_MUST_USE assay_status assay__decode_text(assay__decoder *d, const char *key,
                                                const json_t *value, const char **text);

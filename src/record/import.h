@@ -1,0 +1,52 @@
+/* Other tools' results, turned into subjects of a record.
+ *
+ * Each format has a file of its own. `is_` looks at the outline only, so that a damaged file of a
+ * known tool is reported as such; the import checks every value it takes, and ignores what it does
+ * not know. Times become seconds of one iteration. */
+#ifndef ASSAY_RECORD_IMPORT_H
+#define ASSAY_RECORD_IMPORT_H
+
+#include "record/decode_value.h"
+
+/* {"context": {…}, "benchmarks": […]} */
+bool assay__is_google_benchmark(const json_t *top);
+ASSAY_MUST_USE assay_status assay__import_google_benchmark(assay__decoder *d, const json_t *top);
+
+/* {"results": […]} */
+bool assay__is_hyperfine(const json_t *top);
+ASSAY_MUST_USE assay_status assay__import_hyperfine(assay__decoder *d, const json_t *top);
+
+/* {"version": "1.0", "benchmarks": [{"runs": […]}, …]} */
+bool assay__is_pyperf(const json_t *top);
+ASSAY_MUST_USE assay_status assay__import_pyperf(assay__decoder *d, const json_t *top);
+
+/* ---- What the formats share ----------------------------------------------------------------- */
+
+/* Where the members of `object` named `from` go among the facts, under the name `to`. */
+typedef struct assay__import_fact {
+    const char *from, *to;
+} assay__import_fact;
+
+typedef assay_status assay__import_adder(assay_record *record, const char *key, const char *value,
+                                         assay_validity validity);
+
+/* Texts, numbers and truth values as texts; other types and absent members are passed over. The
+ * table ends with a NULL. */
+ASSAY_MUST_USE assay_status assay__import_facts(assay__decoder *d, const json_t *object,
+                                                const assay__import_fact *table,
+                                                assay__import_adder *add);
+
+/* A scalar as text; "" for other types. */
+enum { ASSAY__IMPORT_SCALAR = 64 };
+const char *assay__import_scalar(const json_t *value, char text[ASSAY__IMPORT_SCALAR]);
+
+/* A time, finite and not negative, in the unit of `seconds_per_unit`. */
+ASSAY_MUST_USE assay_status assay__import_time(const assay__decoder *d, const char *key,
+                                               const json_t *value, double seconds_per_unit,
+                                               double *seconds);
+
+/* Append the subject, or say that memory ran out. */
+ASSAY_MUST_USE assay_status assay__import_subject(assay__decoder *d,
+                                                  const assay_record_subject *subject);
+
+#endif

@@ -1,0 +1,122 @@
+/* hyperfine's JSON (--export-json): one result for each command, its runs in times[], in seconds.
+ *
+ * Runs whose exit code was not 0 (there are some with --ignore-failure) measured something else
+ * than a run that works; they are counted as failed and their times left out. */
+#include "record/import.h"
+
+bool assay__is_hyperfine(const json_t *top)
+{
+    return json_is_array(json_object_get(top, "results"));
+}
+
+static bool run_failed(const json_t *exit_codes, size_t run)
+{
+    const json_t *code = json_array_get(exit_codes, run);
+    return code != NULL && !(json_is_integer(code) && json_integer_value(code) == 0);
+}
+
+static assay_status read_times(assay__decoder *d, const json_t *result,
+                               assay_record_subject *subject)
+{
+    const json_t *times = json_object_get(result, "times");
+    const json_t *exit_codes = json_object_get(result, "exit_codes");
+    if (!json_is_array(times))
+        return assay__decoder_reject_type(d, "times", "an array of seconds", times);
+    size_t count = json_array_size(times);
+    double *samples = assay_record_allocate(d->record, count, sizeof *samples);
+    if (samples == NULL)
+        return assay__decoder_out_of_memory(d);
+    assay_status status = ASSAY_OK;
+    for (size_t i = 0; i < count && status == ASSAY_OK; i++) {
+        if (run_failed(exit_codes, i)) {
+            subject->failed_runs++;
+            continue;
+        }
+        assay__decoder_enter(d, "times", i);
+        status = assay__import_time(d, NULL, json_array_get(times, i), 1,
+                                    &samples[subject->sample_count++]);
+        assay__decoder_leave(d);
+    }
+    subject->samples_seconds = samples;
+    return status;
+}
+
+/* Figures of all runs, which are those of the samples unless some failed. */
+static void read_summary(const json_t *result, assay_record_subject *subject)
+{
+    const struct {
+        const char *key;
+        assay_reading *reading;
+    } figures[] = {
+        {"mean", &subject->mean_seconds},     {"stddev", &subject->std_seconds},
+        {"median", &subject->median_seconds}, {"min", &subject->min_seconds},
+        {"max", &subject->max_seconds},       {"user", &subject->user_seconds},
+        {"system", &subject->sys_seconds},
+    };
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        const json_t *value = json_object_get(result, figures[i].key);
+        if (json_is_number(value) && subject->failed_runs == 0)
+            *figures[i].reading = assay_reading_of(json_number_value(value));
+    }
+    const json_t *memory = json_object_get(result, "memory_usage_byte");
+    double peak_bytes = 0;
+    for (size_t i = 0; i < json_array_size(memory); i++) {
+        double bytes = json_number_value(json_array_get(memory, i));
+        peak_bytes = bytes > peak_bytes ? bytes : peak_bytes;
+    }
+    if (peak_bytes > 0)
+        subject->peak_rss_bytes = assay_reading_of(peak_bytes);
+}
+
+static assay_status read_parameters(assay__decoder *d, const json_t *result,
+                                    assay_record_subject *subject)
+{
+    char scalar[ASSAY__IMPORT_SCALAR];
+    const char *key;
+    json_t *value;
+    json_object_foreach(json_object_get(result, "parameters"), key, value)
+    {
+        assay_status status = assay_record_add_parameter(d->record, subject, key,
+                                                         assay__import_scalar(value, scalar));
+        if (status == ASSAY_E_MEMORY)
+            return assay__decoder_out_of_memory(d);
+        if (status != ASSAY_OK)
+            return assay__decoder_reject(d, "parameters", "'%.40s' cannot be taken over: %s", key,
+                                         assay_status_message(status));
+    }
+    return ASSAY_OK;
+}
+
+static assay_status read_result(assay__decoder *d, const json_t *result)
+{
+    if (!json_is_object(result))
+        return assay__decoder_reject_type(d, NULL, "an object", result);
+    assay_record_subject subject;
+    assay_record_subject_init(&subject);
+    subject.source = "hyperfine";
+    subject.iterations = 1;
+    assay_status status =
+        assay__decode_text(d, "command", json_object_get(result, "command"), &subject.name);
+    if (status == ASSAY_OK)
+        status = read_times(d, result, &subject);
+    if (status == ASSAY_OK)
+        status = read_parameters(d, result, &subject);
+    if (status != ASSAY_OK)
+        return status;
+    read_summary(result, &subject);
+    return assay__import_subject(d, &subject);
+}
+
+assay_status assay__import_hyperfine(assay__decoder *d, const json_t *top)
+{
+    const json_t *results = json_object_get(top, "results");
+    assay_status status = ASSAY_OK;
+    d->record->kind = "bench";
+    d->record->assay_version = NULL;
+    for (size_t i = 0; i < json_array_size(results) && status == ASSAY_OK; i++) {
+        assay__decoder_enter(d, "results", i);
+        status = read_result(d, json_array_get(results, i));
+        assay__decoder_leave(d);
+    }
+    return status;
+}
