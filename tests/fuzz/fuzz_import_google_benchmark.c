@@ -1,0 +1,6 @@
+#include "fuzz/import.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    return fuzz_import(data, size, assay__import_google_benchmark);
+}

@@ -1,0 +1,173 @@
+/* Results of other tools become subjects; files that are not what they look like are refused by
+ * name and place. Files written by the tools themselves: tests/accuracy/test_import.sh. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include "assay/record.h"
+
+static assay_record *load(const char *seed)
+{
+    char path[4096];
+    const char *folder = getenv("ASSAY_SOURCE"); /* set by ctest */
+    if (folder == NULL)
+        skip();
+    snprintf(path, sizeof path, "%s/tests/fuzz/corpus/%s", folder, seed);
+    assay_record *record = NULL;
+    assay_error error = {0};
+    if (assay_record_load(path, &error, &record) != ASSAY_OK)
+        fail_msg("%s", error.message);
+    return record;
+}
+
+static const char *fact(const assay_record_fact *facts, size_t count, const char *key)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(facts[i].key, key) == 0)
+            return facts[i].value;
+    return "(none)";
+}
+
+static void check_samples(const assay_record_subject *subject, size_t count, const double *expected)
+{
+    assert_int_equal(subject->sample_count, count);
+    assert_null(subject->rounds);
+    for (size_t i = 0; i < count; i++)
+        assert_float_equal(subject->samples_seconds[i], expected[i], 1e-15);
+}
+
+static void test_repetitions_are_samples(void **state)
+{
+    (void)state;
+    assay_record *record = load("import_google_benchmark/repetitions.json");
+    assert_string_equal(record->kind, "bench");
+    assert_int_equal(record->subject_count, 2);
+    const assay_record_subject *sort = &record->subjects[0], *copy = &record->subjects[1];
+    assert_string_equal(sort->name, "sort/8");
+    assert_string_equal(sort->source, "google-benchmark");
+    assert_int_equal(sort->iterations, 100);
+    check_samples(sort, 2, (double[]){2e-6, 4e-6});
+    assert_string_equal(copy->name, "copy");
+    assert_int_equal(copy->failed_runs, 1);
+    check_samples(copy, 1, (double[]){5e-3});
+    assert_string_equal(fact(record->machine, record->machine_count, "cores"), "2");
+    assert_string_equal(fact(record->build, record->build_count, "library_build_type"), "release");
+    assert_string_equal(record->created, "2026-11-01T10:00:00+00:00");
+    assay_record_free(record);
+}
+
+static void test_times_are_samples(void **state)
+{
+    (void)state;
+    assay_record *record = load("import_hyperfine/two.json");
+    assert_int_equal(record->subject_count, 2);
+    const assay_record_subject *sleep = &record->subjects[0], *flaky = &record->subjects[1];
+    assert_string_equal(sleep->name, "sleep 0.1");
+    assert_string_equal(sleep->source, "hyperfine");
+    check_samples(sleep, 2, (double[]){0.102, 0.103});
+    assert_int_equal(sleep->parameter_count, 1);
+    assert_string_equal(sleep->parameters[0].value, "0.1");
+    assert_float_equal(sleep->mean_seconds.value, 0.1025, 0);
+    assert_float_equal(sleep->peak_rss_bytes.value, 2048, 0);
+    check_samples(flaky, 1, (double[]){0.2});
+    assert_int_equal(flaky->failed_runs, 2);
+    assert_int_equal(flaky->mean_seconds.validity, ASSAY_NOT_MEASURED); /* of failed runs, too */
+    assay_record_free(record);
+}
+
+static void test_values_of_all_runs_are_samples(void **state)
+{
+    (void)state;
+    assay_record *record = load("import_pyperf/runs.json");
+    assert_int_equal(record->subject_count, 2);
+    const assay_record_subject *telco = &record->subjects[0], *nbody = &record->subjects[1];
+    assert_string_equal(telco->name, "telco");
+    assert_string_equal(telco->source, "pyperf");
+    assert_int_equal(telco->iterations, 32);
+    assert_int_equal(telco->warmup_samples, 4);
+    check_samples(telco, 3, (double[]){0.011, 0.012, 0.0115});
+    assert_string_equal(nbody->name, "nbody");
+    assert_int_equal(nbody->iterations, 4);
+    assert_string_equal(fact(record->machine, record->machine_count, "cpu"), "Z80");
+    assay_record_free(record);
+}
+
+static void test_records_are_loaded_as_before(void **state)
+{
+    (void)state;
+    assay_record *record = load("record/full.json");
+    assert_string_equal(record->kind, "run");
+    assert_int_equal(record->subject_count, 2);
+    assay_record_free(record);
+}
+
+static void check_refused(const char *json, assay_status status, const char *message)
+{
+    assay_error error = {0};
+    assay_record *record = NULL;
+    assert_int_equal(assay_record_import(json, strlen(json), &error, &record), status);
+    assert_null(record);
+    assert_string_equal(error.message, message);
+}
+
+static void test_what_is_refused(void **state)
+{
+    (void)state;
+    check_refused("{\"rows\": []}", ASSAY_E_FORMAT,
+                  "record: neither an assay record nor JSON of Google Benchmark, hyperfine or "
+                  "pyperf");
+    check_refused("[]", ASSAY_E_FORMAT,
+                  "record: neither an assay record nor JSON of Google Benchmark, hyperfine or "
+                  "pyperf");
+    check_refused("{\"schema\": \"assay-record\", \"version\": 2}", ASSAY_E_VERSION,
+                  "record: schema version 2 is newer than 1, the newest this assay reads; update "
+                  "assay");
+    check_refused("{\"context\": {}, \"benchmarks\": [{\"name\": \"a\"}]}", ASSAY_E_FORMAT,
+                  "record: benchmarks[0].real_time: a time is expected, not nothing");
+    check_refused("{\"context\": {}, \"benchmarks\": [{\"name\": \"a\", \"real_time\": -1}]}",
+                  ASSAY_E_FORMAT, "record: benchmarks[0].real_time: -1 is not a time");
+    check_refused("{\"context\": {}, \"benchmarks\": [{\"name\": \"a\", \"real_time\": 1, "
+                  "\"time_unit\": \"h\"}]}",
+                  ASSAY_E_FORMAT, "record: benchmarks[0].time_unit: ns, us, ms or s is expected");
+    check_refused("{\"context\": {}, \"benchmarks\": [{\"run_name\": 7}]}", ASSAY_E_FORMAT,
+                  "record: benchmarks[0].run_name: a string is expected, not an integer");
+    check_refused("{\"context\": {}, \"benchmarks\": [7]}", ASSAY_E_FORMAT,
+                  "record: benchmarks[0]: an object is expected, not an integer");
+    check_refused("{\"results\": [{\"command\": \"a\"}]}", ASSAY_E_FORMAT,
+                  "record: results[0].times: an array of seconds is expected, not nothing");
+    check_refused("{\"results\": [{\"command\": \"a\", \"times\": [1, null]}]}", ASSAY_E_FORMAT,
+                  "record: results[0].times[1]: a time is expected, not null");
+    check_refused("{\"results\": [{\"command\": \"a\", \"times\": [], \"parameters\": "
+                  "{\"unavailable\": \"x\"}}]}",
+                  ASSAY_E_FORMAT,
+                  "record: results[0].parameters: 'unavailable' cannot be taken over: invalid "
+                  "argument");
+    check_refused("{\"version\": \"1.0\", \"benchmarks\": [{\"metadata\": {\"unit\": \"byte\"}}]}",
+                  ASSAY_E_FORMAT,
+                  "record: benchmarks[0].metadata.unit: 'byte' is no time; seconds are expected");
+    check_refused("{\"version\": \"1.0\", \"benchmarks\": [{\"runs\": [{\"values\": [true]}]}]}",
+                  ASSAY_E_FORMAT,
+                  "record: benchmarks[0].runs[0].values: a time is expected, not a truth value");
+    check_refused("{\"version\": \"1.0\", \"benchmarks\": [{\"runs\": [{\"values\": 1}]}]}",
+                  ASSAY_E_FORMAT,
+                  "record: benchmarks[0].runs: run 0: an object with values is expected");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_repetitions_are_samples),
+        cmocka_unit_test(test_times_are_samples),
+        cmocka_unit_test(test_values_of_all_runs_are_samples),
+        cmocka_unit_test(test_records_are_loaded_as_before),
+        cmocka_unit_test(test_what_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
