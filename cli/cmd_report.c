@@ -1,5 +1,6 @@
-/* assay report: shows saved records. */
+/* assay report: shows saved records, and turns them into other tools' formats. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
 
@@ -10,60 +11,154 @@
 #include "output.h"
 
 typedef struct report_settings {
-    const char *json, *trace;
+    const char *format, *json, *output, *trace;
+    bool advice, csv, summary;
 } report_settings;
 
 static const option report_options[] = {
+    {"advice", 'a', OPTION_FLAG, NULL, "Print spans as format advice.",
+     offsetof(report_settings, advice)},
+    {"csv", 'c', OPTION_FLAG, NULL, "Print benchmark results as format csv, spans as csv-spans.",
+     offsetof(report_settings, csv)},
+    {"format", 'f', OPTION_TEXT, "NAME", "Print the records in one of the formats below.",
+     offsetof(report_settings, format)},
     {"json", 'j', OPTION_TEXT, "FILE",
      "Write the record as JSON of the current schema; '-' is standard output.",
      offsetof(report_settings, json)},
+    {"output", 'o', OPTION_TEXT, "FILE",
+     "Write text or format to FILE instead of standard output; '-' is standard output.",
+     offsetof(report_settings, output)},
+    {"summary", 's', OPTION_FLAG, NULL, "Print spans as format summary.",
+     offsetof(report_settings, summary)},
     {"trace", 't', OPTION_TEXT, "FILE",
      "Write its events as a Chrome trace, for ui.perfetto.dev; '-' is standard output.",
      offsetof(report_settings, trace)},
 };
+
+/* Records in the order they were given. */
+typedef struct record_list {
+    assay_record **records;
+    char **names; /* borrowed */
+    size_t count;
+} record_list;
+
+static void print_formats(FILE *stream)
+{
+    size_t count;
+    const assay_export_format *formats = assay_export_formats(&count);
+    fputs("formats:\n", stream);
+    for (size_t i = 0; i < count; i++)
+        fprintf(stream, "  %-23s %s\n", formats[i].name, formats[i].description);
+}
 
 static assay_status print_trace(const void *record, FILE *stream, assay_error *error)
 {
     return assay_report_trace(record, stream, error);
 }
 
-static assay_status print_text(const void *subject, FILE *stream, assay_error *error)
+static assay_status print_record(const assay_record *record, FILE *stream, assay_error *error)
 {
-    const assay_record *record = subject;
     return record->has_process ? assay_report_run(record, stream, error)
                                : assay_report_journal(record, stream, error);
 }
 
-static int show(const report_settings *settings, const assay_record *record)
+static assay_status print_text(const void *subject, FILE *stream, assay_error *error)
+{
+    const record_list *list = subject;
+    assay_status status = ASSAY_OK;
+    for (size_t i = 0; i < list->count && status == ASSAY_OK; i++) {
+        if (list->count > 1)
+            fprintf(stream, "%s%s:\n", i > 0 ? "\n" : "", list->names[i]);
+        status = print_record(list->records[i], stream, error);
+    }
+    return status;
+}
+
+static const char *csv_for(const record_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->records[i]->subject_count > 0)
+            return "csv";
+    return "csv-spans";
+}
+
+static assay_status print_format(const report_settings *settings, const record_list *list,
+                                 assay_error *error)
+{
+    const char *name = settings->format != NULL ? settings->format
+                       : settings->advice       ? "advice"
+                       : settings->summary      ? "summary"
+                                                : csv_for(list);
+    return assay_export_write(assay_export_format_find(name),
+                              (const assay_record *const *)list->records, list->count,
+                              settings->output != NULL ? settings->output : "-", error);
+}
+
+static int show(const report_settings *settings, const record_list *list)
 {
     assay_error error = {0};
     assay_status status = ASSAY_OK;
-    if (settings->json == NULL && settings->trace == NULL)
-        status = assay_report_write("-", print_text, record, &error);
-    if (settings->json != NULL)
-        status = assay_record_write(record, settings->json, ASSAY_RECORD_EVENTS, &error);
+    bool formatted =
+        settings->format != NULL || settings->advice || settings->csv || settings->summary;
+    if (formatted)
+        status = print_format(settings, list, &error);
+    else if (settings->output != NULL || (settings->json == NULL && settings->trace == NULL))
+        status = assay_report_write(settings->output != NULL ? settings->output : "-", print_text,
+                                    list, &error);
+    if (status == ASSAY_OK && settings->json != NULL)
+        status = assay_record_write(list->records[0], settings->json, ASSAY_RECORD_EVENTS, &error);
     if (status == ASSAY_OK && settings->trace != NULL)
-        status = assay_report_write(settings->trace, print_trace, record, &error);
-    return output_check("report", status, &error) ? EX_OK : message_output_exit(status);
+        status = assay_report_write(settings->trace, print_trace, list->records[0], &error);
+    if (output_check("report", status, &error))
+        return EX_OK;
+    return status == ASSAY_E_DATA ? EX_DATAERR : message_output_exit(status);
 }
 
-static int show_file(const report_settings *settings, const char *path)
+static int read_records(record_list *list, char **paths, int count)
 {
-    assay_error error = {0};
-    assay_record *record = NULL;
-    assay_status status = assay_record_read(path, &error, &record);
-    if (status != ASSAY_OK) {
-        message_error("assay report: %s", error.message);
-        return message_input_exit(status);
+    list->names = paths;
+    list->records = calloc((size_t)count, sizeof *list->records);
+    if (list->records == NULL) {
+        message_error("assay report: out of memory");
+        return EX_OSERR;
     }
-    int code = show(settings, record);
-    assay_record_free(record);
-    return code;
+    for (int i = 0; i < count; i++) {
+        assay_error error = {0};
+        assay_status status = assay_record_read(paths[i], &error, &list->records[list->count]);
+        if (status != ASSAY_OK) {
+            message_error("assay report: %s", error.message);
+            return message_input_exit(status);
+        }
+        list->count++;
+    }
+    return EX_OK;
+}
+
+static int refuse_format(const report_settings *settings)
+{
+    int asked = (settings->format != NULL) + settings->advice + settings->csv + settings->summary;
+    if (asked > 1) {
+        message_error("assay report: --format, --advice, --csv and --summary exclude each other");
+        return EX_USAGE;
+    }
+    if (settings->format == NULL || assay_export_format_find(settings->format) != NULL)
+        return EX_OK;
+    size_t count;
+    const assay_export_format *formats = assay_export_formats(&count);
+    const char *nearest = options_nearest(settings->format, &formats->name, count, sizeof *formats);
+    if (nearest != NULL)
+        message_error("assay report: unknown format '%s'; did you mean '%s'?", settings->format,
+                      nearest);
+    else
+        message_error("assay report: unknown format '%s'; 'assay report --help' lists them",
+                      settings->format);
+    return EX_USAGE;
 }
 
 static int report_main(const command *self, int argc, char **argv)
 {
     report_settings settings = {0};
+    record_list list = {0};
     char **operands;
     int count;
     options_outcome outcome = options_parse(self, argc, argv, &settings, &operands, &count);
@@ -77,24 +172,30 @@ static int report_main(const command *self, int argc, char **argv)
         message_error("assay report: --json and --trace take one record, got %d", count);
         return EX_USAGE;
     }
-    const char *outputs[] = {settings.json, settings.trace};
-    int code = output_refuse("report", outputs, sizeof outputs / sizeof *outputs);
-    for (int i = 0; i < count && code == EX_OK; i++) {
-        if (count > 1)
-            printf("%s%s:\n", i > 0 ? "\n" : "", operands[i]);
-        code = show_file(&settings, operands[i]);
-    }
+    const char *outputs[] = {settings.json, settings.output, settings.trace};
+    int code = refuse_format(&settings);
+    if (code == EX_OK)
+        code = output_refuse("report", outputs, sizeof outputs / sizeof *outputs);
+    if (code == EX_OK)
+        code = read_records(&list, operands, count);
+    if (code == EX_OK)
+        code = show(&settings, &list);
+    for (size_t i = 0; i < list.count; i++)
+        assay_record_free(list.records[i]);
+    free(list.records);
     return code;
 }
 
 const command command_report = {
     .name = "report",
-    .summary = "show saved records, or turn one into a trace",
+    .summary = "show saved records, also in other tools' formats",
     .operands = "RECORD...",
     .description = "Shows records saved with --json as text: what ran and what it took, then the\n"
-                   "call tree. With --trace the events of the record become a Chrome trace (the\n"
-                   "record must have been saved with them: assay run --trace T --json R).",
+                   "call tree. With --format they become what other tools read. With --trace the\n"
+                   "events of the record become a Chrome trace (the record must have been saved\n"
+                   "with them: assay run --trace T --json R).",
     .options = report_options,
     .option_count = sizeof report_options / sizeof *report_options,
+    .print_more = print_formats,
     .main = report_main,
 };

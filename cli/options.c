@@ -354,4 +354,8 @@ void options_print_help(const command *self, FILE *stream)
     for (size_t i = 0; i < self->option_count; i++)
         print_option(&self->options[i], stream);
     print_option(&help_option, stream);
+    if (self->print_more != NULL) {
+        fputc('\n', stream);
+        self->print_more(stream);
+    }
 }

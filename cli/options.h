@@ -50,7 +50,8 @@ typedef struct command {
     const char *description; /* shown by `--help` above the options; lines of at most 79 columns */
     const option *options;
     size_t option_count;
-    bool first_operand_ends_options; /* the rest belongs to another program */
+    bool first_operand_ends_options;  /* the rest belongs to another program */
+    void (*print_more)(FILE *stream); /* the end of the help, after an empty line; NULL: none */
     int (*main)(const struct command *self, int argc, char **argv);
 } command;
 

@@ -52,6 +52,48 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_report_journal(const assay_record *r
 ASSAY_API ASSAY_MUST_USE assay_status assay_report_trace(const assay_record *record, FILE *stream,
                                                          assay_error *error);
 
+/* ---- For other tools --------------------------------------------------------------------------
+ *
+ *     const assay_export_format *format = assay_export_format_find("google-benchmark");
+ *     status = assay_export_write(format, records, 1, "results.json", &error);
+ *
+ * Every format is one document whatever the number of records. Names are unique within it: a
+ * subject with the name of an earlier one gets its parameters, its origin or a number behind it.
+ * Numbers read back to the same double, whatever the locale; JSON never holds NaN. Samples that
+ * are no times (not finite, negative) are left out, and subjects without any time are left out of
+ * the JSON formats. */
+typedef enum assay_export_contents {
+    ASSAY_EXPORT_SUBJECTS = 1, /* benchmark results: the record's subjects */
+    ASSAY_EXPORT_SPANS = 2     /* what a monitor measured: the record's operations and metrics */
+} assay_export_contents;
+
+struct assay__export_list; /* private */
+
+typedef struct assay_export_format {
+    const char *name;        /* "google-benchmark" */
+    const char *description; /* some words for a help text */
+    assay_export_contents contents;
+    assay_status (*print)(const struct assay__export_list *list, FILE *stream,
+                          assay_error *error); /* private: call assay_export_print */
+} assay_export_format;
+
+/* All formats, in the order to list them; static storage. */
+ASSAY_API const assay_export_format *assay_export_formats(size_t *count);
+/* NULL when there is none of that name. */
+ASSAY_API const assay_export_format *assay_export_format_find(const char *name);
+
+/* ASSAY_E_DATA when none of the records (at least one) holds what the format shows. Memory for a
+ * copy of the samples; texts other than JSON are composed first, at most 256 MiB (ASSAY_E_LIMIT).
+ * assay_export_write replaces `path` as assay_report_write does. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_export_print(const assay_export_format *format,
+                                                         const assay_record *const *records,
+                                                         size_t count, FILE *stream,
+                                                         assay_error *error);
+ASSAY_API ASSAY_MUST_USE assay_status assay_export_write(const assay_export_format *format,
+                                                         const assay_record *const *records,
+                                                         size_t count, const char *path,
+                                                         assay_error *error);
+
 /* ---- Performance monitoring -----------------------------------------------------------------
  *
  * Tables keep their documents' widths: a name too long for its column stands on a line of its own
@@ -74,7 +116,10 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_report_aggregate_statistics(const as
                                                                         assay_error *error);
 
 /* The rows of the performance summary as CSV: operation,time,cpu_mb,gpu_mb; seconds and 2^20
- * bytes, empty where not measured. The file appears complete or not at all. */
+ * bytes, empty where not measured. To a stream, or to a file that appears complete
+ * or not at all. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_report_metrics_csv(const assay_record *record,
+                                                               FILE *stream, assay_error *error);
 ASSAY_API ASSAY_MUST_USE assay_status assay_export_metrics_csv(const assay_record *record,
                                                                const char *path,
                                                                assay_error *error);

@@ -3,8 +3,10 @@
 #ifndef ASSAY_REPORT_PERFORMANCE_ROWS_H
 #define ASSAY_REPORT_PERFORMANCE_ROWS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "assay/record.h"
 
@@ -21,5 +23,9 @@ typedef struct assay__performance_row {
  * one level deeper. Caller frees `*rows`. O(n log n). */
 ASSAY_MUST_USE assay_status assay__performance_rows(const assay_record *record,
                                                     assay__performance_row **rows, size_t *count);
+
+/* assay_report_metrics_csv, with or without its first line. */
+ASSAY_MUST_USE assay_status assay__performance_csv(const assay_record *record, bool header,
+                                                   FILE *stream, assay_error *error);
 
 #endif

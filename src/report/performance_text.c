@@ -153,18 +153,17 @@ static assay_reading in_mb(assay_reading bytes)
     return bytes;
 }
 
-assay_status assay_export_metrics_csv(const assay_record *record, const char *path,
-                                      assay_error *error)
+assay_status assay__performance_csv(const assay_record *record, bool header, FILE *stream,
+                                    assay_error *error)
 {
     assay__performance_row *rows = NULL;
     size_t count = 0;
     assay_status status = assay__performance_rows(record, &rows, &count);
     if (status != ASSAY_OK)
-        return assay__fail(error, status, "cannot write '%s': %s", path,
-                           assay_status_message(status));
+        return fail(error, status);
     assay__buffer csv;
     assay__buffer_init(&csv, ASSAY__TABLE_MAX_BYTES);
-    assay__buffer_append_text(&csv, "operation,time,cpu_mb,gpu_mb\n");
+    assay__buffer_append_text(&csv, header ? "operation,time,cpu_mb,gpu_mb\n" : "");
     for (size_t i = 0; i < count; i++) {
         assay__csv_text(&csv, rows[i].name);
         assay__buffer_append_text(&csv, ",");
@@ -176,5 +175,21 @@ assay_status assay_export_metrics_csv(const assay_record *record, const char *pa
         assay__buffer_append_text(&csv, "\n");
     }
     free(rows);
-    return assay__table_write(&csv, path, error);
+    return fail(error, assay__table_print(&csv, stream));
+}
+
+assay_status assay_report_metrics_csv(const assay_record *record, FILE *stream, assay_error *error)
+{
+    return assay__performance_csv(record, true, stream, error);
+}
+
+static assay_status print_metrics_csv(const void *record, FILE *stream, assay_error *error)
+{
+    return assay_report_metrics_csv(record, stream, error);
+}
+
+assay_status assay_export_metrics_csv(const assay_record *record, const char *path,
+                                      assay_error *error)
+{
+    return assay_report_write(path, print_metrics_csv, record, error);
 }

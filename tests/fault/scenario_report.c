@@ -10,6 +10,23 @@
 #include "assay/record.h"
 #include "assay/report.h"
 
+static assay_status fill_subjects(assay_record *record)
+{
+    static const double seconds[] = {0.1, 0.2, 0.15};
+    static const char *const command[] = {"sort", "a b"};
+    assay_record_subject subject;
+    assay_record_subject_init(&subject);
+    subject.name = "sort";
+    subject.command = command;
+    subject.command_count = 2;
+    subject.samples_seconds = seconds;
+    subject.sample_count = 3;
+    assay_status status = assay_record_add_parameter(record, &subject, "size", "4");
+    for (int i = 0; i < 2 && status == ASSAY_OK; i++)
+        status = assay_record_add_subject(record, &subject);
+    return status;
+}
+
 static assay_status fill(assay_record *record)
 {
     static const char *const names[] = {"step", "forward", "data loading", "backward"};
@@ -43,6 +60,18 @@ static assay_status print_trace(const void *record, FILE *stream, assay_error *e
     return assay_report_trace(record, stream, error);
 }
 
+static assay_status export_all(const assay_record *record, FILE *sink, assay_error *error)
+{
+    size_t count;
+    assay_status status = ASSAY_OK;
+    const assay_export_format *formats = assay_export_formats(&count);
+    for (size_t i = 0; i < count && status == ASSAY_OK; i++)
+        status = assay_export_print(&formats[i], &record, 1, sink, error);
+    if (status == ASSAY_OK)
+        status = assay_export_write(&formats[0], &record, 1, "export.json", error);
+    return status;
+}
+
 static assay_status show(const assay_record *record, FILE *sink)
 {
     assay_error error = {0};
@@ -61,6 +90,8 @@ static assay_status show(const assay_record *record, FILE *sink)
         status = assay_report_write("trace.json", print_trace, record, &error);
     if (status == ASSAY_OK)
         status = assay_export_metrics_csv(record, "metrics.csv", &error);
+    if (status == ASSAY_OK)
+        status = export_all(record, sink, &error);
     if (status != ASSAY_OK && error.message[0] == '\0')
         return (assay_status)-1000; /* a failure without a message */
     if (status == ASSAY_OK)
@@ -78,6 +109,8 @@ static assay_status run(void)
     assay_status status = sink == NULL ? ASSAY_E_MEMORY : assay_record_new(&record);
     if (status == ASSAY_OK)
         status = fill(record);
+    if (status == ASSAY_OK)
+        status = fill_subjects(record);
     if (status == ASSAY_OK)
         status = show(record, sink);
     assay_record_free(record);
@@ -97,7 +130,7 @@ static bool has_content(const char *path)
 
 static bool verify(void)
 {
-    return has_content("trace.json") && has_content("metrics.csv");
+    return has_content("trace.json") && has_content("metrics.csv") && has_content("export.json");
 }
 
 const fault_scenario fault_report = {"report", run, verify};

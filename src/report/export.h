@@ -1,0 +1,74 @@
+/* Benchmark results for other tools: what their writers share.
+ *
+ * A writer gets the subjects of one or several records as one list, each with a name no other has
+ * (files of other tools find results by name) and with its figures, computed from the samples where
+ * the record has none. It prints one document. */
+#ifndef ASSAY_REPORT_EXPORT_H
+#define ASSAY_REPORT_EXPORT_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "assay/record.h"
+#include "assay/report.h"
+#include "base/buffer.h"
+#include "base/json_writer.h"
+
+/* Names, commands and parameters put together: each is bounded by the record. */
+enum { ASSAY__EXPORT_MAX_TEXT = 64 << 20 };
+
+typedef struct assay__export_item {
+    const assay_record *record;
+    const assay_record_subject *subject;
+    char *name;      /* unique in the list */
+    double *seconds; /* the samples that are times: finite and not negative */
+    size_t count;
+    assay_reading mean_seconds, low_seconds, high_seconds;
+    assay_reading median_seconds, std_seconds, min_seconds, max_seconds;
+    assay_reading processor_seconds; /* user and system time of one iteration */
+} assay__export_item;
+
+typedef struct assay__export_list {
+    const assay_record *const *records;
+    size_t record_count;
+    assay__export_item *items;
+    size_t item_count;
+} assay__export_list;
+
+/* Borrows from the records. Release also after a failure. Names are compared pairwise: quadratic in
+ * the number of subjects, of which a record has hundreds at most. */
+ASSAY_MUST_USE assay_status assay__export_list_init(assay__export_list *list,
+                                                    const assay_record *const *records,
+                                                    size_t count);
+void assay__export_list_release(assay__export_list *list);
+
+/* Whether there is a time to export at all; a command that always failed has none. */
+bool assay__export_has_time(const assay__export_item *item);
+
+bool assay__export_has_spans(const assay_record *record);
+
+/* The value of a fact, or NULL. */
+const char *assay__export_fact(const assay_record_fact *facts, size_t count, const char *key);
+
+/* "size=4 kind=x"; nothing without parameters. */
+void assay__export_parameters(assay__buffer *text, const assay_record_subject *subject);
+
+/* The command as a shell would take it, words quoted where needed; nothing when it is none. */
+void assay__export_command(assay__buffer *text, const assay_record_subject *subject);
+
+/* The sample as a reading; one that is no time (not finite, negative) was not measured. */
+assay_reading assay__export_sample(const assay_record_subject *subject, size_t index);
+
+/* End the JSON and report the first failure: `composing` of texts that went into it, or writing. */
+ASSAY_MUST_USE assay_status assay__export_finish(assay__json *json, assay_status composing,
+                                                 assay_error *error);
+
+/* The writers; see assay_export_formats() for what each is. */
+typedef assay_status assay__export_writer(const assay__export_list *list, FILE *stream,
+                                          assay_error *error);
+assay__export_writer assay__export_google_benchmark, assay__export_hyperfine, assay__export_pyperf,
+    assay__export_bencher, assay__export_github_action, assay__export_csv,
+    assay__export_samples_csv, assay__export_markdown, assay__export_sql, assay__export_summary,
+    assay__export_metrics_csv, assay__export_advice;
+
+#endif

@@ -1,0 +1,195 @@
+#include "report/export.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "assay/stats.h"
+#include "base/error.h"
+#include "base/text.h"
+
+bool assay__export_has_time(const assay__export_item *item)
+{
+    return item->count > 0 || item->mean_seconds.validity == ASSAY_VALID;
+}
+
+bool assay__export_has_spans(const assay_record *record)
+{
+    return record->operation_count + record->metric_count > 0;
+}
+
+const char *assay__export_fact(const assay_record_fact *facts, size_t count, const char *key)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(facts[i].key, key) == 0)
+            return facts[i].value;
+    return NULL;
+}
+
+static void append_word(assay__buffer *text, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-./,:=@%+^";
+    if (*word != '\0' && word[strspn(word, plain)] == '\0') {
+        assay__buffer_append_text(text, word);
+        return;
+    }
+    assay__buffer_append_text(text, "'");
+    for (;;) {
+        size_t length = strcspn(word, "'");
+        assay__buffer_append(text, word, length);
+        word += length;
+        if (*word == '\0')
+            break;
+        assay__buffer_append_text(text, "'\\''");
+        word++;
+    }
+    assay__buffer_append_text(text, "'");
+}
+
+void assay__export_command(assay__buffer *text, const assay_record_subject *subject)
+{
+    for (size_t i = 0; i < subject->command_count; i++) {
+        assay__buffer_append_text(text, i > 0 ? " " : "");
+        append_word(text, subject->command[i]);
+    }
+}
+
+void assay__export_parameters(assay__buffer *text, const assay_record_subject *subject)
+{
+    for (size_t i = 0; i < subject->parameter_count; i++) {
+        const assay_record_fact *fact = &subject->parameters[i];
+        assay__buffer_printf(text, "%s%s=%s", i > 0 ? " " : "", fact->key,
+                             fact->value != NULL ? fact->value : "");
+    }
+}
+
+assay_status assay__export_finish(assay__json *json, assay_status composing, assay_error *error)
+{
+    assay_status writing = assay__json_finish(json);
+    assay_status status = composing != ASSAY_OK ? composing : writing;
+    if (status == ASSAY_OK)
+        return ASSAY_OK;
+    return assay__fail(error, status, "cannot write JSON: %s", assay_status_message(status));
+}
+
+assay_reading assay__export_sample(const assay_record_subject *subject, size_t index)
+{
+    double seconds = subject->samples_seconds[index];
+    return isfinite(seconds) && seconds >= 0.0 ? assay_reading_of(seconds)
+                                               : assay_reading_missing(ASSAY_NOT_MEASURED);
+}
+
+static assay_reading known_or(assay_reading recorded, assay_reading computed)
+{
+    return recorded.validity == ASSAY_VALID && isfinite(recorded.value) ? recorded : computed;
+}
+
+static assay_reading sum_of(assay_reading a, assay_reading b)
+{
+    if (a.validity != ASSAY_VALID)
+        return a;
+    return b.validity == ASSAY_VALID ? assay_reading_of(a.value + b.value) : b;
+}
+
+static assay_status fill_figures(assay__export_item *item)
+{
+    const assay_record_subject *subject = item->subject;
+    assay_interval mean = {.validity = ASSAY_NOT_ENOUGH_DATA};
+    assay_summary summary;
+    assay_status status = assay_stats_summarize(item->seconds, item->count, &summary);
+    if (status == ASSAY_OK && item->count >= 2)
+        status = assay_stats_mean_interval(item->seconds, item->count, 0.95, &mean);
+    if (status != ASSAY_OK)
+        return status;
+    item->mean_seconds = known_or(subject->mean_seconds, summary.mean);
+    item->low_seconds = known_or(subject->low_seconds, (assay_reading){mean.low, mean.validity});
+    item->high_seconds = known_or(subject->high_seconds, (assay_reading){mean.high, mean.validity});
+    item->median_seconds = known_or(subject->median_seconds, summary.median);
+    item->std_seconds = known_or(subject->std_seconds, summary.std);
+    item->min_seconds = known_or(subject->min_seconds, summary.min);
+    item->max_seconds = known_or(subject->max_seconds, summary.max);
+    item->processor_seconds = sum_of(subject->user_seconds, subject->sys_seconds);
+    return ASSAY_OK;
+}
+
+static bool is_taken(const assay__export_list *list, size_t before, const char *name)
+{
+    for (size_t i = 0; i < before; i++)
+        if (strcmp(list->items[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* "sort", then what tells it from its namesakes: "sort size=4", "sort size=4 (old.json)", and when
+ * nothing does "sort #2". */
+static char *unique_name(const assay__export_list *list, size_t index)
+{
+    const assay_record_subject *subject = list->items[index].subject;
+    const char *name =
+        subject->name != NULL && *subject->name != '\0' ? subject->name : "(unnamed)";
+    assay__buffer text;
+    assay__buffer_init(&text, ASSAY__EXPORT_MAX_TEXT);
+    assay__buffer_append_text(&text, name);
+    if (text.status == ASSAY_OK && subject->parameter_count > 0 &&
+        is_taken(list, index, text.data)) {
+        assay__buffer_append_text(&text, " ");
+        assay__export_parameters(&text, subject);
+    }
+    if (text.status == ASSAY_OK && subject->origin != NULL && is_taken(list, index, text.data))
+        assay__buffer_printf(&text, " (%s)", subject->origin);
+    size_t distinct = text.length;
+    for (size_t number = 2; text.status == ASSAY_OK && is_taken(list, index, text.data); number++) {
+        text.length = distinct;
+        assay__buffer_printf(&text, " #%zu", number);
+    }
+    char *unique = assay__buffer_take(&text);
+    assay__buffer_release(&text);
+    return unique;
+}
+
+static assay_status fill_item(assay__export_list *list, size_t index)
+{
+    assay__export_item *item = &list->items[index];
+    const assay_record_subject *subject = item->subject;
+    item->name = unique_name(list, index);
+    item->seconds = calloc(subject->sample_count + 1, sizeof *item->seconds);
+    if (item->name == NULL || item->seconds == NULL)
+        return ASSAY_E_MEMORY;
+    for (size_t i = 0; i < subject->sample_count; i++)
+        if (assay__export_sample(subject, i).validity == ASSAY_VALID)
+            item->seconds[item->count++] = subject->samples_seconds[i];
+    return fill_figures(item);
+}
+
+assay_status assay__export_list_init(assay__export_list *list, const assay_record *const *records,
+                                     size_t count)
+{
+    size_t subjects = 0;
+    for (size_t i = 0; i < count; i++)
+        subjects += records[i]->subject_count;
+    *list = (assay__export_list){.records = records, .record_count = count};
+    list->items = calloc(subjects + 1, sizeof *list->items);
+    if (list->items == NULL)
+        return ASSAY_E_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < records[i]->subject_count; k++) {
+            size_t index = list->item_count++;
+            list->items[index].record = records[i];
+            list->items[index].subject = &records[i]->subjects[k];
+            assay_status status = fill_item(list, index);
+            if (status != ASSAY_OK)
+                return status;
+        }
+    return ASSAY_OK;
+}
+
+void assay__export_list_release(assay__export_list *list)
+{
+    for (size_t i = 0; i < list->item_count; i++) {
+        free(list->items[i].name);
+        free(list->items[i].seconds);
+    }
+    free(list->items);
+    *list = (assay__export_list){0};
+}

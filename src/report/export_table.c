@@ -1,0 +1,205 @@
+/* Benchmark results as tables: CSV with one row a subject, CSV with one row a sample, Markdown. */
+#include <string.h>
+
+#include "base/error.h"
+#include "report/cell.h"
+#include "report/csv.h"
+#include "report/export.h"
+#include "report/format.h"
+
+static assay_status print_table(assay__buffer *table, FILE *stream, assay_error *error)
+{
+    assay_status status = assay__table_print(table, stream);
+    if (status == ASSAY_OK)
+        return ASSAY_OK;
+    return assay__fail(error, status, "cannot write the table: %s", assay_status_message(status));
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------- */
+
+static const assay_record_fact *parameter(const assay_record_subject *subject, const char *key)
+{
+    for (size_t i = 0; i < subject->parameter_count; i++)
+        if (strcmp(subject->parameters[i].key, key) == 0)
+            return &subject->parameters[i];
+    return NULL;
+}
+
+/* Whether no subject before this one has the parameter. */
+static bool is_new(const assay__export_list *list, size_t index, const char *key)
+{
+    for (size_t i = 0; i < index; i++)
+        if (parameter(list->items[i].subject, key) != NULL)
+            return false;
+    return true;
+}
+
+/* A column for each parameter that any subject has; `row` NULL is the header. */
+static void csv_parameters(assay__buffer *csv, const assay__export_list *list,
+                           const assay__export_item *row)
+{
+    char title[ASSAY__LABEL_BYTES + 16], label[ASSAY__LABEL_BYTES];
+    for (size_t i = 0; i < list->item_count; i++)
+        for (size_t k = 0; k < list->items[i].subject->parameter_count; k++) {
+            const char *key = list->items[i].subject->parameters[k].key;
+            if (!is_new(list, i, key))
+                continue;
+            assay__buffer_append_text(csv, ",");
+            if (row == NULL) {
+                snprintf(title, sizeof title, "parameter_%s", assay__cell_label(label, key));
+                assay__csv_text(csv, title);
+                continue;
+            }
+            const assay_record_fact *found = parameter(row->subject, key);
+            if (found != NULL && found->value != NULL)
+                assay__csv_text(csv, found->value);
+        }
+}
+
+static void csv_subject(assay__buffer *csv, const assay__export_item *item)
+{
+    const assay_record_subject *subject = item->subject;
+    const assay_reading figures[] = {
+        item->mean_seconds,   item->low_seconds,      item->high_seconds, item->median_seconds,
+        item->std_seconds,    item->min_seconds,      item->max_seconds,  subject->user_seconds,
+        subject->sys_seconds, subject->peak_rss_bytes};
+    assay__csv_text(csv, item->name);
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        assay__buffer_append_text(csv, ",");
+        assay__csv_reading(csv, figures[i]);
+    }
+    assay__buffer_printf(
+        csv, ",%zu,%llu,%llu,%llu,", item->count, (unsigned long long)subject->iterations,
+        (unsigned long long)subject->rejected_samples, (unsigned long long)subject->failed_runs);
+    assay__csv_text(csv, subject->stopped != NULL ? subject->stopped : "");
+}
+
+assay_status assay__export_csv(const assay__export_list *list, FILE *stream, assay_error *error)
+{
+    assay__buffer csv;
+    assay__buffer_init(&csv, ASSAY__TABLE_MAX_BYTES);
+    assay__buffer_append_text(&csv, "name,mean_seconds,low_seconds,high_seconds,median_seconds,"
+                                    "std_seconds,min_seconds,max_seconds,user_seconds,sys_seconds,"
+                                    "peak_rss_bytes,samples,iterations,rejected_samples,"
+                                    "failed_runs,stopped");
+    csv_parameters(&csv, list, NULL);
+    assay__buffer_append_text(&csv, "\n");
+    for (size_t i = 0; i < list->item_count; i++) {
+        csv_subject(&csv, &list->items[i]);
+        csv_parameters(&csv, list, &list->items[i]);
+        assay__buffer_append_text(&csv, "\n");
+    }
+    return print_table(&csv, stream, error);
+}
+
+assay_status assay__export_samples_csv(const assay__export_list *list, FILE *stream,
+                                       assay_error *error)
+{
+    assay__buffer csv;
+    assay__buffer_init(&csv, ASSAY__TABLE_MAX_BYTES);
+    assay__buffer_append_text(&csv, "name,sample,round,seconds\n");
+    for (size_t i = 0; i < list->item_count; i++) {
+        const assay_record_subject *subject = list->items[i].subject;
+        for (size_t k = 0; k < subject->sample_count; k++) {
+            assay__csv_text(&csv, list->items[i].name);
+            assay__buffer_printf(&csv, ",%zu,", k);
+            if (subject->rounds != NULL)
+                assay__buffer_printf(&csv, "%u", (unsigned)subject->rounds[k]);
+            assay__buffer_append_text(&csv, ",");
+            assay__csv_reading(&csv, assay__export_sample(subject, k));
+            assay__buffer_append_text(&csv, "\n");
+        }
+    }
+    return print_table(&csv, stream, error);
+}
+
+/* ---- Markdown -------------------------------------------------------------------------------- */
+
+/* The text as a code span, fenced by more backticks than it has in a row. */
+static void code(assay__buffer *table, const char *text)
+{
+    size_t longest = 0;
+    for (const char *at = strchr(text, '`'); at != NULL; at = strchr(at, '`')) {
+        size_t run = strspn(at, "`");
+        longest = run > longest ? run : longest;
+        at += run;
+    }
+    for (size_t i = 0; i <= longest; i++)
+        assay__buffer_append_text(table, "`");
+    assay__buffer_append_text(table, longest > 0 ? " " : "");
+    for (; *text != '\0'; text++) {
+        if (*text == '|')
+            assay__buffer_append_text(table, "\\");
+        assay__buffer_append(table, text, 1);
+    }
+    assay__buffer_append_text(table, longest > 0 ? " " : "");
+    for (size_t i = 0; i <= longest; i++)
+        assay__buffer_append_text(table, "`");
+}
+
+static const char *seconds(assay_reading reading, char text[ASSAY__FORMAT_SIZE])
+{
+    if (reading.validity == ASSAY_VALID)
+        return assay__format_seconds(reading.value, text);
+    return "n/a";
+}
+
+/* "1.2 ms … 1.3 ms" */
+static void markdown_interval(assay__buffer *table, assay_reading low, assay_reading high)
+{
+    char from[ASSAY__FORMAT_SIZE], to[ASSAY__FORMAT_SIZE];
+    if (low.validity == ASSAY_VALID && high.validity == ASSAY_VALID)
+        assay__buffer_printf(table, " | %s … %s", assay__format_seconds(low.value, from),
+                             assay__format_seconds(high.value, to));
+    else
+        assay__buffer_append_text(table, " | n/a");
+}
+
+static void markdown_subject(assay__buffer *table, const assay__export_item *item)
+{
+    const assay_reading figures[] = {item->median_seconds, item->std_seconds, item->min_seconds,
+                                     item->max_seconds};
+    char text[ASSAY__FORMAT_SIZE];
+    assay__buffer_append_text(table, "| ");
+    code(table, item->name);
+    assay__buffer_printf(table, " | %s", seconds(item->mean_seconds, text));
+    markdown_interval(table, item->low_seconds, item->high_seconds);
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        assay__buffer_printf(table, " | %s", seconds(figures[i], text));
+    assay__buffer_printf(table, " | %zu |\n", item->count);
+}
+
+static void markdown_comparison(assay__buffer *table, const assay_record_comparison *shown)
+{
+    char ratio[ASSAY__CELL_BYTES], low[ASSAY__CELL_BYTES], high[ASSAY__CELL_BYTES];
+    const char *verdict = assay_verdict_text(shown->verdict);
+    assay__buffer_append_text(table, "| ");
+    code(table, shown->candidate != NULL ? shown->candidate : "");
+    assay__buffer_append_text(table, " | ");
+    code(table, shown->baseline != NULL ? shown->baseline : "");
+    assay__buffer_printf(
+        table, " | %s | %s … %s | %s |\n", assay__cell_reading(ratio, shown->ratio, 4, 12),
+        assay__cell_reading(low, shown->low, 4, 12), assay__cell_reading(high, shown->high, 4, 12),
+        verdict != NULL ? verdict : "n/a");
+}
+
+assay_status assay__export_markdown(const assay__export_list *list, FILE *stream,
+                                    assay_error *error)
+{
+    assay__buffer table;
+    assay__buffer_init(&table, ASSAY__TABLE_MAX_BYTES);
+    assay__buffer_append_text(
+        &table, "| subject | mean | 95 % interval | median | std | min | max | samples |\n"
+                "|:---|---:|---:|---:|---:|---:|---:|---:|\n");
+    for (size_t i = 0; i < list->item_count; i++)
+        markdown_subject(&table, &list->items[i]);
+    for (size_t i = 0; i < list->record_count; i++)
+        for (size_t k = 0; k < list->records[i]->comparison_count; k++) {
+            if (k == 0)
+                assay__buffer_append_text(
+                    &table, "\n| candidate | baseline | ratio | 95 % interval | verdict |\n"
+                            "|:---|:---|---:|---:|:---|\n");
+            markdown_comparison(&table, &list->records[i]->comparisons[k]);
+        }
+    return print_table(&table, stream, error);
+}

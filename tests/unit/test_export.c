@@ -1,0 +1,284 @@
+/* Benchmark results in other tools' formats. What the documents look like is in tests/golden; what
+ * must hold for every one of them, and for the strictest of their readers, is here. */
+#include <locale.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "assay/report.h"
+#include "export_sample.h"
+#include "golden.h"
+
+static char *exported(const char *name, const assay_record *record)
+{
+    char *text = NULL;
+    size_t length = 0;
+    assay_error error = {0};
+    FILE *stream = open_memstream(&text, &length);
+    const assay_export_format *format = assay_export_format_find(name);
+    assert_non_null(format);
+    if (assay_export_print(format, &record, 1, stream, &error) != ASSAY_OK)
+        fail_msg("%s: %s", name, error.message);
+    fclose(stream);
+    return text;
+}
+
+static json_t *exported_json(const char *name, const assay_record *record)
+{
+    json_error_t error;
+    char *text = exported(name, record);
+    json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    if (json == NULL)
+        fail_msg("%s: %d:%d: %s", name, error.line, error.column, error.text);
+    free(text);
+    return json;
+}
+
+static double number_at(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    assert_true(json_is_number(value));
+    return json_number_value(value);
+}
+
+static void test_documents(void **state)
+{
+    (void)state;
+    size_t count;
+    const assay_export_format *formats = assay_export_formats(&count);
+    assay_record *record = export_sample();
+    for (size_t i = 0; i < count; i++) {
+        char golden[64];
+        golden_text text;
+        if (formats[i].contents != ASSAY_EXPORT_SUBJECTS)
+            continue;
+        FILE *stream = golden_open(&text);
+        assert_int_equal(
+            assay_export_print(&formats[i], (const assay_record *const *)&record, 1, stream, NULL),
+            ASSAY_OK);
+        snprintf(golden, sizeof golden, "export_%s", formats[i].name);
+        golden_check(&text, golden);
+    }
+    assay_record_free(record);
+}
+
+static void test_google_benchmark_rows_are_complete(void **state)
+{
+    (void)state;
+    assay_record *record = export_sample();
+    json_t *document = exported_json("google-benchmark", record);
+    const json_t *context = json_object_get(document, "context");
+    assert_true(json_is_array(json_object_get(context, "caches")));
+    assert_int_equal(json_integer_value(json_object_get(context, "json_schema_version")), 1);
+    assert_int_equal(json_array_size(json_object_get(context, "load_avg")), 3);
+    size_t index, samples = 0;
+    json_t *row;
+    json_array_foreach(json_object_get(document, "benchmarks"), index, row)
+    {
+        number_at(row, "real_time");
+        number_at(row, "cpu_time");
+        assert_string_equal(json_string_value(json_object_get(row, "time_unit")), "ns");
+        samples += strcmp(json_string_value(json_object_get(row, "run_type")), "iteration") == 0;
+    }
+    assert_int_equal(samples, 4 + 4 + 1 + 3 + 2);
+    /* 0.575 ms of processor time in 1.15 ms: half of each sample. */
+    const json_t *first = json_array_get(json_object_get(document, "benchmarks"), 0);
+    assert_true(fabs(number_at(first, "real_time") - 1e6) < 1e-6);
+    assert_true(fabs(number_at(first, "cpu_time") - 0.5e6) < 1e-6);
+    json_decref(document);
+    assay_record_free(record);
+}
+
+static void test_pyperf_refuses_nothing(void **state)
+{
+    (void)state;
+    assay_record *record = export_sample();
+    json_t *document = exported_json("pyperf", record);
+    size_t index, k;
+    json_t *benchmark, *value;
+    json_array_foreach(json_object_get(document, "benchmarks"), index, benchmark)
+    {
+        const char *key;
+        json_t *run = json_array_get(json_object_get(benchmark, "runs"), 0);
+        assert_true(json_array_size(json_object_get(run, "values")) > 0);
+        json_array_foreach(json_object_get(run, "values"), k, value)
+            assert_true(json_number_value(value) > 0.0);
+        json_object_foreach(json_object_get(benchmark, "metadata"), key, value)
+        {
+            assert_false(json_is_null(value));
+            assert_false(json_is_string(value) && *json_string_value(value) == '\0');
+        }
+    }
+    assert_int_equal(index, 5);
+    json_decref(document);
+    assay_record_free(record);
+}
+
+static void test_names_are_unique(void **state)
+{
+    (void)state;
+    static const double seconds[] = {1.0, 2.0};
+    static const char *const names[] = {"a", "a", "a #2", "a", NULL, "", "b", "b"};
+    static const char *const expected[] = {"a",         "a #2",         "a #2 #2", "a #3",
+                                           "(unnamed)", "(unnamed) #2", "b",       "b size=2"};
+    assay_record *record = NULL;
+    assert_int_equal(assay_record_new(&record), ASSAY_OK);
+    for (size_t i = 0; i < 8; i++)
+        add_sample_subject(record, names[i], seconds, 2, NULL, 0,
+                           i == 6   ? "1"
+                           : i == 7 ? "2"
+                                    : NULL);
+    json_t *document = exported_json("bencher", record);
+    assert_int_equal(json_object_size(document), 8);
+    for (size_t i = 0; i < 8; i++)
+        assert_non_null(json_object_get(document, expected[i]));
+    json_decref(document);
+    assay_record_free(record);
+}
+
+static void test_several_records_are_one_document(void **state)
+{
+    (void)state;
+    assay_record *records[] = {export_sample(), export_sample()};
+    char *text = NULL;
+    size_t length = 0;
+    FILE *stream = open_memstream(&text, &length);
+    assert_int_equal(assay_export_print(assay_export_format_find("hyperfine"),
+                                        (const assay_record *const *)records, 2, stream, NULL),
+                     ASSAY_OK);
+    fclose(stream);
+    json_t *document = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(document);
+    assert_int_equal(json_array_size(json_object_get(document, "results")), 2 * 5);
+    json_decref(document);
+    free(text);
+    assay_record_free(records[0]);
+    assay_record_free(records[1]);
+}
+
+static void test_nothing_to_show_is_an_error(void **state)
+{
+    (void)state;
+    size_t count;
+    const assay_export_format *formats = assay_export_formats(&count);
+    assay_record *empty = NULL, *failed = NULL;
+    assert_int_equal(assay_record_new(&empty), ASSAY_OK);
+    assert_int_equal(assay_record_new(&failed), ASSAY_OK);
+    add_sample_subject(failed, "failed", NULL, 0, NULL, 0, NULL);
+    for (size_t i = 0; i < count; i++) {
+        const assay_record *const records[] = {empty, failed};
+        assay_error error = {0};
+        char *text = NULL;
+        size_t length = 0;
+        FILE *stream = open_memstream(&text, &length);
+        assert_int_equal(assay_export_print(&formats[i], records, 2, stream, &error), ASSAY_E_DATA);
+        fclose(stream);
+        assert_non_null(strstr(error.message, formats[i].name));
+        assert_int_equal(length, 0);
+        free(text);
+    }
+    assay_record_free(empty);
+    assay_record_free(failed);
+}
+
+static void test_figures_of_the_record_win(void **state)
+{
+    (void)state;
+    static const double seconds[] = {1.0, 2.0};
+    assay_record *record = NULL;
+    assert_int_equal(assay_record_new(&record), ASSAY_OK);
+    add_sample_subject(record, "x", seconds, 2, NULL, 0, NULL);
+    record->subjects[0].mean_seconds = assay_reading_of(1.25);
+    record->subjects[0].low_seconds = assay_reading_of(1.125);
+    record->subjects[0].high_seconds = assay_reading_of(1.375);
+    json_t *document = exported_json("bencher", record);
+    const json_t *latency = json_object_get(json_object_get(document, "x"), "latency");
+    assert_true(number_at(latency, "value") == 1.25e9);
+    assert_true(number_at(latency, "lower_value") == 1.125e9);
+    assert_true(number_at(latency, "upper_value") == 1.375e9);
+    json_decref(document);
+    assay_record_free(record);
+}
+
+/* Decimal commas would break every format. */
+static void test_locale_does_not_matter(void **state)
+{
+    (void)state;
+    static const char *const locales[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"};
+    size_t count, found = 0;
+    const assay_export_format *formats = assay_export_formats(&count);
+    assay_record *record = export_sample();
+    while (found < 3 && setlocale(LC_ALL, locales[found]) == NULL)
+        found++;
+    if (found == 3) {
+        assay_record_free(record);
+        skip();
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (formats[i].contents != ASSAY_EXPORT_SUBJECTS)
+            continue;
+        char *foreign = exported(formats[i].name, record);
+        setlocale(LC_ALL, "C");
+        char *plain = exported(formats[i].name, record);
+        setlocale(LC_ALL, locales[found]);
+        assert_string_equal(foreign, plain);
+        free(foreign);
+        free(plain);
+    }
+    setlocale(LC_ALL, "C");
+    assay_record_free(record);
+}
+
+static void test_views_of_spans(void **state)
+{
+    (void)state;
+    assay_record *record = NULL;
+    assert_int_equal(assay_record_new(&record), ASSAY_OK);
+    assay_record_metric metric;
+    assay_record_metric_init(&metric);
+    metric.operation = "load, data";
+    metric.duration_seconds = 0.5;
+    record->total_seconds = 0.5;
+    assert_int_equal(assay_record_add_metric(record, &metric), ASSAY_OK);
+    char *csv = exported("csv-spans", record), *summary = exported("summary", record);
+    char *advice = exported("advice", record);
+    assert_string_equal(csv, "operation,time,cpu_mb,gpu_mb\n\"load, data\",0.5,,\n");
+    assert_non_null(strstr(summary, "PERFORMANCE SUMMARY"));
+    assert_non_null(strstr(summary, "AGGREGATE STATISTICS"));
+    assert_non_null(strstr(advice, "BOTTLENECK: load, data (100.0%)"));
+    free(csv);
+    free(summary);
+    free(advice);
+    assay_record_free(record);
+}
+
+static void test_unknown_format(void **state)
+{
+    (void)state;
+    assert_null(assay_export_format_find("csb"));
+    assert_null(assay_export_format_find(""));
+    assert_string_equal(assay_export_format_find("csv")->name, "csv");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_documents),
+        cmocka_unit_test(test_google_benchmark_rows_are_complete),
+        cmocka_unit_test(test_pyperf_refuses_nothing),
+        cmocka_unit_test(test_names_are_unique),
+        cmocka_unit_test(test_several_records_are_one_document),
+        cmocka_unit_test(test_nothing_to_show_is_an_error),
+        cmocka_unit_test(test_figures_of_the_record_win),
+        cmocka_unit_test(test_locale_does_not_matter),
+        cmocka_unit_test(test_views_of_spans),
+        cmocka_unit_test(test_unknown_format),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
