@@ -124,7 +124,7 @@ static int read_records(record_list *list, char **paths, int count)
     }
     for (int i = 0; i < count; i++) {
         assay_error error = {0};
-        assay_status status = assay_record_read(paths[i], &error, &list->records[list->count]);
+        assay_status status = assay_record_load(paths[i], &error, &list->records[list->count]);
         if (status != ASSAY_OK) {
             message_error("assay report: %s", error.message);
             return message_input_exit(status);
@@ -191,7 +191,8 @@ const command command_report = {
     .summary = "show saved records, also in other tools' formats",
     .operands = "RECORD...",
     .description = "Shows records saved with --json as text: what ran and what it took, then the\n"
-                   "call tree. With --format they become what other tools read. With --trace the\n"
+                   "call tree. With --format they become what other tools read; results of Google\n"
+                   "Benchmark, hyperfine and pyperf are taken as records too. With --trace the\n"
                    "events of the record become a Chrome trace (the record must have been saved\n"
                    "with them: assay run --trace T --json R).",
     .options = report_options,

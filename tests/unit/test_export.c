@@ -206,6 +206,40 @@ static void test_figures_of_the_record_win(void **state)
     assay_record_free(record);
 }
 
+/* What we write for other tools is what we read from them. */
+static void test_round_trip(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {"google-benchmark", "hyperfine", "pyperf"};
+    static const double seconds[] = {0.1, 0.1 / 3, 1.5e-7, 12345.678901234567};
+    assay_record *record = NULL;
+    assert_int_equal(assay_record_new(&record), ASSAY_OK);
+    add_sample_subject(record, "größe \"1\" \\", seconds, 4, NULL, 0, NULL);
+    add_sample_subject(record, "once", seconds, 1, NULL, 0, NULL);
+    for (size_t f = 0; f < 3; f++) {
+        assay_record *back = NULL;
+        assay_error error = {0};
+        char *text = exported(formats[f], record);
+        if (assay_record_import(text, strlen(text), &error, &back) != ASSAY_OK)
+            fail_msg("%s: %s", formats[f], error.message);
+        assert_int_equal(back->subject_count, 2);
+        for (size_t i = 0; i < 2; i++) {
+            const assay_record_subject *before = &record->subjects[i], *after = &back->subjects[i];
+            assert_string_equal(after->name, before->name);
+            assert_string_equal(after->source, formats[f]);
+            assert_int_equal(after->sample_count, before->sample_count);
+            for (size_t k = 0; k < before->sample_count; k++) {
+                double written = before->samples_seconds[k], read = after->samples_seconds[k];
+                /* Google Benchmark's nanoseconds cost a rounding each way. */
+                assert_true(fabs(read - written) <= (f == 0 ? 4e-16 * written : 0.0));
+            }
+        }
+        free(text);
+        assay_record_free(back);
+    }
+    assay_record_free(record);
+}
+
 /* Decimal commas would break every format. */
 static void test_locale_does_not_matter(void **state)
 {
@@ -276,6 +310,7 @@ int main(void)
         cmocka_unit_test(test_several_records_are_one_document),
         cmocka_unit_test(test_nothing_to_show_is_an_error),
         cmocka_unit_test(test_figures_of_the_record_win),
+        cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_locale_does_not_matter),
         cmocka_unit_test(test_views_of_spans),
         cmocka_unit_test(test_unknown_format),

@@ -10,7 +10,7 @@ show report r.json again.json | grep -E '^(again|r).json|^result|exit'
 show report no-such.json
 echo '{"schema": "assay-record", ' >cut.json
 show report cut.json
-echo '{"results": []}' >foreign.json
+echo '{"outcome": []}' >foreign.json
 show report foreign.json
 echo 'nothing' >text.json
 show report text.json

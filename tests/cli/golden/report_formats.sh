@@ -34,3 +34,5 @@ show report spans.json --summary
 show report spans.json --advice
 show report spans.json bench.json spans.json --format csv-spans
 show report spans.json --format hyperfine
+"$ASSAY" report bench.json -f hyperfine -o theirs.json
+show report theirs.json --format csv-samples
