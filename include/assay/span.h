@@ -162,6 +162,25 @@ static inline assay_span assay__span_begin(struct assay_monitor *monitor, assay_
     return span;
 }
 
+/* Enter a duration into a node's statistics; 0 if that needs the slow path: a new extreme, a bucket
+ * page not there yet, a clock that went back. */
+static inline int assay__node_update(assay__node *node, uint64_t duration)
+{
+    const double value = (double)(int64_t)duration;
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    uint64_t *page = node->pages[(bits >> 52) % ASSAY_NODE_PAGES];
+    if (ASSAY__UNLIKELY(page == NULL || duration > node->max || duration < node->min))
+        return 0;
+    const double deviation = value - node->shift;
+    const double square_sum = node->square_sum + deviation * deviation;
+    assay__publish_add(&page[(bits >> 46) % ASSAY_PAGE_BUCKETS], 1);
+    __atomic_store(&node->square_sum, &square_sum, __ATOMIC_RELAXED);
+    assay__publish_add(&node->sum, duration);
+    assay__publish_add(&node->count, 1);
+    return 1;
+}
+
 /* End a span. An already ended or foreign span is counted, never followed. */
 static inline void assay_span_end(assay_span span)
 {
@@ -172,23 +191,12 @@ static inline void assay_span_end(assay_span span)
     assay__frame *frame = span.frame;
     if (ASSAY__LIKELY(assay__thread.monitor_id == assay__monitor_id(span.monitor) &&
                       lane->top == frame)) {
-        assay__node *node = frame->node;
-        const uint64_t duration = now - frame->start;
-        const double value = (double)(int64_t)duration;
-        uint64_t bits;
-        memcpy(&bits, &value, sizeof bits);
-        uint64_t *page = node->pages[(bits >> 52) % ASSAY_NODE_PAGES];
-        if (ASSAY__LIKELY(page != NULL && duration <= node->max && duration >= node->min)) {
-            const double deviation = value - node->shift;
-            double square_sum = node->square_sum + deviation * deviation;
-            assay__publish_add(&page[(bits >> 46) % ASSAY_PAGE_BUCKETS], 1);
-            __atomic_store(&node->square_sum, &square_sum, __ATOMIC_RELAXED);
-            assay__publish_add(&node->sum, duration);
-            assay__publish_add(&node->count, 1);
-            if (ASSAY__UNLIKELY(lane->extras != 0))
-                assay__span_end_extras(lane, frame, now);
-            else
-                __atomic_store_n(&lane->top, frame - 1, __ATOMIC_RELEASE);
+        if (ASSAY__UNLIKELY(lane->extras != 0)) {
+            assay__span_end_extras(lane, frame, now);
+            return;
+        }
+        if (ASSAY__LIKELY(assay__node_update(frame->node, now - frame->start))) {
+            __atomic_store_n(&lane->top, frame - 1, __ATOMIC_RELEASE);
             return;
         }
     }

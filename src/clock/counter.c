@@ -23,24 +23,26 @@ uint64_t assay__counter_read_ordered(void)
     return __rdtsc();
 }
 
-static bool kernel_lists_tsc(void)
+enum kernel_opinion { LISTED, NOT_LISTED, UNREADABLE };
+
+static enum kernel_opinion kernel_on_tsc(void)
 {
     static const char path[] = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
     char list[256];
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
-        return false;
+        return UNREADABLE;
     ssize_t length = read(descriptor, list, sizeof list - 1);
     close(descriptor);
     if (length <= 0)
-        return false;
+        return UNREADABLE;
     list[length] = '\0';
     char *rest = NULL;
     for (char *word = strtok_r(list, " \n", &rest); word != NULL;
          word = strtok_r(NULL, " \n", &rest))
         if (strcmp(word, "tsc") == 0)
-            return true;
-    return false;
+            return LISTED;
+    return NOT_LISTED;
 }
 
 bool assay__counter_is_trustworthy(const char **reason)
@@ -51,12 +53,14 @@ bool assay__counter_is_trustworthy(const char **reason)
         *reason = "the processor has no invariant TSC";
         return false;
     }
-    if (!kernel_lists_tsc()) {
-        *reason = "the kernel does not list the TSC as a usable clock source";
-        return false;
-    }
-    *reason = "invariant TSC, accepted by the kernel, verified against CLOCK_MONOTONIC";
-    return true;
+    enum kernel_opinion opinion = kernel_on_tsc();
+    *reason = opinion == LISTED
+                  ? "invariant TSC, accepted by the kernel, verified against CLOCK_MONOTONIC"
+              : opinion == UNREADABLE
+                  ? "invariant TSC, verified against CLOCK_MONOTONIC; the kernel's opinion of it "
+                    "cannot be read here"
+                  : "the kernel does not list the TSC as a usable clock source";
+    return opinion != NOT_LISTED;
 }
 
 #elif defined(__aarch64__)

@@ -109,9 +109,14 @@ static inline void keep_extras(assay__lane *lane, const assay__frame *frame, uin
         publish_sample(lane, frame->node, now - frame->start);
 }
 
-/* The rest of a span's end where it keeps more than statistics. */
+/* The end of a span that keeps more than statistics. All of it is here, so that a program with many
+ * sites has the code once. */
 void assay__span_end_extras(assay__lane *lane, assay__frame *frame, uint64_t now)
 {
+    if (ASSAY__UNLIKELY(!assay__node_update(frame->node, now - frame->start))) {
+        assay__span_end_slow(lane->owner->monitor, frame, now);
+        return;
+    }
     keep_extras(lane, frame, now);
     __atomic_store_n(&lane->top, frame - 1, __ATOMIC_RELEASE);
 }
