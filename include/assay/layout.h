@@ -56,8 +56,8 @@ typedef struct assay__node {
     uint32_t sample_capacity;
     uint32_t sample_count;
     uint64_t samples_dropped;
-    uint32_t self; /* offset / 64 of this node */
-    uint32_t reserved_word;
+    uint32_t self;             /* offset / 64 of this node */
+    uint32_t children_outside; /* of `children`: they found no slot or no memory */
     uint64_t reserved[2];
 
     /* Page p holds the durations d with (exponent of d as a double) % 64 == p; a zero counts as one

@@ -167,26 +167,27 @@ static void replace_table(assay__lane_owner *owner, assay__node *parent, assay__
     }
 }
 
-static void enter_in_table(assay__lane_owner *owner, assay__node *parent, assay__node *child)
+static bool enter_in_table(assay__lane_owner *owner, assay__node *parent, assay__node *child)
 {
     if (has_own_table(parent)) {
         assay__node **slot = &parent->children[child->site & parent->child_mask];
         if (*slot == &nobody) {
             *slot = child;
-            return;
+            return true;
         }
     }
     uint32_t slots = has_own_table(parent) ? 2 * (parent->child_mask + 1) : SMALLEST_TABLE;
     for (; slots <= LARGEST_TABLE; slots *= 2) {
         assay__child_table *table = malloc(sizeof *table + slots * sizeof *table->slots);
         if (table == NULL)
-            return;
+            return false;
         if (fill_table(table->slots, slots, parent, child)) {
             replace_table(owner, parent, table, slots);
-            return;
+            return true;
         }
         free(table);
     }
+    return false;
 }
 
 /* The child of the innermost open span for `operation`, reached through site `key`. Two sites of
@@ -198,15 +199,17 @@ static assay__node *child_of_open_span(assay__lane_owner *owner, uint32_t operat
     assay__node *parent = lane->top->node;
     if (lane->top == &lane->frames[ASSAY_LANE_FRAMES - 1])
         return NULL;
-    assay__node *node = find_child(owner, parent, ASSAY__NODE_SPAN, key, operation);
+    assay__node *node = in_table && parent->children_outside == 0
+                            ? NULL
+                            : find_child(owner, parent, ASSAY__NODE_SPAN, key, operation);
     if (node != NULL)
         return node;
     node = add_child(owner, parent, operation, ASSAY__NODE_SPAN);
     if (node == NULL)
         return NULL;
     node->site = key;
-    if (in_table)
-        enter_in_table(owner, parent, node);
+    if (in_table && !enter_in_table(owner, parent, node))
+        parent->children_outside++;
     return node;
 }
 
