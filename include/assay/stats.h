@@ -59,6 +59,40 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_stats_mean_interval(const double *va
                                                                 double level,
                                                                 assay_interval *interval);
 
+/* ── stopping ──────────────────────────────────────────────────────────────────────────────────
+ * When to stop measuring: look at few, ever later moments, stop when the interval of the mean is
+ * narrow enough, and know early when it never will be. The interval of the last look is the one to
+ * report; looking repeatedly costs it no coverage. */
+
+typedef enum assay_stopping_decision {
+    ASSAY_STOPPING_CONTINUE,    /* measure on, up to next_look values */
+    ASSAY_STOPPING_PRECISE,     /* the interval is as narrow as asked */
+    ASSAY_STOPPING_UNREACHABLE, /* it will not be within the maximum: too much noise */
+    ASSAY_STOPPING_EXHAUSTED    /* the maximum is there, the precision is not */
+} assay_stopping_decision;
+
+typedef struct assay_stopping {
+    double level;
+    double relative_precision; /* half the interval's width over the mean */
+    double absolute_precision; /* or half its width itself, whichever is easier; 0: only relative */
+    size_t minimum;            /* no stop before, 30 unless changed; less costs coverage */
+    size_t maximum;            /* may be moved between looks, as a budget of time runs out */
+    size_t next_look;          /* values needed for the next look to be worth its while */
+    size_t predicted;          /* values expected to be needed in all; 0 before the first look */
+    assay_interval interval;   /* of the last look; ASSAY_NOT_ENOUGH_DATA before the first */
+} assay_stopping;
+
+/* 0 < level < 1, precision > 0 (0.01 for 1 %), maximum ≥ 1. The other members may be set after. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_stopping_init(assay_stopping *stopping, double level,
+                                                          double relative_precision,
+                                                          size_t maximum);
+
+/* Look at the series so far. With fewer than next_look values (and than the maximum) nothing is
+ * computed and the decision is to continue, so this may be called after every value. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_stopping_look(assay_stopping *stopping,
+                                                          const double *values, size_t count,
+                                                          assay_stopping_decision *decision);
+
 /* ── summaries ───────────────────────────────────────────────────────────────────────────────── */
 
 typedef struct assay_summary {

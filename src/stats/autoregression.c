@@ -1,6 +1,33 @@
+/* Yule-Walker fits of order 1 to 10 (at most a tenth of the values), the order chosen by AICc; the
+ * long-run variance is that of the innovations over (1 − sum of coefficients)².
+ *
+ * What makes an interval cover when somebody stops as soon as it is narrow (coverage of nominal 95
+ * % over series of 30 to 1200 values, 8000 replications, stopped by stopping.c):
+ * - At least one coefficient from 20 values on. With AICc free to choose none, memory too weak to
+ * be seen in 30 values (ρ = 0.2 … 0.5) left 89 … 92 %. Below 20 it is free: a coefficient costs two
+ *   thirds of the degrees of freedom, and so few values have none to spare.
+ * - The sum of coefficients is biased towards 0 by (1 + 4ρ) / n (Marriott and Pope 1954, for the
+ *   first autocorrelation around an estimated mean); taken out, also for higher orders, where the
+ *   sum behaves like the one coefficient of order 1 (Andrews and Chen 1994).
+ * - Degrees of freedom by matching the variance of log(long-run variance): 2/n from the
+ * innovations, 4 var(sum)/(1 − sum)² from the sum. At ρ = 0.8 that is n/19: a normal quantile would
+ * be a lie.
+ * - Stopping picks moments when the sum happens to look small; with the above alone that left 92 %
+ *   at ρ = 0.5 … 0.8. Where memory is detected (AICc prefers some order to none) the sum is raised
+ *   by 0.4 of its standard error, which gives 94 … 95 %; 0.3 was too little at ρ = 0.8, 0.5 makes
+ *   intervals at fixed n cover 98 %.
+ * - Negative sums count as 0: timing series that alternate are rare, and an interval narrower than
+ *   the plain one needs better evidence than a few dozen values.
+ * Not used: batch means (84 … 91 %), Newey-West (the same with small n), block bootstrap (needs the
+ * block length this fit would have to supply). Demanding an upper bound of the width instead of the
+ * width itself at the stop only cost samples: what is too small is the sum, at all looks alike. */
 #include "stats/autoregression.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum { ALWAYS_FROM = 20 };
 
 static void autocovariances(const double *values, size_t count, double mean, size_t lags,
                             double *covariance)
@@ -20,34 +47,43 @@ static double aicc(double variance, size_t order, size_t count)
     return n * log(variance) + 2 * k * n / (n - k - 1);
 }
 
-/* Yule-Walker by the recursion of Levinson and Durbin; keeps the order of the smallest AICc. */
-static void choose_order(const double *covariance, size_t count, size_t order_max,
+/* From the coefficients of order p − 1 to those of order p (Levinson and Durbin). */
+static void raise_order(const double *covariance, size_t p, double *phi, double *variance)
+{
+    double previous[ASSAY__AR_ORDER_MAX], reflection = covariance[p];
+    for (size_t j = 0; j + 1 < p; j++) {
+        previous[j] = phi[j];
+        reflection -= phi[j] * covariance[p - 1 - j];
+    }
+    reflection /= *variance;
+    for (size_t j = 0; j + 1 < p; j++)
+        phi[j] = previous[j] - reflection * previous[p - 2 - j];
+    phi[p - 1] = reflection;
+    *variance *= 1 - reflection * reflection;
+}
+
+/* The order of the smallest AICc, at least 1 where there are values enough. Returns whether AICc
+ * would have preferred it to none: whether memory is detected. */
+static bool choose_order(const double *covariance, size_t count, size_t order_max,
                          assay__autoregression *fit)
 {
-    double phi[ASSAY__AR_ORDER_MAX] = {0}, previous[ASSAY__AR_ORDER_MAX];
-    double variance = covariance[0], best = INFINITY;
-    for (size_t p = 0; p <= order_max; p++) {
-        if (p > 0) {
-            double reflection = covariance[p];
-            for (size_t j = 0; j + 1 < p; j++)
-                reflection -= phi[j] * covariance[p - 1 - j];
-            reflection /= variance;
-            for (size_t j = 0; j + 1 < p; j++)
-                previous[j] = phi[j];
-            for (size_t j = 0; j + 1 < p; j++)
-                phi[j] = previous[j] - reflection * previous[p - 2 - j];
-            phi[p - 1] = reflection;
-            variance *= 1 - reflection * reflection;
-        }
-        double criterion = order_max == 0 ? 0 : aicc(variance, p, count);
-        if (!(variance > 0) || !(criterion < best))
+    double phi[ASSAY__AR_ORDER_MAX] = {0}, variance = covariance[0];
+    double none = order_max > 0 ? aicc(variance, 0, count) : 0;
+    double best = count < ALWAYS_FROM ? none : INFINITY;
+    fit->innovation_variance = variance;
+    for (size_t p = 1; p <= order_max; p++) {
+        raise_order(covariance, p, phi, &variance);
+        if (!(variance > 0))
+            break;
+        double criterion = aicc(variance, p, count);
+        if (!(criterion < best))
             continue;
         best = criterion;
         fit->order = p;
         fit->innovation_variance = variance;
-        for (size_t j = 0; j < p; j++)
-            fit->coefficients[j] = phi[j];
+        memcpy(fit->coefficients, phi, sizeof phi);
     }
+    return best < none;
 }
 
 /* count × the variance of the sum of the estimated coefficients: 1' (σ² Γ⁻¹) 1, with the inverse of
@@ -90,6 +126,24 @@ static double skewness(const double *values, size_t count, double mean,
     return cube / n / pow(square / n, 1.5) * sqrt(n * (n - 1)) / (n - 2);
 }
 
+/* The sum of the coefficients, with its bias taken out and, where memory is detected, the margin
+ * against optional stopping. Below 1 by at least 1/√count: nearer cannot be told from a unit root.
+ */
+static double corrected_sum(const assay__autoregression *fit, double count, bool detected)
+{
+    double sum = 0;
+    if (fit->order == 0)
+        return 0;
+    for (size_t j = 0; j < fit->order; j++)
+        sum += fit->coefficients[j];
+    sum = (count * sum + 1) / (count - 4);
+    if (detected) {
+        double spread = fit->order == 1 ? 1 - sum * sum : sum_variance(fit);
+        sum += 0.4 * sqrt(fmax(0, spread) / count);
+    }
+    return fmin(fmax(sum, 0), 1 - 1 / sqrt(count));
+}
+
 void assay__autoregression_fit(const double *values, size_t count, double mean,
                                assay__autoregression *fit)
 {
@@ -97,20 +151,13 @@ void assay__autoregression_fit(const double *values, size_t count, double mean,
     size_t order_max = count / 10 < ASSAY__AR_ORDER_MAX ? count / 10 : ASSAY__AR_ORDER_MAX;
     *fit = (assay__autoregression){0};
     autocovariances(values, count, mean, order_max, covariance);
-    choose_order(covariance, count, order_max, fit);
-    double p = (double)fit->order, sum = 0;
-    for (size_t j = 0; j < fit->order; j++)
-        sum += fit->coefficients[j];
+    bool detected = choose_order(covariance, count, order_max, fit);
+    double p = (double)fit->order, sum = corrected_sum(fit, n, detected), rest = 1 - sum;
+    fit->coefficient_sum = sum;
     fit->innovation_variance *= n / (n - p - 1);
     fit->innovation_skewness = skewness(values, count, mean, fit);
-    double spread = sum_variance(fit);
-    if (fit->order > 0)
-        sum = (n * sum + 1) / (n - 4);
-    sum = fmin(fmax(sum, 0), 1 - 1 / sqrt(n));
-    if (fit->order == 1)
-        spread = 1 - sum * sum;
-    fit->coefficient_sum = sum;
-    fit->long_run_variance = fit->innovation_variance / ((1 - sum) * (1 - sum));
-    double wobble = 2 * spread / ((1 - sum) * (1 - sum));
-    fit->degrees_of_freedom = fmax(1, (n - p - 1) / (1 + wobble));
+    fit->long_run_variance = fit->innovation_variance / (rest * rest);
+    double spread = fit->order == 1 ? 1 - sum * sum : sum_variance(fit);
+    fit->degrees_of_freedom = fmax(1, (n - p - 1) / (1 + 2 * spread / (rest * rest)));
+    fit->effective_count = n * covariance[0] / fit->long_run_variance;
 }

@@ -1,3 +1,12 @@
+/* Student's interval with the long-run variance of an autoregression (see autoregression.c) and
+ * Hall's correction for skewness.
+ *
+ * Without the correction the interval of a log-normal series (σ = 1) covers 88 … 92 % instead of 95
+ * at 30 … 300 values; with it 94 … 96. Johnson's (1978) modified t shifts the interval by the same
+ * first term, but its quadratic is not monotone and fails where skewness is largest. The bootstrap
+ * does no better here (its skewness is that of the sample, too) and would cost a thousand times as
+ * much at every look of a stopping rule. */
+#include "stats/mean.h"
 #include "assay/stats.h"
 #include "stats/autoregression.h"
 #include "stats/check.h"
@@ -23,19 +32,19 @@ static bool all_equal(const double *values, size_t count)
     return true;
 }
 
-/* Mean, error and skewness of a series of two values or more. */
-static void describe(const double *values, size_t count, double *mean, double *error,
-                     assay__autoregression *fit)
+assay__mean assay__mean_describe(const double *values, size_t count)
 {
-    if (all_equal(values, count)) {
-        *mean = values[0];
-        *error = 0;
-        *fit = (assay__autoregression){.degrees_of_freedom = (double)count - 1};
-        return;
-    }
-    *mean = mean_of(values, count);
-    assay__autoregression_fit(values, count, *mean, fit);
-    *error = sqrt(fit->long_run_variance / (double)count);
+    double n = (double)count;
+    if (all_equal(values, count))
+        return (assay__mean){.mean = values[0], .degrees_of_freedom = n - 1, .effective_count = n};
+    assay__autoregression fit;
+    double mean = mean_of(values, count);
+    assay__autoregression_fit(values, count, mean, &fit);
+    return (assay__mean){.mean = mean,
+                         .standard_error = sqrt(fit.long_run_variance / n),
+                         .degrees_of_freedom = fit.degrees_of_freedom,
+                         .skewness = fit.innovation_skewness / sqrt(n),
+                         .effective_count = fit.effective_count};
 }
 
 assay_status assay_stats_mean_error(const double *values, size_t count, double *mean,
@@ -45,19 +54,32 @@ assay_status assay_stats_mean_error(const double *values, size_t count, double *
         return ASSAY_E_ARGUMENT;
     if (count < 2)
         return ASSAY_E_DATA;
-    assay__autoregression fit;
-    describe(values, count, mean, standard_error, &fit);
-    *degrees_of_freedom = fit.degrees_of_freedom;
+    assay__mean series = assay__mean_describe(values, count);
+    *mean = series.mean;
+    *standard_error = series.standard_error;
+    *degrees_of_freedom = series.degrees_of_freedom;
     return ASSAY_OK;
 }
 
 /* The inverse of Hall's monotone cubic (1992, "On the removal of skewness by transformation"): the
- * studentised mean whose transform is t. `skew` is the skewness over √count. */
-static double undo_skewness(double t, double skew)
+ * studentised mean whose transform is t. */
+static double undo_skewness(double t, double skewness)
 {
-    if (fabs(skew) < 1e-9)
+    if (fabs(skewness) < 1e-9)
         return t;
-    return (cbrt(1 + skew * (t - skew / 6)) - 1) * 3 / skew;
+    return (cbrt(1 + skewness * (t - skewness / 6)) - 1) * 3 / skewness;
+}
+
+assay_interval assay__mean_interval(const assay__mean *mean, double level)
+{
+    double t = assay_stats_student_quantile(0.5 + level / 2, mean->degrees_of_freedom);
+    return (assay_interval){
+        .estimate = mean->mean,
+        .low = mean->mean - mean->standard_error * undo_skewness(t, mean->skewness),
+        .high = mean->mean - mean->standard_error * undo_skewness(-t, mean->skewness),
+        .level = level,
+        .validity = ASSAY_VALID,
+    };
 }
 
 assay_status assay_stats_mean_interval(const double *values, size_t count, double level,
@@ -65,17 +87,11 @@ assay_status assay_stats_mean_interval(const double *values, size_t count, doubl
 {
     if (!assay__stats_finite(values, count) || !assay__stats_level(level))
         return ASSAY_E_ARGUMENT;
-    *interval = (assay_interval){.level = level, .validity = ASSAY_NOT_ENOUGH_DATA};
-    if (count < 2)
+    if (count < 2) {
+        *interval = (assay_interval){.level = level, .validity = ASSAY_NOT_ENOUGH_DATA};
         return ASSAY_OK;
-    double mean, error;
-    assay__autoregression fit;
-    describe(values, count, &mean, &error, &fit);
-    double t = assay_stats_student_quantile(0.5 + level / 2, fit.degrees_of_freedom);
-    double skew = fit.innovation_skewness / sqrt((double)count);
-    interval->estimate = mean;
-    interval->low = mean - error * undo_skewness(t, skew);
-    interval->high = mean - error * undo_skewness(-t, skew);
-    interval->validity = ASSAY_VALID;
+    }
+    assay__mean mean = assay__mean_describe(values, count);
+    *interval = assay__mean_interval(&mean, level);
     return ASSAY_OK;
 }
