@@ -36,7 +36,7 @@ man=$(sed -n 's/^\.It Cm //p' "$pages/assay-report.1" | sort)
 difference=$(diff --label help --label assay-report.1 -u <(echo "$help") <(echo "$man")) || complain "$difference"
 
 if command -v mandoc >/dev/null; then
-    mandoc -T lint -W warning "$pages"/*.1 || complain "mandoc -T lint has warnings"
+    mandoc -T lint -W warning "$pages"/*.[13] || complain "mandoc -T lint has warnings"
 fi
 [ $failed = 0 ] && echo "man: $(wc -w <<<"$commands") commands agree with their pages"
 exit $failed
