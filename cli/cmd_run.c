@@ -119,29 +119,6 @@ static void start(run *r)
     r->launch = launch_start(r->command, variables, count, &original);
 }
 
-static int explain_failure(const launch_result *launch, const char *program)
-{
-    if (launch->found && launch->failure == EAGAIN) {
-        message_error("assay run: cannot start a process: %s", strerror(launch->failure));
-        return EXIT_OWN_FAILURE;
-    }
-    if (!launch->found) {
-        message_error("assay run: '%s' was not found%s", program,
-                      strchr(program, '/') != NULL ? "" : " in PATH");
-        return EXIT_NOT_FOUND;
-    }
-    const char *remedy = "";
-    if (launch->failure == ENOENT)
-        remedy = "; the interpreter in its first line is missing";
-    else if (launch->failure == EACCES)
-        remedy = "; is it executable (chmod +x)?";
-    else if (launch->failure == ENOEXEC)
-        remedy = "; a script needs a first line such as #!/bin/sh";
-    message_error("assay run: cannot execute '%s': %s%s", program, strerror(launch->failure),
-                  remedy);
-    return EXIT_NOT_EXECUTABLE;
-}
-
 static int exit_of(int wait_status)
 {
     return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
@@ -185,8 +162,12 @@ static int measure(run *r)
 {
     assay_reading steal = assay_machine_steal_seconds();
     start(r);
-    if (r->launch.failure != 0)
-        return explain_failure(&r->launch, r->command[0]);
+    if (r->launch.failure != 0) {
+        launch_explain("run", &r->launch, r->command[0]);
+        if (!r->launch.found)
+            return EXIT_NOT_FOUND;
+        return r->launch.failure == EAGAIN ? EXIT_OWN_FAILURE : EXIT_NOT_EXECUTABLE;
+    }
     watch_until_end(r->launch.pid, r->settings->interval_seconds, &r->watch);
     run_facts facts = {.name = r->settings->name,
                        .command = r->command,

@@ -5,6 +5,7 @@
 #include "options.h"
 
 extern const command command_run;
+extern const command command_bench;
 extern const command command_journal;
 extern const command command_report;
 extern const command command_doctor;

@@ -8,8 +8,10 @@
  * and is gone. What it leaves behind is below what the kernel's counters resolve
  * (tests/accuracy/test_run.sh).
  *
- * A close-on-exec pipe carries the start time, then either ends (the exec succeeded) or carries the
- * errno. Time between fork and exec is ours and not counted. */
+ * A page shared with the copy carries the start time and, if the exec failed, its errno. Nothing is
+ * sent: a message would wake us, often on the copy's own processor, in the middle of what is being
+ * timed. Where we must know when the program has taken over, the exec closes a pipe. Time between
+ * fork and exec is ours and not counted. */
 #include "launch.h"
 
 #include <errno.h>
@@ -18,11 +20,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "message.h"
 
 extern char **environ;
 
@@ -40,8 +45,15 @@ typedef struct recipe {
     char **environment;
     const sigset_t *signal_mask;
     const launch_streams *streams;
-    int report; /* writing end of the pipe */
+    handover *note; /* shared with the copy */
 } recipe;
+
+static uint64_t monotonic_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
 
 void launch_block_signals(sigset_t *original)
 {
@@ -141,7 +153,6 @@ static void free_environment(char **environment, size_t count)
 /* Only bare system calls from here on: see the top. */
 _Noreturn static void become(const recipe *r)
 {
-    handover message = {0};
     struct timespec now = {0};
     const int streams[] = {r->streams->input, r->streams->output, r->streams->error};
     for (int i = 0; i < 3; i++)
@@ -149,73 +160,85 @@ _Noreturn static void become(const recipe *r)
             syscall(SYS_dup3, streams[i], i, 0);
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, r->signal_mask, NULL, KERNEL_SIGSET_BYTES);
     syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
-    message.start_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-    syscall(SYS_write, r->report, &message, sizeof message);
+    r->note->start_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
     syscall(SYS_execve, r->path, r->command, r->environment);
-    message.failure = errno;
-    syscall(SYS_write, r->report, &message, sizeof message);
+    r->note->failure = errno;
     for (;;)
         syscall(SYS_exit_group, 127);
 }
 
-static bool receive(int descriptor, handover *message)
+/* The new process, or 0 with the errno in the note. */
+static pid_t make_process(const recipe *r)
 {
-    ssize_t got;
-    do
-        got = read(descriptor, message, sizeof *message);
-    while (got < 0 && errno == EINTR);
-    return got == (ssize_t)sizeof *message;
-}
-
-static launch_result fork_and_exec(recipe *r)
-{
-    launch_result result = {.found = true};
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) {
-        result.failure = errno;
-        return result;
-    }
-    r->report = ends[1];
-    result.pid = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
-    if (result.pid == 0)
+    pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+    if (pid == 0)
         become(r);
-    if (result.pid < 0) {
-        result.failure = errno;
-        result.pid = 0;
-    }
-    close(ends[1]);
-    handover message = {0};
-    while (result.pid > 0 && receive(ends[0], &message)) {
-        result.start_ns = message.start_ns;
-        if (message.failure != 0) {
-            waitpid(result.pid, NULL, 0);
-            result.failure = message.failure;
-            result.pid = 0;
-        }
-    }
-    close(ends[0]);
-    return result;
+    if (pid < 0)
+        r->note->failure = errno;
+    return pid > 0 ? pid : 0;
 }
 
-launch_result launch_start_with(char *const *command, const launch_variable *variables,
-                                size_t count, const sigset_t *signal_mask,
-                                const launch_streams *streams)
+static pid_t wait_for(pid_t pid, int *status, struct rusage *usage)
 {
-    launch_result result = {0};
-    recipe r = {.command = command, .signal_mask = signal_mask, .streams = streams};
-    char *path = find_program(command[0]);
+    pid_t ended;
+    do
+        ended = wait4(pid, status, 0, usage);
+    while (ended < 0 && errno == EINTR);
+    return ended;
+}
+
+/* Returns when the program has taken over: that closes the pipe. */
+static pid_t start_program(const recipe *r)
+{
+    int ends[2], status;
+    char none;
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        r->note->failure = errno;
+        return 0;
+    }
+    pid_t pid = make_process(r);
+    close(ends[1]);
+    while (pid > 0 && read(ends[0], &none, 1) < 0 && errno == EINTR)
+        continue;
+    close(ends[0]);
+    if (pid > 0 && r->note->failure != 0)
+        (void)wait_for(pid, &status, NULL);
+    return pid;
+}
+
+/* Returns when the program has ended. */
+static pid_t run_program(const recipe *r, launch_end *end)
+{
+    pid_t pid = make_process(r);
+    if (pid > 0 && wait_for(pid, &end->wait_status, &end->usage) != pid)
+        r->note->failure = errno;
+    end->end_ns = monotonic_ns();
+    return pid;
+}
+
+static launch_result launch(recipe *r, const launch_variable *variables, size_t count,
+                            launch_end *end)
+{
+    launch_result result = {.found = true, .failure = ENOMEM};
+    char *path = find_program(r->command[0]);
     if (path == NULL)
         return (launch_result){.failure = errno, .found = errno != ENOENT && errno != ENOTDIR};
-    r.path = path;
-    r.environment = make_environment(variables, count);
-    if (r.environment == NULL) {
-        result = (launch_result){.failure = ENOMEM, .found = true};
-    } else {
+    r->path = path;
+    r->environment = make_environment(variables, count);
+    r->note =
+        mmap(NULL, sizeof *r->note, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (r->environment != NULL && r->note != MAP_FAILED) {
         /* Under a parent that ignores SIGCHLD there would be nothing to wait for. */
         signal(SIGCHLD, SIG_DFL);
-        result = fork_and_exec(&r);
+        result.pid = end != NULL ? run_program(r, end) : start_program(r);
+        result.start_ns = r->note->start_ns;
+        result.failure = r->note->failure;
+        if (result.failure != 0)
+            result.pid = 0;
     }
-    free_environment(r.environment, count);
+    if (r->note != MAP_FAILED)
+        munmap(r->note, sizeof *r->note);
+    free_environment(r->environment, count);
     free(path);
     return result;
 }
@@ -224,5 +247,35 @@ launch_result launch_start(char *const *command, const launch_variable *variable
                            const sigset_t *signal_mask)
 {
     static const launch_streams ours = {-1, -1, -1};
-    return launch_start_with(command, variables, count, signal_mask, &ours);
+    recipe r = {.command = command, .signal_mask = signal_mask, .streams = &ours};
+    return launch(&r, variables, count, NULL);
+}
+
+launch_result launch_run(char *const *command, const sigset_t *signal_mask,
+                         const launch_streams *streams, launch_end *end)
+{
+    recipe r = {.command = command, .signal_mask = signal_mask, .streams = streams};
+    return launch(&r, NULL, 0, end);
+}
+
+void launch_explain(const char *command, const launch_result *failed, const char *program)
+{
+    if (!failed->found) {
+        message_error("assay %s: '%s' was not found%s", command, program,
+                      strchr(program, '/') != NULL ? "" : " in PATH");
+        return;
+    }
+    if (failed->failure == EAGAIN) {
+        message_error("assay %s: cannot start a process: %s", command, strerror(failed->failure));
+        return;
+    }
+    const char *remedy = "";
+    if (failed->failure == ENOENT)
+        remedy = "; the interpreter in its first line is missing";
+    else if (failed->failure == EACCES)
+        remedy = "; is it executable (chmod +x)?";
+    else if (failed->failure == ENOEXEC)
+        remedy = "; a script needs a first line such as #!/bin/sh";
+    message_error("assay %s: cannot execute '%s': %s%s", command, program,
+                  strerror(failed->failure), remedy);
 }

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 /* A variable the program finds in its environment, over what it would inherit. */
@@ -33,9 +34,18 @@ typedef struct launch_streams {
     int input, output, error;
 } launch_streams;
 
-/* The same with other streams. */
-launch_result launch_start_with(char *const *command, const launch_variable *variables,
-                                size_t count, const sigset_t *signal_mask,
-                                const launch_streams *streams);
+typedef struct launch_end {
+    uint64_t end_ns; /* CLOCK_MONOTONIC, when the wait returned */
+    int wait_status;
+    struct rusage usage; /* of the program and what it waited for */
+} launch_end;
+
+/* Start `command` and wait for its end, without waking between the two. `end` is filled unless
+ * `failure` is set. */
+launch_result launch_run(char *const *command, const sigset_t *signal_mask,
+                         const launch_streams *streams, launch_end *end);
+
+/* Why a program could not be started, and the remedy, as a message of `assay COMMAND`. */
+void launch_explain(const char *command, const launch_result *failed, const char *program);
 
 #endif

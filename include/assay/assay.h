@@ -10,6 +10,7 @@
 #include "assay/reading.h"
 #include "assay/record.h"
 #include "assay/report.h"
+#include "assay/sampling.h"
 #include "assay/snapshot.h"
 #include "assay/stats.h"
 #include "assay/status.h"

@@ -46,6 +46,11 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_report_tree(const assay_record *reco
 ASSAY_API ASSAY_MUST_USE assay_status assay_report_journal(const assay_record *record, FILE *stream,
                                                            assay_error *error);
 
+/* What a benchmark found: each subject with its interval, spread, cost, how many samples count and
+ * why sampling stopped, then the comparisons; 80 columns. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_report_bench(const assay_record *record, FILE *stream,
+                                                         assay_error *error);
+
 /* The event trace as Chrome JSON, for Perfetto and chrome://tracing: spans strictly nested per
  * thread, counters, names of processes and threads; spans that never ended reach to the end of the
  * trace and carry the argument "open". Without events it is valid and empty. */

@@ -1,5 +1,6 @@
 show help
 show run --help
+show bench --help
 show help journal
 show report -h
 show doctor --help

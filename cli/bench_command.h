@@ -1,0 +1,32 @@
+/* A command as a subject of sampling: each sample is one run of it in a fresh process. */
+#ifndef ASSAY_CLI_BENCH_COMMAND_H
+#define ASSAY_CLI_BENCH_COMMAND_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+#include "assay/sampling.h"
+#include "bench_plan.h"
+
+/* What all commands of one benchmark share. */
+typedef struct bench_terms {
+    const char *input;  /* file each run reads from the start */
+    const char *output; /* "null", "inherit", or a file that the last run fills */
+    bool ignore_failure;
+    sigset_t signal_mask; /* of the commands */
+    int exit_code;        /* once something failed and was reported; EX_OK until then */
+} bench_terms;
+
+typedef struct bench_command {
+    const bench_entry *entry;
+    bench_terms *terms;
+    size_t runs; /* started so far */
+} bench_command;
+
+/* `self` and everything it points to must outlive the subject. */
+void bench_command_subject(bench_command *self, assay_subject *subject);
+
+/* Run the entry's --cleanup, if any. False after a message. */
+bool bench_command_clean_up(bench_command *self);
+
+#endif

@@ -1,0 +1,49 @@
+/* What `assay bench` shall run: commands times parameters, with names that differ. */
+#ifndef ASSAY_CLI_BENCH_PLAN_H
+#define ASSAY_CLI_BENCH_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "assay/record.h"
+#include "options.h"
+#include "words.h"
+
+/* As typed. */
+typedef struct bench_request {
+    char **operands; /* words, commands separated by "--" */
+    int operand_count;
+    const option_list *commands; /* --command */
+    const option_list *labels;   /* --label */
+    const option_list *params;   /* --param */
+    const char *prepare, *cleanup;
+    bool shell;
+} bench_request;
+
+/* One command with its parameters filled in. */
+typedef struct bench_entry {
+    char *name;
+    words command;
+    words prepare, cleanup;        /* none: nothing to do */
+    assay_record_fact *parameters; /* their keys and values belong to the plan */
+    size_t parameter_count;
+} bench_entry;
+
+typedef struct bench_parameter {
+    char *name;
+    words values;
+    bool used;
+} bench_parameter;
+
+typedef struct bench_plan {
+    bench_entry *entries;
+    size_t count;
+    bench_parameter *parameters;
+    size_t parameter_count;
+} bench_plan;
+
+/* EX_OK, or an exit code after a message. */
+int bench_plan_make(const bench_request *request, bench_plan *plan);
+void bench_plan_release(bench_plan *plan);
+
+#endif

@@ -1,0 +1,252 @@
+/* assay bench: benchmarks commands, and compares them when there are several.
+ *
+ * Everything that can be refused is refused before the first command runs. The commands take turns
+ * in one sampling (assay/sampling.h), so that a slow minute of the machine is a slow minute for all
+ * of them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "assay/analyze.h"
+#include "assay/record.h"
+#include "assay/report.h"
+#include "assay/sampling.h"
+#include "bench_command.h"
+#include "bench_plan.h"
+#include "bench_progress.h"
+#include "commands.h"
+#include "describe.h"
+#include "message.h"
+#include "output.h"
+
+static const double default_budget_seconds = 5.0; /* for each command */
+static const size_t default_min_runs = 3;
+
+typedef struct bench_settings {
+    const char *json, *name, *input, *output, *prepare, *cleanup;
+    option_list commands, labels, params;
+    double budget_seconds, precision, margin;
+    size_t runs, min_runs;
+    option_number warmup, seed, pin;
+    bool shell, ignore_failure, quiet;
+} bench_settings;
+
+static const option bench_options[] = {
+    {"budget", 'b', OPTION_SECONDS, "TIME", "Time for everything (default 5s for each command).",
+     offsetof(bench_settings, budget_seconds)},
+    {"cleanup", 0, OPTION_TEXT, "STRING", "Run once for each command after all runs.",
+     offsetof(bench_settings, cleanup)},
+    {"command", 'c', OPTION_LIST, "STRING",
+     "Another command, split into words like a shell does but without one; for commands that "
+     "contain '--'.",
+     offsetof(bench_settings, commands)},
+    {"ignore-failure", 0, OPTION_FLAG, NULL, "Time runs that fail too, and count them.",
+     offsetof(bench_settings, ignore_failure)},
+    {"input", 'i', OPTION_TEXT, "FILE", "What each run reads (default /dev/null).",
+     offsetof(bench_settings, input)},
+    {"json", 'j', OPTION_TEXT, "FILE",
+     "Write the record with every sample and the comparisons as JSON; '-' is standard output.",
+     offsetof(bench_settings, json)},
+    {"label", 'l', OPTION_LIST, "TEXT", "Name of a command; once for each, in their order.",
+     offsetof(bench_settings, labels)},
+    {"margin", 'm', OPTION_SHARE, "SHARE",
+     "Differences up to this share are no difference (default 1%).",
+     offsetof(bench_settings, margin)},
+    {"min-runs", 0, OPTION_COUNT, "N",
+     "Runs of each command even if the budget is spent (default 3).",
+     offsetof(bench_settings, min_runs)},
+    {"name", 'n', OPTION_TEXT, "TEXT", "Name of the benchmark, kept in the record.",
+     offsetof(bench_settings, name)},
+    {"output", 'o', OPTION_TEXT, "FILE",
+     "Where the commands' output goes: 'null' (default), 'inherit', or a file.",
+     offsetof(bench_settings, output)},
+    {"param", 'P', OPTION_LIST, "TEXT",
+     "NAME=VALUE,VALUE,...: run the commands for each value, which replaces {NAME} in them; "
+     "several "
+     "parameters give all combinations.",
+     offsetof(bench_settings, params)},
+    {"pin", 0, OPTION_NUMBER, "CPU", "Run everything on this processor.",
+     offsetof(bench_settings, pin)},
+    {"precision", 'p', OPTION_SHARE, "SHARE",
+     "Stop when the 95 % interval is this narrow on either side: of the mean for one command "
+     "(default 1%), of the ratio for several (default half the margin).",
+     offsetof(bench_settings, precision)},
+    {"prepare", 0, OPTION_TEXT, "STRING", "Run before each run of a command, untimed.",
+     offsetof(bench_settings, prepare)},
+    {"quiet", 'q', OPTION_FLAG, NULL, "Print no result and show no progress.",
+     offsetof(bench_settings, quiet)},
+    {"runs", 'r', OPTION_COUNT, "N", "Exactly this many runs of each command.",
+     offsetof(bench_settings, runs)},
+    {"seed", 's', OPTION_NUMBER, "N", "Of the order in which commands take turns.",
+     offsetof(bench_settings, seed)},
+    {"shell", 'S', OPTION_FLAG, NULL, "Run every command through 'sh -c', whose time counts.",
+     offsetof(bench_settings, shell)},
+    {"warmup", 'w', OPTION_NUMBER, "N",
+     "First runs of each command that do not count (default: until its times are steady).",
+     offsetof(bench_settings, warmup)},
+};
+
+/* A run that was asked for by number is not cut short by the default budget. */
+static void choose_length(const bench_settings *settings, size_t count,
+                          assay_sampling_options *options)
+{
+    size_t warmup = settings->warmup.given ? (size_t)settings->warmup.value : 0;
+    options->budget_seconds = settings->budget_seconds > 0 ? settings->budget_seconds
+                                                           : default_budget_seconds * (double)count;
+    options->fixed_warmup = settings->warmup.given || settings->runs > 0;
+    options->warmup_rounds = warmup;
+    options->min_rounds = warmup + (settings->min_runs > 0 ? settings->min_runs : default_min_runs);
+    if (settings->runs == 0)
+        return;
+    options->max_rounds = warmup + settings->runs;
+    if (settings->budget_seconds == 0 || options->min_rounds > options->max_rounds)
+        options->min_rounds = options->max_rounds;
+}
+
+static int check_settings(const bench_settings *settings)
+{
+    unsigned long long most = ASSAY_SAMPLING_MAX_ROUNDS / 2;
+    if (settings->runs > most || settings->min_runs > most || settings->warmup.value > most) {
+        message_error("assay bench: at most %llu runs are possible", most);
+        return EX_USAGE;
+    }
+    if (settings->pin.value > 1u << 20) {
+        message_error("assay bench: there is no processor %llu", settings->pin.value);
+        return EX_USAGE;
+    }
+    if (settings->input != NULL && access(settings->input, R_OK) != 0) {
+        message_error("assay bench: cannot read '%s'; --input needs an existing file",
+                      settings->input);
+        return EX_NOINPUT;
+    }
+    bool file = strcmp(settings->output, "null") != 0 && strcmp(settings->output, "inherit") != 0;
+    const char *outputs[] = {settings->json, file ? settings->output : NULL};
+    return output_refuse("bench", outputs, sizeof outputs / sizeof *outputs);
+}
+
+/* Sample, and clean up whatever happened. EX_OK, or an exit code after a message. */
+static int sample(const bench_settings *settings, const assay_subject *subjects,
+                  bench_command *commands, size_t count, assay_record **record)
+{
+    bench_terms *terms = commands[0].terms;
+    bench_progress progress = {.subjects = subjects, .count = count};
+    assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
+    choose_length(settings, count, &options);
+    options.precision = settings->precision;
+    options.margin = settings->margin;
+    options.seed = settings->seed.given ? settings->seed.value : (uint64_t)time(NULL);
+    options.pin = settings->pin.given;
+    options.cpu = (int)settings->pin.value;
+    if (!settings->quiet && bench_progress_wanted()) {
+        options.progress = bench_progress_show;
+        options.progress_context = &progress;
+    }
+    assay_error error = {0};
+    assay_status status = assay_sampling_run(subjects, count, &options, &error, record);
+    bench_progress_clear(&progress);
+    if (status != ASSAY_OK && terms->exit_code == EX_OK) {
+        message_error("assay bench: %s", error.message);
+        terms->exit_code = message_input_exit(status);
+    }
+    for (size_t i = 0; i < count; i++)
+        (void)bench_command_clean_up(&commands[i]);
+    return terms->exit_code;
+}
+
+static int judge(const bench_settings *settings, assay_record *record)
+{
+    record->name = assay_record_text(record, settings->name);
+    assay_status status = describe_record(record);
+    if (status == ASSAY_OK && (settings->name == NULL || record->name != NULL))
+        return EX_OK;
+    message_error("assay bench: %s", assay_status_message(status));
+    return EX_OSERR;
+}
+
+static int show(const bench_settings *settings, const assay_record *record)
+{
+    assay_error error = {0};
+    assay_status status = ASSAY_OK;
+    if (!settings->quiet) /* beside the record on standard output it would spoil the JSON */
+        status = assay_report_bench(
+            record, settings->json != NULL && strcmp(settings->json, "-") == 0 ? stderr : stdout,
+            &error);
+    if (status == ASSAY_OK && settings->json != NULL)
+        status = assay_record_write(record, settings->json, 0, &error);
+    return output_check("bench", status, &error) ? EX_OK : message_output_exit(status);
+}
+
+static int bench(const bench_settings *settings, const bench_plan *plan)
+{
+    bench_terms terms = {.input = settings->input,
+                         .output = settings->output,
+                         .ignore_failure = settings->ignore_failure};
+    bench_command *commands = calloc(plan->count, sizeof *commands);
+    assay_subject *subjects = calloc(plan->count, sizeof *subjects);
+    assay_record *record = NULL;
+    int code = EX_OSERR;
+    if (commands == NULL || subjects == NULL) {
+        message_error("assay bench: out of memory");
+        goto cleanup;
+    }
+    sigprocmask(SIG_SETMASK, NULL, &terms.signal_mask);
+    for (size_t i = 0; i < plan->count; i++) {
+        commands[i] = (bench_command){.entry = &plan->entries[i], .terms = &terms};
+        bench_command_subject(&commands[i], &subjects[i]);
+    }
+    code = sample(settings, subjects, commands, plan->count, &record);
+    if (record != NULL) { /* a failed cleanup does not take the result away */
+        int shown = judge(settings, record);
+        if (shown == EX_OK)
+            shown = show(settings, record);
+        code = code != EX_OK ? code : shown;
+    }
+cleanup:
+    assay_record_free(record);
+    free(commands);
+    free(subjects);
+    return code;
+}
+
+static int bench_main(const command *self, int argc, char **argv)
+{
+    bench_settings settings = {.output = "null"};
+    bench_request request = {
+        .commands = &settings.commands, .labels = &settings.labels, .params = &settings.params};
+    options_outcome outcome =
+        options_parse(self, argc, argv, &settings, &request.operands, &request.operand_count);
+    if (outcome != OPTIONS_GO)
+        return outcome == OPTIONS_HELP ? EX_OK : EX_USAGE;
+    request.prepare = settings.prepare;
+    request.cleanup = settings.cleanup;
+    request.shell = settings.shell;
+    int code = check_settings(&settings);
+    if (code != EX_OK)
+        return code;
+    bench_plan plan;
+    code = bench_plan_make(&request, &plan);
+    if (code != EX_OK)
+        return code;
+    code = bench(&settings, &plan);
+    bench_plan_release(&plan);
+    return code;
+}
+
+const command command_bench = {
+    .name = "bench",
+    .summary = "benchmark commands, or say which of several is faster",
+    .operands = "[--] COMMAND [ARGUMENT...] [-- COMMAND [ARGUMENT...]]...",
+    .description =
+        "Runs COMMAND (no shell) until its mean time is known to 1 %, the budget is spent,\n"
+        "or noise makes it pointless. Several commands take turns in balanced random\n"
+        "order and are compared with the first; runs that something else disturbed are\n"
+        "left out in whole rounds. Exit status: 0 done, 2 a command failed, 69 a command\n"
+        "cannot be started, 64 to 74 for options, inputs and outputs.",
+    .options = bench_options,
+    .option_count = sizeof bench_options / sizeof *bench_options,
+    .first_operand_ends_options = true,
+    .main = bench_main,
+};

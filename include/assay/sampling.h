@@ -1,0 +1,158 @@
+/* Sampling: how often and in which order to run what is to be timed.
+ *
+ * A subject is a callback that does its work a given number of times. assay_sampling_run() chooses
+ * how many iterations make one sample, lets the subjects take turns in rounds, leaves out the
+ * warm-up, sets disturbed rounds aside, and stops when the result is precise enough, when the
+ * budget is spent, or when noise makes the question unanswerable. The result is a record of kind
+ * "bench" whose subjects hold every sample that counts:
+ *
+ *     static assay_status sort(void *numbers, uint64_t iterations) { ... return ASSAY_OK; }
+ *
+ *     assay_subject subjects[] = {{.struct_size = sizeof(assay_subject), .name = "qsort",
+ *                                  .run = sort, .context = numbers}, ...};
+ *     assay_record *record = NULL;
+ *     if (assay_sampling_run(subjects, 2, NULL, &error, &record) != ASSAY_OK) ...
+ *     assay_compare_record(record, NULL);                         which is faster?
+ *
+ * The rules, fixed beforehand:
+ *   order      Every round runs each subject once. Rounds come in blocks of a Williams design: each
+ *              subject stands equally often at each place and equally often after each other one;
+ *              the blocks are randomised by `seed`, and the same seed gives the same order.
+ *   length     A sample takes at least `min_sample_seconds` (default 200 µs) and 1000 times what
+ *              the clock costs or resolves, by repeating the work.
+ *   warm-up    Rounds before the steady state of any subject are left out (or `warmup_rounds`).
+ *   disturbed  A sample is disturbed if during it the thread was switched out against its will, or
+ *              waited for a page from storage, or the hypervisor took more than 5 % of the
+ *              machine's time (looked at every 10 ms or longer). A round with a disturbed sample is
+ *              left out whole and counted for the subject that was disturbed. If more than half of
+ *              the rounds would go, none does.
+ *   looks      At 30, 45, 68, ... rounds, so that repeated looking costs no coverage.
+ *
+ * Threads: subjects run in the calling thread; one sampling at a time for each processor, or they
+ * measure each other. Prints nothing.
+ */
+#ifndef ASSAY_SAMPLING_H
+#define ASSAY_SAMPLING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "assay/clock.h"
+#include "assay/reading.h"
+#include "assay/record.h"
+#include "assay/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a subject that keeps its own time says about one sample. Everything but `seconds` is
+ * optional; readings start as ASSAY_NOT_MEASURED. */
+typedef struct assay_sample {
+    size_t struct_size; /* set by the caller of `measure` */
+    double seconds;     /* of all iterations together; finite and not negative */
+    bool failed;        /* the work went wrong but shall not end the run: counted, not timed */
+    bool disturbed;     /* by something the subject itself noticed */
+    assay_reading user_seconds, sys_seconds; /* of all iterations together */
+    assay_reading peak_rss_bytes;
+    assay_reading involuntary_switches, major_faults;
+} assay_sample;
+
+/* Something whose time is sampled. Either `run` or `measure` is set. A callback that does not
+ * return ASSAY_OK ends the whole run with that status. */
+typedef struct assay_subject {
+    size_t struct_size; /* set by the caller */
+    const char *name;   /* in the record; must differ between subjects */
+    void *context;      /* handed to every callback */
+
+    /* Do the work `iterations` times; the whole call is timed. */
+    assay_status (*run)(void *context, uint64_t iterations);
+
+    /* Before and after each sample, outside the timing. */
+    assay_status (*set_up)(void *context);
+    assay_status (*tear_down)(void *context);
+
+    /* Before and after each single iteration, outside the timing: `run` is then called with 1 and
+     * timed call by call, which puts the cost of one clock reading (see the record's clock) into
+     * each iteration. Nothing is subtracted. For work of less than a microsecond let `run` prepare
+     * many inputs in `set_up` instead. */
+    assay_status (*set_up_iteration)(void *context);
+    assay_status (*tear_down_iteration)(void *context);
+
+    /* For work that keeps its own time (a command, a GPU kernel): fills `sample`. */
+    assay_status (*measure)(void *context, uint64_t iterations, assay_sample *sample);
+
+    uint64_t max_iterations; /* of one sample; 0: no bound, 1: work that can be done once only */
+
+    /* Described in the record, if any. */
+    const char *const *command;
+    size_t command_count;
+    const assay_record_fact *parameters;
+    size_t parameter_count;
+} assay_subject;
+
+/* Why sampling stopped; the record has the word. */
+typedef enum assay_sampling_end {
+    ASSAY_SAMPLING_GOING = 0,
+    ASSAY_SAMPLING_PRECISION, /* "precision": the interval is narrow enough */
+    ASSAY_SAMPLING_BUDGET,    /* "budget": the time is spent */
+    ASSAY_SAMPLING_NOISE,     /* "noise": never steady, or ten budgets would not be enough */
+    ASSAY_SAMPLING_COUNT      /* "count": max_rounds */
+} assay_sampling_end;
+
+/* Where a run stands. */
+typedef struct assay_sampling_progress {
+    size_t struct_size;
+    double elapsed_seconds;
+    double expected_seconds; /* in all, guessed from the width of the interval so far */
+    size_t rounds;           /* so far, warm-up and disturbed ones included */
+    size_t subject;          /* about to run */
+    /* As of the last look. One subject: its mean in seconds. Several: the ratio of the least
+     * certain candidate to the first. */
+    assay_reading estimate, low, high;
+    double relative_width; /* half the interval's width, relative to the estimate; 0: not known */
+} assay_sampling_progress;
+
+typedef struct assay_sampling_options {
+    size_t struct_size;        /* set by the caller */
+    double budget_seconds;     /* default 5; once spent, the round under way is finished */
+    double precision;          /* half width of the 95 % interval, relative. Default: 0.01 of the
+                                  mean for one subject; half the margin of the ratio for several */
+    double margin;             /* of the comparison to come; default 0.01 */
+    double min_sample_seconds; /* default 200e-6 */
+    uint64_t seed;             /* of the order; 0 is a seed like any other */
+    size_t min_rounds;         /* measured even if precise enough or over budget; default 2 */
+    size_t max_rounds;         /* default and at most ASSAY_SAMPLING_MAX_ROUNDS; warm-up counts */
+    bool fixed_warmup;         /* leave out exactly `warmup_rounds` instead of detecting */
+    size_t warmup_rounds;
+    size_t fresh_rounds; /* above 0: this many rounds in a forked process, then the next one */
+    bool pin;            /* run on `cpu` alone; undone afterwards */
+    int cpu;
+    const assay_clock *clock; /* NULL: the default; a test's clock drives budget and `run` */
+    /* Called before each sample, at most every `progress_seconds` (default 0.1). */
+    void (*progress)(void *context, const assay_sampling_progress *progress);
+    void *progress_context;
+    double progress_seconds;
+} assay_sampling_options;
+
+#define ASSAY_SAMPLING_OPTIONS_INIT ASSAY_INIT(assay_sampling_options)
+#define ASSAY_SUBJECT_INIT          ASSAY_INIT(assay_subject)
+
+enum { ASSAY_SAMPLING_MAX_SUBJECTS = 1024, ASSAY_SAMPLING_MAX_ROUNDS = 1 << 20 };
+
+/* Sample `count` subjects. NULL options: all defaults. The record says per subject what was
+ * measured, left out and why it stopped; describe the machine with assay_record_describe(). A
+ * failing subject ends the run with its status and no record; `error` names the subject and the
+ * sample. With fresh processes, what subjects do to memory stays in those.
+ * ASSAY_E_ARGUMENT for subjects or options that make no sense. Caller frees the record. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_sampling_run(const assay_subject *subjects,
+                                                         size_t count,
+                                                         const assay_sampling_options *options,
+                                                         assay_error *error, assay_record **record);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,129 @@
+/* A benchmark as text, 80 columns wide: each subject with its interval and why sampling stopped,
+ * then the comparisons. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "assay/report.h"
+#include "report/cell.h"
+#include "report/format.h"
+
+enum { LABEL_WIDTH = 18, LINE_WIDTH = 79 };
+
+static const struct {
+    const char *word, *meaning;
+} ends[] = {{"precision", "precise enough"},
+            {"budget", "the budget is spent"},
+            {"noise", "too noisy for the precision asked"},
+            {"count", "as many as asked"}};
+
+static void label(FILE *stream, const char *text)
+{
+    fputs("  ", stream);
+    assay__format_left(stream, text, LABEL_WIDTH - 2);
+}
+
+static bool valid(assay_reading reading)
+{
+    return reading.validity == ASSAY_VALID;
+}
+
+static void print_mean(const assay_record_subject *subject, FILE *stream)
+{
+    char mean[ASSAY__FORMAT_SIZE], low[ASSAY__FORMAT_SIZE], high[ASSAY__FORMAT_SIZE];
+    label(stream, "mean");
+    fputs(assay__format_reading_seconds(subject->mean_seconds, mean), stream);
+    if (valid(subject->mean_seconds) && valid(subject->low_seconds) &&
+        valid(subject->high_seconds) && subject->mean_seconds.value > 0) {
+        double half = (subject->high_seconds.value - subject->low_seconds.value) / 2;
+        fprintf(stream, " ± %s %% (95 %%: %s … %s)",
+                assay__cell_fixed(mean, 100 * half / subject->mean_seconds.value, 2),
+                assay__format_reading_seconds(subject->low_seconds, low),
+                assay__format_reading_seconds(subject->high_seconds, high));
+    }
+    fputc('\n', stream);
+}
+
+static void print_spread(const assay_record_subject *subject, FILE *stream)
+{
+    char min[ASSAY__FORMAT_SIZE], median[ASSAY__FORMAT_SIZE], max[ASSAY__FORMAT_SIZE];
+    if (!valid(subject->min_seconds) && !valid(subject->max_seconds))
+        return;
+    label(stream, "range");
+    fprintf(stream, "%s … %s, median %s\n",
+            assay__format_reading_seconds(subject->min_seconds, min),
+            assay__format_reading_seconds(subject->max_seconds, max),
+            assay__format_reading_seconds(subject->median_seconds, median));
+}
+
+static void print_usage(const assay_record_subject *subject, FILE *stream)
+{
+    char user[ASSAY__FORMAT_SIZE], sys[ASSAY__FORMAT_SIZE];
+    if (valid(subject->user_seconds) || valid(subject->sys_seconds)) {
+        label(stream, "processor time");
+        fprintf(stream, "%s user, %s system\n",
+                assay__format_reading_seconds(subject->user_seconds, user),
+                assay__format_reading_seconds(subject->sys_seconds, sys));
+    }
+    if (valid(subject->peak_rss_bytes)) {
+        label(stream, "peak memory");
+        fprintf(stream, "%s\n", assay__format_reading_bytes(subject->peak_rss_bytes, user));
+    }
+}
+
+static const char *meaning_of(const char *word)
+{
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (strcmp(ends[i].word, word) == 0)
+            return ends[i].meaning;
+    return word;
+}
+
+static void print_samples(const assay_record_subject *subject, FILE *stream)
+{
+    char count[ASSAY__FORMAT_SIZE];
+    label(stream, subject->command_count > 0 ? "runs" : "samples");
+    fputs(assay__format_count(subject->sample_count, count), stream);
+    if (subject->iterations > 1)
+        fprintf(stream, " of %s iterations", assay__format_count(subject->iterations, count));
+    if (subject->stopped != NULL)
+        fprintf(stream, "; %s", meaning_of(subject->stopped));
+    fputc('\n', stream);
+    if (subject->warmup_samples > 0 || subject->rejected_samples > 0) {
+        label(stream, "left out");
+        fprintf(stream, "%" PRIu64 " warming up, %" PRIu64 " in disturbed rounds\n",
+                subject->warmup_samples, subject->rejected_samples);
+    }
+    if (subject->disturbed_samples > 0 && subject->rejected_samples == 0) {
+        label(stream, "disturbed");
+        fprintf(stream, "%" PRIu64 ", too many to leave out\n", subject->disturbed_samples);
+    }
+    if (subject->failed_runs > 0) {
+        label(stream, "failed");
+        fprintf(stream, "%" PRIu64 " runs, timed all the same\n", subject->failed_runs);
+    }
+}
+
+static void print_subject(const assay_record_subject *subject, FILE *stream)
+{
+    assay__format_cut(stream, subject->name != NULL ? subject->name : "(unnamed)", LINE_WIDTH);
+    fputc('\n', stream);
+    print_mean(subject, stream);
+    print_spread(subject, stream);
+    print_usage(subject, stream);
+    print_samples(subject, stream);
+}
+
+assay_status assay_report_bench(const assay_record *record, FILE *stream, assay_error *error)
+{
+    if (record->name != NULL) {
+        assay__format_cut(stream, record->name, LINE_WIDTH);
+        fputs("\n\n", stream);
+    }
+    for (size_t i = 0; i < record->subject_count; i++) {
+        if (i > 0)
+            fputc('\n', stream);
+        print_subject(&record->subjects[i], stream);
+    }
+    (void)error;
+    return ASSAY_OK;
+}

@@ -1,0 +1,222 @@
+/* Which rounds count, and whether there are enough of them.
+ *
+ * One subject is judged by its mean. Several are judged by the ratio of each candidate's mean to
+ * the first subject's. Round by round, 1 + c/mean(c) - b/mean(b) has the mean 1 and the spread of
+ * that ratio (the delta method), so the same rule for the relative width of an interval of a mean
+ * serves both, noise common to a round cancels, and the autocorrelation left in the differences is
+ * what the interval pays for. Stopping looks at the width alone, never at the verdict: to stop as
+ * soon as a difference shows would find differences where there are none. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "assay/stats.h"
+#include "sampling/sampler.h"
+
+static const double level = 0.95;
+static const double hopeless_budgets = 10.0;
+enum { FIRST_LOOK = 30 };
+
+/* Provisional until the detector of stats lands: everything is steady. */
+static assay_status steady_from(const double *values, size_t count, size_t *from)
+{
+    (void)values;
+    (void)count;
+    *from = 0;
+    return ASSAY_OK;
+}
+
+static const assay__shot *shots_of(const assay__sampler *sampler, size_t round)
+{
+    return sampler->shots + round * sampler->count;
+}
+
+static bool round_disturbed(const assay__sampler *sampler, size_t round)
+{
+    for (size_t i = 0; i < sampler->count; i++)
+        if (shots_of(sampler, round)[i].disturbed)
+            return true;
+    return false;
+}
+
+bool assay__sampler_counts(const assay__sampler *sampler, const assay__judgement *judgement,
+                           size_t round)
+{
+    return round >= judgement->warmup_rounds &&
+           !(judgement->rejecting && round_disturbed(sampler, round));
+}
+
+static size_t collect(const assay__sampler *sampler, const assay__judgement *judgement,
+                      size_t subject, double *values)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < sampler->rounds; i++)
+        if (assay__sampler_counts(sampler, judgement, i))
+            values[used++] = shots_of(sampler, i)[subject].seconds;
+    return used;
+}
+
+/* The round of the `nth` sample that counts. */
+static size_t round_of(const assay__sampler *sampler, const assay__judgement *judgement, size_t nth)
+{
+    size_t round = 0;
+    for (size_t seen = 0; round < sampler->rounds; round++)
+        if (assay__sampler_counts(sampler, judgement, round) && seen++ == nth)
+            break;
+    return round;
+}
+
+static void choose_rejection(const assay__sampler *sampler, assay__judgement *judgement)
+{
+    size_t disturbed = 0;
+    for (size_t i = judgement->warmup_rounds; i < sampler->rounds; i++)
+        disturbed += round_disturbed(sampler, i);
+    size_t rounds = sampler->rounds - judgement->warmup_rounds;
+    judgement->rejecting = 2 * disturbed <= rounds && rounds - disturbed >= 2;
+}
+
+/* Warm-up ends when the last of the subjects is steady. It is looked for among the undisturbed
+ * samples, and the share of disturbed ones is then taken again without it: warming up disturbs. */
+static assay_status find_steady(const assay__sampler *sampler, assay__judgement *judgement,
+                                double *values)
+{
+    judgement->warmup_rounds = 0;
+    judgement->steady = true;
+    choose_rejection(sampler, judgement);
+    if (sampler->options.fixed_warmup) {
+        size_t asked = sampler->options.warmup_rounds;
+        judgement->warmup_rounds = asked < sampler->rounds ? asked : sampler->rounds;
+    }
+    size_t latest = 0;
+    for (size_t i = 0; i < sampler->count && !sampler->options.fixed_warmup; i++) {
+        size_t count = collect(sampler, judgement, i, values), from = 0;
+        assay_status status = steady_from(values, count, &from);
+        if (status != ASSAY_OK)
+            return status;
+        if (from > count)
+            judgement->steady = false;
+        else if (round_of(sampler, judgement, from) > latest)
+            latest = round_of(sampler, judgement, from);
+    }
+    if (!sampler->options.fixed_warmup && judgement->steady)
+        judgement->warmup_rounds = latest;
+    choose_rejection(sampler, judgement);
+    return ASSAY_OK;
+}
+
+static double mean_of(const double *values, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += values[i];
+    return sum / (double)count;
+}
+
+/* Turn a candidate's times into the series described at the top; false when a mean is 0. */
+static bool make_relative(double *candidate, const double *baseline, size_t count, double *ratio)
+{
+    double candidate_mean = mean_of(candidate, count), baseline_mean = mean_of(baseline, count);
+    if (!(candidate_mean > 0) || !(baseline_mean > 0))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        candidate[i] = 1 + candidate[i] / candidate_mean - baseline[i] / baseline_mean;
+    *ratio = candidate_mean / baseline_mean;
+    return true;
+}
+
+static void take_interval(assay__judgement *judgement, const assay_interval *interval, double scale)
+{
+    if (interval->validity != ASSAY_VALID || !(interval->estimate > 0))
+        return;
+    double width = (interval->high - interval->low) / 2 / interval->estimate;
+    if (judgement->estimate.validity == ASSAY_VALID && width <= judgement->relative_width)
+        return; /* the least certain one is what has to be waited for */
+    judgement->relative_width = width;
+    judgement->estimate = assay_reading_of(scale * interval->estimate);
+    judgement->low = assay_reading_of(scale * interval->low);
+    judgement->high = assay_reading_of(scale * interval->high);
+}
+
+static assay_status find_interval(const assay__sampler *sampler, assay__judgement *judgement,
+                                  double *baseline, double *values)
+{
+    assay_reading none = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
+    judgement->estimate = judgement->low = judgement->high = none;
+    judgement->relative_width = 0;
+    judgement->kept = collect(sampler, judgement, 0, baseline);
+    size_t kept = judgement->kept;
+    assay_interval interval;
+    if (sampler->count == 1) {
+        assay_status status = assay_stats_mean_interval(baseline, kept, level, &interval);
+        if (status == ASSAY_OK)
+            take_interval(judgement, &interval, 1.0);
+        return status;
+    }
+    for (size_t i = 1; i < sampler->count && kept > 0; i++) {
+        double ratio = 0;
+        collect(sampler, judgement, i, values);
+        if (!make_relative(values, baseline, kept, &ratio))
+            continue;
+        assay_status status = assay_stats_mean_interval(values, kept, level, &interval);
+        if (status != ASSAY_OK)
+            return status;
+        take_interval(judgement, &interval, ratio);
+    }
+    return ASSAY_OK;
+}
+
+/* The next look where the present spread says that it will be enough, but not before some more
+ * samples could change the picture, nor so late that a spread overrated now wastes much. */
+static void plan_next_look(const assay__sampler *sampler, assay__judgement *judgement)
+{
+    double rounds = (double)sampler->rounds;
+    double share = judgement->relative_width / sampler->options.precision;
+    bool known = judgement->estimate.validity == ASSAY_VALID && judgement->kept > 1;
+    judgement->needed_rounds = known ? fmax(rounds * share * share, FIRST_LOOK) : (double)INFINITY;
+    double next = fmin(fmax(judgement->needed_rounds, 1.1 * rounds), 1.5 * rounds);
+    judgement->next_look = (size_t)fmax(ceil(next), FIRST_LOOK);
+    if (judgement->next_look <= sampler->rounds)
+        judgement->next_look = sampler->rounds + 1;
+}
+
+static assay_sampling_end decide(const assay__sampler *sampler, const assay__judgement *judgement)
+{
+    const assay_sampling_options *options = &sampler->options;
+    double elapsed = assay__sampler_elapsed(sampler);
+    double budgets = elapsed / options->budget_seconds;
+    bool settled = judgement->steady || sampler->count > 1;
+    bool hopeless =
+        !settled || budgets * judgement->needed_rounds > hopeless_budgets * (double)sampler->rounds;
+    if (sampler->rounds >= options->max_rounds)
+        return ASSAY_SAMPLING_COUNT;
+    if (sampler->rounds < options->min_rounds)
+        return ASSAY_SAMPLING_GOING;
+    if (settled && judgement->kept >= FIRST_LOOK && judgement->estimate.validity == ASSAY_VALID &&
+        judgement->relative_width <= options->precision)
+        return ASSAY_SAMPLING_PRECISION;
+    if (budgets >= 1)
+        return hopeless && judgement->kept >= FIRST_LOOK ? ASSAY_SAMPLING_NOISE
+                                                         : ASSAY_SAMPLING_BUDGET;
+    if (budgets >= 0.5 && settled && hopeless && judgement->kept >= FIRST_LOOK)
+        return ASSAY_SAMPLING_NOISE;
+    return ASSAY_SAMPLING_GOING;
+}
+
+assay_status assay__sampler_judge(const assay__sampler *sampler, assay__judgement *judgement)
+{
+    double *baseline = calloc(sampler->rounds, sizeof *baseline);
+    double *values = calloc(sampler->rounds, sizeof *values);
+    assay_status status = ASSAY_E_MEMORY;
+    if (baseline == NULL || values == NULL)
+        goto cleanup;
+    status = find_steady(sampler, judgement, values);
+    if (status == ASSAY_OK)
+        status = find_interval(sampler, judgement, baseline, values);
+    if (status != ASSAY_OK)
+        goto cleanup;
+    plan_next_look(sampler, judgement);
+    judgement->end = decide(sampler, judgement);
+cleanup:
+    free(baseline);
+    free(values);
+    return status;
+}

@@ -1,0 +1,73 @@
+/* Rounds are the rows of a Williams design (E. J. Williams, "Experimental designs balanced for the
+ * estimation of residual effects of treatments", 1949): a Latin square in which, over one block,
+ * every subject stands once at each place and follows every other subject equally often; an odd
+ * number of subjects needs the square and its mirror image. So what one subject leaves in caches
+ * and frequency governors weighs on all others alike. For two subjects this is AB, BA.
+ *
+ * A fixed design repeated could fall into step with something periodic on the machine; therefore
+ * each block is randomised twice, in the order of its rows and in which subject bears which letter,
+ * neither of which disturbs the balance. A plain shuffle of each round would balance only on
+ * average, and short runs would pay for it. */
+#include "sampling/order.h"
+
+#include <stdlib.h>
+
+/* Fisher and Yates. */
+static void shuffle(uint32_t *items, size_t count, assay__random *random)
+{
+    for (size_t i = count; i > 1; i--) {
+        size_t j = (size_t)assay__random_below(random, i);
+        uint32_t kept = items[i - 1];
+        items[i - 1] = items[j];
+        items[j] = kept;
+    }
+}
+
+assay_status assay__order_init(assay__order *order, size_t count, uint64_t seed)
+{
+    *order = (assay__order){.count = count};
+    assay__random_init(&order->random, seed);
+    order->rows = count % 2 == 0 || count == 1 ? count : 2 * count;
+    order->next = order->rows;
+    order->labels = calloc(count, sizeof *order->labels);
+    order->shuffled = calloc(order->rows, sizeof *order->shuffled);
+    if (order->labels == NULL || order->shuffled == NULL) {
+        assay__order_release(order);
+        return ASSAY_E_MEMORY;
+    }
+    for (size_t i = 0; i < count; i++)
+        order->labels[i] = (uint32_t)i;
+    for (size_t i = 0; i < order->rows; i++)
+        order->shuffled[i] = (uint32_t)i;
+    return ASSAY_OK;
+}
+
+void assay__order_release(assay__order *order)
+{
+    free(order->labels);
+    free(order->shuffled);
+    *order = (assay__order){0};
+}
+
+/* Letter at `place` of the design's first row: 0, 1, n - 1, 2, n - 2, ... */
+static size_t zigzag(size_t place, size_t count)
+{
+    size_t step = (place + 1) / 2;
+    return place % 2 == 1 || step == 0 ? step : count - step;
+}
+
+void assay__order_next(assay__order *order, uint32_t *round)
+{
+    if (order->next == order->rows) {
+        shuffle(order->labels, order->count, &order->random);
+        shuffle(order->shuffled, order->rows, &order->random);
+        order->next = 0;
+    }
+    size_t row = order->shuffled[order->next++];
+    size_t mirrored = row >= order->count;
+    for (size_t place = 0; place < order->count; place++) {
+        size_t from = mirrored ? order->count - 1 - place : place;
+        size_t letter = (zigzag(from, order->count) + row) % order->count;
+        round[place] = order->labels[letter];
+    }
+}

@@ -1,0 +1,26 @@
+/* The order in which subjects take turns: carry-over balanced, randomised, reproducible. */
+#ifndef ASSAY_SAMPLING_ORDER_H
+#define ASSAY_SAMPLING_ORDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "assay/status.h"
+#include "base/random.h"
+
+typedef struct assay__order {
+    size_t count; /* subjects */
+    size_t rows;  /* rounds of one block of the design: count, or twice that when it is odd */
+    size_t next;  /* row of the block to hand out */
+    assay__random random;
+    uint32_t *labels;   /* which subject stands for which letter of the design, in this block */
+    uint32_t *shuffled; /* the order of the block's rows */
+} assay__order;
+
+ASSAY_MUST_USE assay_status assay__order_init(assay__order *order, size_t count, uint64_t seed);
+void assay__order_release(assay__order *order);
+
+/* The next round: `round` receives each subject's index once. */
+void assay__order_next(assay__order *order, uint32_t *round);
+
+#endif

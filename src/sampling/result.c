@@ -1,0 +1,150 @@
+/* Raw samples → the subjects of a record. Figures that were not measured stay missing; an interval
+ * is given from two samples on. */
+#include <math.h>
+#include <string.h>
+
+#include "assay/stats.h"
+#include "sampling/sampler.h"
+
+static const double level = 0.95;
+
+static const char *word_of(assay_sampling_end end)
+{
+    switch (end) {
+    case ASSAY_SAMPLING_PRECISION:
+        return "precision";
+    case ASSAY_SAMPLING_BUDGET:
+        return "budget";
+    case ASSAY_SAMPLING_NOISE:
+        return "noise";
+    case ASSAY_SAMPLING_COUNT:
+        return "count";
+    case ASSAY_SAMPLING_GOING:
+        break;
+    }
+    return NULL;
+}
+
+static assay_status describe(const assay_subject *from, assay_record *record,
+                             assay_record_subject *to)
+{
+    to->name = assay_record_text(record, from->name);
+    to->source = "assay";
+    if (to->name == NULL)
+        return ASSAY_E_MEMORY;
+    if (from->command_count > 0) {
+        const char **command = assay_record_allocate(record, from->command_count, sizeof *command);
+        if (command == NULL)
+            return ASSAY_E_MEMORY;
+        for (size_t i = 0; i < from->command_count; i++)
+            if ((command[i] = assay_record_text(record, from->command[i])) == NULL)
+                return ASSAY_E_MEMORY;
+        to->command = command;
+        to->command_count = from->command_count;
+    }
+    for (size_t i = 0; i < from->parameter_count; i++) {
+        assay_status status = assay_record_add_parameter(record, to, from->parameters[i].key,
+                                                         from->parameters[i].value);
+        if (status != ASSAY_OK)
+            return status;
+    }
+    return ASSAY_OK;
+}
+
+/* Counts everything, copies what counts. */
+static assay_status fill_samples(const assay__sampler *sampler, const assay__judgement *judgement,
+                                 size_t index, assay_record *record, assay_record_subject *to)
+{
+    double *samples = assay_record_allocate(record, sampler->rounds, sizeof *samples);
+    uint32_t *rounds = assay_record_allocate(record, sampler->rounds, sizeof *rounds);
+    if (samples == NULL || rounds == NULL)
+        return ASSAY_E_MEMORY;
+    for (size_t i = 0; i < sampler->rounds; i++) {
+        const assay__shot *shot = &sampler->shots[i * sampler->count + index];
+        to->failed_runs += shot->failed;
+        if (i < judgement->warmup_rounds) {
+            to->warmup_samples++;
+            continue;
+        }
+        to->disturbed_samples += shot->disturbed;
+        if (!assay__sampler_counts(sampler, judgement, i)) {
+            to->rejected_samples++;
+            continue;
+        }
+        samples[to->sample_count] = shot->seconds;
+        rounds[to->sample_count++] = (uint32_t)i;
+    }
+    to->samples_seconds = samples;
+    to->rounds = sampler->count > 1 ? rounds : NULL;
+    to->iterations = sampler->iterations[index];
+    return ASSAY_OK;
+}
+
+static assay_status fill_time(assay_record_subject *to)
+{
+    assay_interval interval;
+    assay_summary summary;
+    assay_status status =
+        assay_stats_mean_interval(to->samples_seconds, to->sample_count, level, &interval);
+    if (status == ASSAY_OK)
+        status = assay_stats_summarize(to->samples_seconds, to->sample_count, &summary);
+    if (status != ASSAY_OK)
+        return status;
+    to->mean_seconds = summary.mean;
+    to->low_seconds = (assay_reading){interval.low, interval.validity};
+    to->high_seconds = (assay_reading){interval.high, interval.validity};
+    to->median_seconds = summary.median;
+    to->std_seconds = summary.std;
+    to->min_seconds = summary.min;
+    to->max_seconds = summary.max;
+    return ASSAY_OK;
+}
+
+/* Means over the samples that count; the kernel books processor time in steps that are longer than
+ * some samples, but loses nothing over many. */
+static void fill_usage(const assay__sampler *sampler, const assay__judgement *judgement,
+                       size_t index, assay_record_subject *to)
+{
+    double user = 0, sys = 0, peak = 0;
+    for (size_t i = 0; i < sampler->rounds; i++) {
+        const assay__shot *shot = &sampler->shots[i * sampler->count + index];
+        if (!assay__sampler_counts(sampler, judgement, i))
+            continue;
+        user += shot->user_seconds;
+        sys += shot->sys_seconds;
+        peak = shot->peak_rss_bytes > peak || isnan(shot->peak_rss_bytes) ? shot->peak_rss_bytes
+                                                                          : peak;
+    }
+    double count = (double)to->sample_count;
+    if (to->sample_count == 0)
+        return;
+    if (!isnan(user))
+        to->user_seconds = assay_reading_of(user / count);
+    if (!isnan(sys))
+        to->sys_seconds = assay_reading_of(sys / count);
+    if (!isnan(peak))
+        to->peak_rss_bytes = assay_reading_of(peak);
+}
+
+assay_status assay__sampler_record(const assay__sampler *sampler, const assay__judgement *judgement,
+                                   assay_record *record)
+{
+    record->kind = "bench";
+    for (size_t i = 0; i < sampler->count; i++) {
+        assay_record_subject subject;
+        assay_record_subject_init(&subject);
+        subject.stopped = word_of(judgement->end);
+        assay_status status = describe(&sampler->subjects[i], record, &subject);
+        if (status == ASSAY_OK)
+            status = fill_samples(sampler, judgement, i, record, &subject);
+        if (status == ASSAY_OK)
+            status = fill_time(&subject);
+        if (status != ASSAY_OK)
+            return status;
+        fill_usage(sampler, judgement, i, &subject);
+        status = assay_record_add_subject(record, &subject);
+        if (status != ASSAY_OK)
+            return status;
+    }
+    return ASSAY_OK;
+}

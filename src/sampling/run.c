@@ -1,0 +1,307 @@
+/* The loop: rounds until a look says that it is enough.
+ *
+ * Everything is decided between rounds, from whole rounds, so that no subject gets a sample more
+ * than another. The record is made once, at the end, from the raw samples. */
+#include <math.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "sampling/sampler.h"
+
+static const double default_budget_seconds = 5.0;
+static const double default_precision = 0.01;
+static const double default_margin = 0.01;
+static const double default_min_sample_seconds = 200e-6;
+static const double default_progress_seconds = 0.1;
+static const double clock_factor = 1000.0; /* a sample against the clock's cost and resolution */
+static const double max_budget_seconds = 1e7;
+
+static assay_status check_subject(const assay_subject *subjects, size_t index, assay_error *error)
+{
+    const assay_subject *subject = &subjects[index];
+    if (subject->struct_size != sizeof *subject)
+        return assay__fail(error, ASSAY_E_ARGUMENT,
+                           "subject %zu: struct_size is %zu; set it to sizeof(assay_subject)",
+                           index + 1, subject->struct_size);
+    if (subject->name == NULL || subject->name[0] == '\0')
+        return assay__fail(error, ASSAY_E_ARGUMENT, "subject %zu has no name", index + 1);
+    if ((subject->run == NULL) == (subject->measure == NULL))
+        return assay__fail(error, ASSAY_E_ARGUMENT,
+                           "subject '%s' needs one of run and measure, not both", subject->name);
+    if (subject->measure != NULL &&
+        (subject->set_up_iteration != NULL || subject->tear_down_iteration != NULL))
+        return assay__fail(error, ASSAY_E_ARGUMENT,
+                           "subject '%s' keeps its own time; set up its iterations there",
+                           subject->name);
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(subjects[i].name, subject->name) == 0)
+            return assay__fail(error, ASSAY_E_ARGUMENT,
+                               "two subjects are named '%s'; their names must differ",
+                               subject->name);
+    return ASSAY_OK;
+}
+
+static bool is_share(double value)
+{
+    return isfinite(value) && value >= 0 && value <= 1;
+}
+
+static assay_status check_options(const assay_sampling_options *options, assay_error *error)
+{
+    if (options->struct_size != sizeof *options)
+        return assay__fail(error, ASSAY_E_ARGUMENT,
+                           "the options' struct_size is %zu; start from "
+                           "ASSAY_SAMPLING_OPTIONS_INIT",
+                           options->struct_size);
+    if (!(options->budget_seconds >= 0 && options->budget_seconds <= max_budget_seconds))
+        return assay__fail(error, ASSAY_E_ARGUMENT, "a budget of %g seconds makes no sense",
+                           options->budget_seconds);
+    if (!is_share(options->precision) || !is_share(options->margin))
+        return assay__fail(error, ASSAY_E_ARGUMENT,
+                           "precision %g and margin %g must lie between 0 and 1",
+                           options->precision, options->margin);
+    if (!(options->min_sample_seconds >= 0 && options->min_sample_seconds <= max_budget_seconds))
+        return assay__fail(error, ASSAY_E_ARGUMENT, "samples of %g seconds make no sense",
+                           options->min_sample_seconds);
+    if (options->min_rounds > ASSAY_SAMPLING_MAX_ROUNDS ||
+        (options->max_rounds > 0 && options->max_rounds < options->min_rounds))
+        return assay__fail(error, ASSAY_E_ARGUMENT,
+                           "at least %zu and at most %zu rounds cannot both be had",
+                           options->min_rounds, options->max_rounds);
+    if (options->pin && (options->cpu < 0 || options->cpu >= CPU_SETSIZE))
+        return assay__fail(error, ASSAY_E_ARGUMENT, "there is no processor %d", options->cpu);
+    return ASSAY_OK;
+}
+
+static void use_default(double *value, double standard)
+{
+    if (*value == 0)
+        *value = standard;
+}
+
+static void fill_defaults(assay__sampler *sampler)
+{
+    assay_sampling_options *options = &sampler->options;
+    use_default(&options->budget_seconds, default_budget_seconds);
+    use_default(&options->margin, default_margin);
+    use_default(&options->precision, sampler->count == 1 ? default_precision : options->margin / 2);
+    use_default(&options->min_sample_seconds, default_min_sample_seconds);
+    use_default(&options->progress_seconds, default_progress_seconds);
+    if (options->max_rounds == 0 || options->max_rounds > ASSAY_SAMPLING_MAX_ROUNDS)
+        options->max_rounds = ASSAY_SAMPLING_MAX_ROUNDS;
+    if (options->min_rounds == 0)
+        options->min_rounds = options->max_rounds < 2 ? options->max_rounds : 2;
+    sampler->simulated = options->clock != NULL;
+    sampler->clock = options->clock != NULL ? options->clock : assay_clock_default();
+}
+
+/* A sample shorter than this would measure the clock. */
+static assay_status choose_target(assay__sampler *sampler)
+{
+    assay_clock_info info = {.struct_size = sizeof info};
+    assay_status status = assay_clock_describe(sampler->clock, &info);
+    if (status != ASSAY_OK)
+        return status;
+    double floor_ns = 0;
+    if (!sampler->simulated && info.cost_ns.validity == ASSAY_VALID)
+        floor_ns = info.cost_ns.value;
+    if (!sampler->simulated && info.resolution_ns.validity == ASSAY_VALID)
+        floor_ns = fmax(floor_ns, info.resolution_ns.value);
+    sampler->target_seconds =
+        fmax(sampler->options.min_sample_seconds, clock_factor * floor_ns * 1e-9);
+    return ASSAY_OK;
+}
+
+static assay_status prepare(assay__sampler *sampler)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    sampler->processors = processors > 0 ? (double)processors : 1.0;
+    sampler->iterations = calloc(sampler->count, sizeof *sampler->iterations);
+    sampler->turn = calloc(sampler->count, sizeof *sampler->turn);
+    assay_status status = assay__order_init(&sampler->order, sampler->count, sampler->options.seed);
+    if (status == ASSAY_OK && (sampler->iterations == NULL || sampler->turn == NULL))
+        status = ASSAY_E_MEMORY;
+    return status == ASSAY_OK ? choose_target(sampler) : status;
+}
+
+static void release(assay__sampler *sampler)
+{
+    assay__order_release(&sampler->order);
+    free(sampler->iterations);
+    free(sampler->turn);
+    free(sampler->shots);
+}
+
+static assay_status reserve(assay__sampler *sampler, size_t rounds)
+{
+    if (rounds <= sampler->capacity)
+        return ASSAY_OK;
+    size_t capacity = sampler->capacity < 64 ? 64 : sampler->capacity * 2;
+    capacity = capacity < rounds ? rounds : capacity;
+    assay__shot *grown =
+        reallocarray(sampler->shots, capacity, sampler->count * sizeof *sampler->shots);
+    if (grown == NULL)
+        return ASSAY_E_MEMORY;
+    sampler->shots = grown;
+    sampler->capacity = capacity;
+    return ASSAY_OK;
+}
+
+static void tell_progress(assay__sampler *sampler, size_t subject)
+{
+    assay_sampling_options *options = &sampler->options;
+    if (options->progress == NULL)
+        return;
+    double elapsed = assay__sampler_elapsed(sampler);
+    if (elapsed < sampler->progress_due_seconds)
+        return;
+    sampler->progress_due_seconds = elapsed + options->progress_seconds;
+    sampler->progress.elapsed_seconds = elapsed;
+    sampler->progress.rounds = sampler->rounds;
+    sampler->progress.subject = subject;
+    options->progress(options->progress_context, &sampler->progress);
+}
+
+assay_status assay__sampler_shoot_round(assay__sampler *sampler, assay__shot *shots)
+{
+    assay__order_next(&sampler->order, sampler->turn);
+    for (size_t i = 0; i < sampler->count; i++) {
+        size_t subject = sampler->turn[i];
+        tell_progress(sampler, subject);
+        assay_status status = assay__sampler_shoot(sampler, subject, &shots[subject]);
+        if (status != ASSAY_OK)
+            return status;
+    }
+    return ASSAY_OK;
+}
+
+/* At least one more round. */
+static assay_status advance(assay__sampler *sampler)
+{
+    size_t rounds = sampler->options.fresh_rounds > 0 ? sampler->options.fresh_rounds : 1;
+    size_t left = sampler->options.max_rounds - sampler->rounds;
+    rounds = rounds < left ? rounds : left;
+    assay_status status = reserve(sampler, sampler->rounds + rounds);
+    if (status != ASSAY_OK)
+        return status;
+    assay__shot *shots = sampler->shots + sampler->rounds * sampler->count;
+    status = sampler->options.fresh_rounds > 0 ? assay__sampler_shoot_fresh(sampler, rounds, shots)
+                                               : assay__sampler_shoot_round(sampler, shots);
+    if (status != ASSAY_OK)
+        return status;
+    sampler->rounds += rounds;
+    assay__sampler_check_steal(sampler);
+    return ASSAY_OK;
+}
+
+static void update_progress(assay__sampler *sampler, const assay__judgement *judgement)
+{
+    assay_sampling_progress *progress = &sampler->progress;
+    double rate = assay__sampler_elapsed(sampler) / (double)sampler->rounds;
+    progress->expected_seconds =
+        fmin(sampler->options.budget_seconds, rate * judgement->needed_rounds);
+    progress->estimate = judgement->estimate;
+    progress->low = judgement->low;
+    progress->high = judgement->high;
+    progress->relative_width = judgement->relative_width;
+}
+
+static assay_status take_rounds(assay__sampler *sampler, assay__judgement *judgement)
+{
+    *judgement = (assay__judgement){.next_look = 1};
+    while (judgement->end == ASSAY_SAMPLING_GOING) {
+        assay_status status = advance(sampler);
+        if (status != ASSAY_OK)
+            return status;
+        bool over = assay__sampler_elapsed(sampler) >= sampler->options.budget_seconds &&
+                    sampler->rounds >= sampler->options.min_rounds;
+        if (sampler->rounds < judgement->next_look && !over &&
+            sampler->rounds < sampler->options.max_rounds)
+            continue;
+        status = assay__sampler_judge(sampler, judgement);
+        if (status != ASSAY_OK)
+            return status;
+        update_progress(sampler, judgement);
+    }
+    return ASSAY_OK;
+}
+
+static assay_status pin_to(int cpu, cpu_set_t *before, assay_error *error)
+{
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET((size_t)cpu, &only);
+    if (sched_getaffinity(0, sizeof *before, before) != 0 ||
+        sched_setaffinity(0, sizeof only, &only) != 0)
+        return assay__fail(error, ASSAY_E_ARGUMENT,
+                           "cannot run on processor %d: it does not exist or is not allowed", cpu);
+    return ASSAY_OK;
+}
+
+static assay_status sample_all(assay__sampler *sampler, assay_record *record)
+{
+    assay__judgement judgement;
+    cpu_set_t before;
+    assay_status status = prepare(sampler);
+    if (status == ASSAY_OK && sampler->options.pin)
+        status = pin_to(sampler->options.cpu, &before, sampler->error);
+    if (status != ASSAY_OK)
+        return status;
+    sampler->start_seconds = assay_clock_seconds(sampler->clock);
+    sampler->progress =
+        (assay_sampling_progress){.struct_size = sizeof sampler->progress,
+                                  .expected_seconds = sampler->options.budget_seconds,
+                                  .estimate = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA),
+                                  .low = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA),
+                                  .high = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA)};
+    status = assay__sampler_calibrate(sampler);
+    assay__sampler_check_steal(sampler);
+    if (status == ASSAY_OK)
+        status = take_rounds(sampler, &judgement);
+    if (sampler->options.pin)
+        (void)sched_setaffinity(0, sizeof before, &before);
+    return status == ASSAY_OK ? assay__sampler_record(sampler, &judgement, record) : status;
+}
+
+assay_status assay_sampling_run(const assay_subject *subjects, size_t count,
+                                const assay_sampling_options *options, assay_error *error,
+                                assay_record **record)
+{
+    if (record == NULL)
+        return assay__fail(error, ASSAY_E_ARGUMENT, "no place to put the record");
+    *record = NULL;
+    if (subjects == NULL || count == 0 || count > ASSAY_SAMPLING_MAX_SUBJECTS)
+        return assay__fail(error, ASSAY_E_ARGUMENT, "between 1 and %d subjects are needed, not %zu",
+                           ASSAY_SAMPLING_MAX_SUBJECTS, subjects == NULL ? 0 : count);
+    assay_error own = {0};
+    assay__sampler sampler = {.subjects = subjects,
+                              .count = count,
+                              .options = ASSAY_SAMPLING_OPTIONS_INIT,
+                              .error = error != NULL ? error : &own};
+    assay_record *fresh = NULL;
+    assay_status status = ASSAY_OK;
+    if (options != NULL)
+        status = check_options(options, sampler.error);
+    for (size_t i = 0; i < count && status == ASSAY_OK; i++)
+        status = check_subject(subjects, i, sampler.error);
+    if (status != ASSAY_OK)
+        return status;
+    sampler.options = options != NULL ? *options : sampler.options;
+    sampler.error->status = ASSAY_OK;
+    fill_defaults(&sampler);
+    status = assay_record_new(&fresh);
+    if (status == ASSAY_OK)
+        status = sample_all(&sampler, fresh);
+    release(&sampler);
+    if (status != ASSAY_OK) {
+        assay_record_free(fresh);
+        if (sampler.error->status == ASSAY_OK)
+            assay__fail(sampler.error, status, "cannot sample: %s", assay_status_message(status));
+        return status;
+    }
+    *record = fresh;
+    return ASSAY_OK;
+}

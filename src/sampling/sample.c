@@ -1,0 +1,240 @@
+/* One sample: the work repeated often enough to be well above what the clock costs, timed as a
+ * whole, with the kernel's word on whether it ran undisturbed.
+ *
+ * The number of iterations is settled before the first sample and then kept: samples of different
+ * lengths would have different variances and different shares of whatever happens once for each
+ * sample (cold caches after another subject ran). For the same reason subjects whose speeds are
+ * within a factor of eight share one number, so that a comparison of like with like is even. */
+#include <errno.h>
+#include <math.h>
+#include <sys/resource.h>
+
+#include "assay/instrument.h"
+#include "base/error.h"
+#include "sampling/sampler.h"
+
+/* Growth of the number of iterations from one trial to the next, samples that must be long enough
+ * in a row, and how far apart subjects may be to share a number. */
+enum { MAX_GROWTH = 16, TRIALS = 3, MAX_SPREAD = 8 };
+static const uint64_t max_iterations = (uint64_t)1 << 40;
+
+/* Above this rate of being switched out against its will a sample is disturbed: the kernel's own
+ * threads cause a few a second everywhere, a competitor for the processor hundreds. */
+static const double switches_per_second = 10.0;
+
+/* Stolen time is counted by the kernel in ticks of 10 ms, over all processors. */
+static const double steal_window_seconds = 0.010;
+static const double steal_share = 0.05;
+
+double assay__sampler_elapsed(const assay__sampler *sampler)
+{
+    return assay_clock_seconds(sampler->clock) - sampler->start_seconds;
+}
+
+static double seconds_of(struct timeval time)
+{
+    return (double)time.tv_sec + (double)time.tv_usec * 1e-6;
+}
+
+static assay_status call(assay_status (*callback)(void *), void *context)
+{
+    return callback != NULL ? callback(context) : ASSAY_OK;
+}
+
+/* Iterations one by one, the clock stopped while the next is prepared. */
+static assay_status time_iterations(const assay__sampler *sampler, const assay_subject *subject,
+                                    uint64_t iterations, double *seconds)
+{
+    uint64_t sum_ns = 0;
+    for (uint64_t i = 0; i < iterations; i++) {
+        assay_status status = call(subject->set_up_iteration, subject->context);
+        if (status != ASSAY_OK)
+            return status;
+        uint64_t start_ns = assay_clock_now_ns(sampler->clock);
+        status = subject->run(subject->context, 1);
+        sum_ns += assay_clock_now_ns(sampler->clock) - start_ns;
+        if (status == ASSAY_OK)
+            status = call(subject->tear_down_iteration, subject->context);
+        if (status != ASSAY_OK)
+            return status;
+    }
+    *seconds = (double)sum_ns * 1e-9;
+    return ASSAY_OK;
+}
+
+static assay_status time_run(const assay__sampler *sampler, const assay_subject *subject,
+                             uint64_t iterations, assay_sample *sample)
+{
+    if (subject->set_up_iteration != NULL || subject->tear_down_iteration != NULL)
+        return time_iterations(sampler, subject, iterations, &sample->seconds);
+    uint64_t start_ns = assay_clock_now_ns(sampler->clock);
+    assay_status status = subject->run(subject->context, iterations);
+    sample->seconds = (double)(assay_clock_now_ns(sampler->clock) - start_ns) * 1e-9;
+    return status;
+}
+
+static void take_usage(assay_sample *sample, const struct rusage *before,
+                       const struct rusage *after)
+{
+    sample->user_seconds =
+        assay_reading_of(seconds_of(after->ru_utime) - seconds_of(before->ru_utime));
+    sample->sys_seconds =
+        assay_reading_of(seconds_of(after->ru_stime) - seconds_of(before->ru_stime));
+    sample->peak_rss_bytes = assay_reading_of((double)after->ru_maxrss * 1024);
+    sample->involuntary_switches = assay_reading_of((double)(after->ru_nivcsw - before->ru_nivcsw));
+    sample->major_faults = assay_reading_of((double)(after->ru_majflt - before->ru_majflt));
+}
+
+static assay_status measure(const assay__sampler *sampler, const assay_subject *subject,
+                            uint64_t iterations, assay_sample *sample)
+{
+    if (subject->measure != NULL)
+        return subject->measure(subject->context, iterations, sample);
+    struct rusage before, after;
+    bool known = !sampler->simulated && getrusage(RUSAGE_THREAD, &before) == 0;
+    assay_status status = time_run(sampler, subject, iterations, sample);
+    if (known && getrusage(RUSAGE_THREAD, &after) == 0)
+        take_usage(sample, &before, &after);
+    return status;
+}
+
+static assay_status take_sample(const assay__sampler *sampler, size_t index, uint64_t iterations,
+                                assay_sample *sample)
+{
+    const assay_subject *subject = &sampler->subjects[index];
+    assay_reading none = assay_reading_missing(ASSAY_NOT_MEASURED);
+    *sample = (assay_sample){.struct_size = sizeof *sample,
+                             .user_seconds = none,
+                             .sys_seconds = none,
+                             .peak_rss_bytes = none,
+                             .involuntary_switches = none,
+                             .major_faults = none};
+    assay_status status = call(subject->set_up, subject->context);
+    if (status == ASSAY_OK) {
+        status = measure(sampler, subject, iterations, sample);
+        assay_status undone = call(subject->tear_down, subject->context);
+        status = status != ASSAY_OK ? status : undone;
+    }
+    if (status != ASSAY_OK)
+        return assay__fail(sampler->error, status, "subject '%s' failed in round %zu: %s",
+                           subject->name, sampler->rounds + 1, assay_status_message(status));
+    if (!isfinite(sample->seconds) || sample->seconds < 0)
+        return assay__fail(sampler->error, ASSAY_E_ARGUMENT,
+                           "subject '%s' says that a sample took %g seconds", subject->name,
+                           sample->seconds);
+    return ASSAY_OK;
+}
+
+static bool is_disturbed(const assay_sample *sample)
+{
+    if (sample->disturbed)
+        return true;
+    if (sample->major_faults.validity == ASSAY_VALID && sample->major_faults.value > 0)
+        return true;
+    return sample->involuntary_switches.validity == ASSAY_VALID &&
+           sample->involuntary_switches.value > switches_per_second * sample->seconds;
+}
+
+static double per_iteration(assay_reading reading, double iterations)
+{
+    return reading.validity == ASSAY_VALID ? reading.value / iterations : (double)NAN;
+}
+
+assay_status assay__sampler_shoot(assay__sampler *sampler, size_t subject, assay__shot *shot)
+{
+    assay_sample sample;
+    uint64_t iterations = sampler->iterations[subject];
+    assay_status status = take_sample(sampler, subject, iterations, &sample);
+    if (status != ASSAY_OK)
+        return status;
+    double divisor = (double)iterations;
+    *shot = (assay__shot){.seconds = sample.seconds / divisor,
+                          .user_seconds = per_iteration(sample.user_seconds, divisor),
+                          .sys_seconds = per_iteration(sample.sys_seconds, divisor),
+                          .peak_rss_bytes = per_iteration(sample.peak_rss_bytes, 1),
+                          .disturbed = is_disturbed(&sample),
+                          .failed = sample.failed};
+    return ASSAY_OK;
+}
+
+void assay__sampler_check_steal(assay__sampler *sampler)
+{
+    double now = assay__sampler_elapsed(sampler);
+    double window = now - sampler->steal_checked_seconds;
+    if (sampler->simulated || (sampler->steal_known && window < steal_window_seconds))
+        return;
+    assay_reading steal = assay_machine_steal_seconds();
+    bool known = steal.validity == ASSAY_VALID;
+    if (known && sampler->steal_known &&
+        steal.value - sampler->steal_seconds > steal_share * window * sampler->processors)
+        for (size_t i = sampler->steal_from * sampler->count; i < sampler->rounds * sampler->count;
+             i++)
+            sampler->shots[i].disturbed = true;
+    sampler->steal_known = known;
+    sampler->steal_seconds = steal.value;
+    sampler->steal_checked_seconds = now;
+    sampler->steal_from = sampler->rounds;
+}
+
+static uint64_t bound_of(const assay_subject *subject)
+{
+    return subject->max_iterations > 0 && subject->max_iterations < max_iterations
+               ? subject->max_iterations
+               : max_iterations;
+}
+
+static uint64_t grown(uint64_t iterations, double seconds, double target_seconds)
+{
+    double factor = seconds > 0 ? 1.1 * target_seconds / seconds : MAX_GROWTH;
+    factor = fmin(fmax(factor, 1.0), MAX_GROWTH);
+    return (uint64_t)ceil((double)iterations * factor) + (factor <= 1.0);
+}
+
+/* The smallest number found with which a sample is long enough several times in a row: the first
+ * calls are slow for reasons that pass. */
+static assay_status calibrate_one(assay__sampler *sampler, size_t index)
+{
+    uint64_t bound = bound_of(&sampler->subjects[index]);
+    uint64_t iterations = 1;
+    for (int good = 0; good < TRIALS && bound > 1;) {
+        assay_sample sample;
+        assay_status status = take_sample(sampler, index, iterations, &sample);
+        if (status != ASSAY_OK)
+            return status;
+        bool spent = assay__sampler_elapsed(sampler) > sampler->options.budget_seconds / 10;
+        if (sample.seconds >= sampler->target_seconds) {
+            good = sample.seconds > 10 * sampler->target_seconds || spent ? TRIALS : good + 1;
+            continue;
+        }
+        if (iterations == max_iterations)
+            return assay__fail(sampler->error, ASSAY_E_DATA,
+                               "subject '%s' takes no time, however often it is repeated; was its "
+                               "work optimised away?",
+                               sampler->subjects[index].name);
+        if (iterations == bound)
+            break;
+        good = 0;
+        iterations = grown(iterations, sample.seconds, sampler->target_seconds);
+        iterations = iterations < bound ? iterations : bound;
+    }
+    sampler->iterations[index] = iterations;
+    return ASSAY_OK;
+}
+
+assay_status assay__sampler_calibrate(assay__sampler *sampler)
+{
+    uint64_t least = UINT64_MAX, most = 1, bound = max_iterations;
+    for (size_t i = 0; i < sampler->count; i++) {
+        assay_status status = calibrate_one(sampler, i);
+        if (status != ASSAY_OK)
+            return status;
+        uint64_t found = sampler->iterations[i], own = bound_of(&sampler->subjects[i]);
+        least = found < least ? found : least;
+        most = found > most ? found : most;
+        bound = own < bound ? own : bound;
+    }
+    if (most / MAX_SPREAD <= least && most <= bound)
+        for (size_t i = 0; i < sampler->count; i++)
+            sampler->iterations[i] = most;
+    return ASSAY_OK;
+}

@@ -1,0 +1,80 @@
+/* The state of one sampling run, shared by the files of this folder. */
+#ifndef ASSAY_SAMPLING_SAMPLER_H
+#define ASSAY_SAMPLING_SAMPLER_H
+
+#include "assay/sampling.h"
+#include "sampling/order.h"
+
+/* One sample as it is kept. */
+typedef struct assay__shot {
+    double seconds;                   /* of one iteration */
+    double user_seconds, sys_seconds; /* of one iteration; NAN when not known */
+    double peak_rss_bytes;            /* NAN when not known */
+    bool disturbed, failed;
+} assay__shot;
+
+typedef struct assay__sampler {
+    const assay_subject *subjects;
+    size_t count;
+    assay_sampling_options options; /* defaults filled in */
+    const assay_clock *clock;
+    bool simulated;        /* the clock is a test's: the kernel's figures mean nothing */
+    double start_seconds;  /* of the budget, on the clock */
+    double target_seconds; /* of one sample */
+    uint64_t *iterations;  /* of one sample, for each subject */
+    assay__order order;
+    uint32_t *turn;     /* the round under way, in the order of running */
+    assay__shot *shots; /* [round * count + subject] */
+    size_t rounds, capacity;
+    double progress_due_seconds;
+    assay_sampling_progress progress;
+    double steal_seconds, steal_checked_seconds; /* at the last look at stolen time */
+    size_t steal_from;                           /* first round not yet looked at */
+    bool steal_known;
+    double processors;
+    assay_error *error;
+} assay__sampler;
+
+/* sample.c */
+double assay__sampler_elapsed(const assay__sampler *sampler);
+/* Choose how many iterations make a sample of each subject. */
+ASSAY_MUST_USE assay_status assay__sampler_calibrate(assay__sampler *sampler);
+/* Take one sample of one subject. */
+ASSAY_MUST_USE assay_status assay__sampler_shoot(assay__sampler *sampler, size_t subject,
+                                                 assay__shot *shot);
+/* Mark what ran while the hypervisor was elsewhere; after `rounds` were counted up. */
+void assay__sampler_check_steal(assay__sampler *sampler);
+
+/* fresh.c: `rounds` rounds in a process of their own, into shots[0 … rounds * count). */
+ASSAY_MUST_USE assay_status assay__sampler_shoot_fresh(assay__sampler *sampler, size_t rounds,
+                                                       assay__shot *shots);
+
+/* One round into shots[0 … count), in the order that is due. */
+ASSAY_MUST_USE assay_status assay__sampler_shoot_round(assay__sampler *sampler, assay__shot *shots);
+
+/* judge.c: which rounds count, and whether there are enough. */
+typedef struct assay__judgement {
+    assay_sampling_end end;
+    bool steady;          /* false: no steady state was found; nothing is left out as warm-up */
+    size_t warmup_rounds; /* left out at the beginning */
+    bool rejecting;       /* disturbed rounds are left out */
+    size_t kept;          /* rounds that count */
+    size_t next_look;     /* rounds in all at which to judge again */
+    double needed_rounds; /* guessed, in all; INFINITY when no number would do */
+    assay_reading estimate, low, high;
+    double relative_width;
+} assay__judgement;
+
+ASSAY_MUST_USE assay_status assay__sampler_judge(const assay__sampler *sampler,
+                                                 assay__judgement *judgement);
+
+/* Does this round count? */
+bool assay__sampler_counts(const assay__sampler *sampler, const assay__judgement *judgement,
+                           size_t round);
+
+/* result.c: the record. */
+ASSAY_MUST_USE assay_status assay__sampler_record(const assay__sampler *sampler,
+                                                  const assay__judgement *judgement,
+                                                  assay_record *record);
+
+#endif

@@ -1,0 +1,29 @@
+# What depends on the machine's mood goes: rounds left out, and the verdicts.
+steady() { grep -vE '^  (left out|disturbed) '; }
+show bench --runs 5 --name nightly -- true | steady | mask
+show bench --runs 5 -- sh -c 'exit 0' | steady | mask
+show bench --runs 3 --ignore-failure --label failing -- false | steady | mask
+show bench --runs 3 --quiet -- true
+
+echo "— what stands in the record"
+names() {
+    python3 -c '
+import json, sys
+record = json.load(open(sys.argv[1]))
+print(record["kind"], record.get("name"))
+for s in record["subjects"]:
+    whole = len(s["samples_seconds"]) + s["rejected_samples"] + s["warmup_samples"]
+    print(s["name"], s["command"], s.get("parameters"), whole, s["stopped"])' "$1"
+}
+"$ASSAY" bench -q --runs 4 --json two.json --name twice -- true -- true && names two.json
+"$ASSAY" bench -q --runs 2 --json sweep.json --param size=1,2 --param 'how=a b,c' -- test {size} != '{how}-' && names sweep.json
+"$ASSAY" bench -q --runs 2 --json - --command 'printf "%s\n" -- '"'{n} b'"' c\ d' --param n=7 >words.json && names words.json
+"$ASSAY" bench -q --runs 2 --json shell.json --shell --label both --param n=1 -- 'true | test' '{n}' && names shell.json
+"$ASSAY" bench -q --runs 2 --warmup 3 --json warm.json -- true && names warm.json
+
+echo "— around the command"
+echo input >in.txt
+"$ASSAY" bench -q --runs 3 --input in.txt --output out.txt -- tr i o && cat out.txt
+"$ASSAY" bench -q --runs 2 --output inherit -- echo heard
+"$ASSAY" bench -q --runs 3 --prepare 'sh -c "echo {x} >>prepared"' --cleanup 'touch cleaned-{x}' --param x=1,2 -- true
+sort prepared | uniq -c | tr -s ' '; ls cleaned-*

@@ -1,0 +1,32 @@
+show bench
+show bench --
+show bench -- true -- -- true
+show bench -- no-such-program
+touch plain
+show bench -- ./plain
+show bench -- sh -c 'exit 3'
+show bench -- sh -c 'kill -9 $$'
+show bench --runs 3 -- true -- false
+show bench --prepare false -- true
+show bench --quiet --runs 1 --cleanup 'sh -c "exit 4"' -- true
+show bench --command 'true | cat'
+show bench --command "echo 'open"
+show bench --command '""'
+show bench --budget 0 -- true
+show bench --precision 0% -- true
+show bench --margin 100% -- true
+show bench --runs 0 -- true
+show bench --warmup x -- true
+show bench --param size -- true
+show bench --param =1 -- true
+show bench --param size= -- echo {size}
+show bench --param size=1,,2 -- echo {size}
+show bench --param size=1 --param size=2 -- echo {size}
+show bench --param size=1,2 -- echo size
+show bench --param a="$(seq -s, 40)" --param b="$(seq -s, 40)" -- echo {a} {b} | cut -c 1-70 | tail -2
+show bench --label one -- true -- true
+show bench --input missing -- true
+show bench --json missing/file.json -- true
+show bench --json both --output both -- true
+show bench --runs 1 --pin 99999 -- true
+ls
