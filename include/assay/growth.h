@@ -1,0 +1,132 @@
+/* How a time grows with a size n: 1, log n, n, n log n, n^2, n^3, or a free power of n.
+ *
+ *     assay_growth *growth = NULL;
+ *     if (assay_growth_fit(sizes, seconds, count, &error, &growth) != ASSAY_OK) ...
+ *     printf("%s\n", assay_growth_class_name(growth->growth_class));     // "n log n"
+ *     assay_growth_free(growth);
+ *
+ * Every class is fitted as t = overhead + coefficient * g(n), overhead >= 0, to relative errors:
+ * 5 % of a microsecond weigh as much as 5 % of an hour. docs/growth.md gives models, selection rule
+ * and how often it is right.
+ *
+ * `power` is chosen only when every other class is rejected at 1 %. When two classes explain the
+ * data about equally well the more probable one is given, `conclusive` is false and `reason` names
+ * the other.
+ *
+ * Threads: any; nothing is shared between calls.
+ */
+#ifndef ASSAY_GROWTH_H
+#define ASSAY_GROWTH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "assay/reading.h"
+#include "assay/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum assay_growth_class {
+    ASSAY_GROWTH_UNKNOWN, /* too little data to name one */
+    ASSAY_GROWTH_CONSTANT,
+    ASSAY_GROWTH_LOG,
+    ASSAY_GROWTH_LINEAR,
+    ASSAY_GROWTH_LINEAR_LOG,
+    ASSAY_GROWTH_QUADRATIC,
+    ASSAY_GROWTH_CUBIC,
+    ASSAY_GROWTH_POWER
+} assay_growth_class;
+
+enum {
+    ASSAY_GROWTH_CANDIDATES = 7, /* the classes that can be chosen, POWER the last */
+    ASSAY_GROWTH_MIN_SIZES = 3,  /* different n below which no class is named */
+    ASSAY_GROWTH_MAX_SIZES = 16384
+};
+
+/* "1", "log n", "n", "n log n", "n^2", "n^3", "power"; NULL for UNKNOWN. Static storage. */
+ASSAY_API const char *assay_growth_class_name(assay_growth_class growth_class);
+
+/* One class, fitted. */
+typedef struct assay_growth_candidate {
+    assay_growth_class growth_class;
+    bool possible;           /* false: cannot be fitted (log n below n = 1), all below is 0 */
+    double overhead_seconds; /* >= 0 */
+    double coefficient;      /* seconds per unit of g(n) */
+    double exponent;         /* of n, for POWER */
+    double relative_error;   /* root mean square deviation of the data from the curve: 0.05 = 5 % */
+    assay_reading p_value;   /* of such a lack of fit by chance; POWER included */
+    bool rejected;           /* p_value < 1 % */
+    double weight;           /* probability among the named classes, all equally likely beforehand */
+} assay_growth_candidate;
+
+/* The times at one n. */
+typedef struct assay_growth_size {
+    double n;
+    size_t count; /* values */
+    double median_seconds;
+    double fitted_seconds; /* by the chosen class; 0 when there is none */
+} assay_growth_size;
+
+typedef struct assay_growth {
+    assay_growth_class growth_class;
+    bool conclusive;
+    char reason[256]; /* why not conclusive; empty if it is */
+    /* The exponent b of t = overhead + c n^b that comes closest, and its 95 % interval: for `n`
+     * about 1, for `n log n` the power it looks like over these sizes (1.1 to 1.4), for `power`
+     * the answer itself. For `1` the overhead is left out of the model: nothing else is there. */
+    assay_reading exponent, low, high;
+    assay_reading overhead_seconds, coefficient; /* of the chosen class */
+    assay_reading r_squared;                     /* of log t; not for `1`, where it is 0 */
+    assay_reading noise;                         /* relative standard deviation of one value */
+    size_t value_count;                          /* given */
+    size_t outlier_count; /* of them set aside: far from the others at the same n */
+    size_t size_count;
+    assay_growth_size *sizes; /* by n, ascending */
+    assay_growth_candidate candidates[ASSAY_GROWTH_CANDIDATES]; /* in the order of the enum */
+} assay_growth;
+
+/* Fit all classes to `count` pairs, in any order; several values at one n show the noise and make
+ * the answer sharper. Every n and every time must be finite and above zero (ASSAY_E_ARGUMENT names
+ * the pair). Too few different n give class UNKNOWN and a reason, not an error. ASSAY_E_LIMIT above
+ * ASSAY_GROWTH_MAX_SIZES different n. Costs a few milliseconds for ten sizes, and grows with the
+ * number of different n. Free with assay_growth_free. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_growth_fit(const double *sizes, const double *seconds,
+                                                       size_t count, assay_error *error,
+                                                       assay_growth **growth);
+ASSAY_API void assay_growth_free(assay_growth *growth);
+
+/* The time the chosen class gives for a size; missing without a class, or if n <= 0. */
+ASSAY_API assay_reading assay_growth_predict(const assay_growth *growth, double n);
+
+/* ---- tables of sizes and times ----------------------------------------------------------------
+ */
+
+typedef struct assay_growth_table {
+    double *sizes;
+    double *seconds;
+    size_t count;
+} assay_growth_table;
+
+enum { ASSAY_GROWTH_TABLE_MAX_BYTES = 256 << 20 };
+
+/* Read a CSV file ("-": standard input) with a column of sizes and one of times, named in its first
+ * line or, in a file without such a line, the first and the second. `size_column` and
+ * `seconds_column` choose columns by name or by number from 1; NULL is "n" and "seconds", or where
+ * there is no such name the first two. Fields are separated by commas, semicolons or tabs, may be
+ * quoted, and may be followed by lines of other columns; lines that are empty or begin with '#' are
+ * skipped. Numbers are written with a decimal point in any locale. A row whose two values are not
+ * finite and above zero is ASSAY_E_FORMAT with its line number. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_growth_table_read(const char *path,
+                                                              const char *size_column,
+                                                              const char *seconds_column,
+                                                              assay_error *error,
+                                                              assay_growth_table *table);
+ASSAY_API void assay_growth_table_release(assay_growth_table *table);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
