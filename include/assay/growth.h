@@ -58,7 +58,7 @@ typedef struct assay_growth_candidate {
     double relative_error;   /* root mean square deviation of the data from the curve: 0.05 = 5 % */
     assay_reading p_value;   /* of such a lack of fit by chance; POWER included */
     bool rejected;           /* p_value < 1 % */
-    double weight;           /* probability among the named classes, all equally likely beforehand */
+    double weight; /* probability among the named classes, all equally likely beforehand */
 } assay_growth_candidate;
 
 /* The times at one n. */
@@ -83,7 +83,7 @@ typedef struct assay_growth {
     size_t value_count;                          /* given */
     size_t outlier_count; /* of them set aside: far from the others at the same n */
     size_t size_count;
-    assay_growth_size *sizes; /* by n, ascending */
+    assay_growth_size *sizes;                                   /* by n, ascending */
     assay_growth_candidate candidates[ASSAY_GROWTH_CANDIDATES]; /* in the order of the enum */
 } assay_growth;
 

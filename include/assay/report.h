@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "assay/analyze.h"
+#include "assay/growth.h"
 #include "assay/record.h"
 #include "assay/status.h"
 
@@ -178,6 +179,19 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_export_timing_json(const assay_timer
                                                                const char *path,
                                                                const char *section_name,
                                                                assay_error *error);
+
+/* ---- Growth ------------------------------------------------------------------------------------
+ */
+
+/* Class, formula, exponent and what speaks against them; the sizes with median, fitted time and
+ * deviation; what 10 and 100 times the largest size would take; a plot on logarithmic axes; every
+ * class with its lack-of-fit p-value. 80 columns. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_report_growth(const assay_growth *growth, FILE *stream,
+                                                          assay_error *error);
+
+/* The same as one JSON object: `class`, `exponent`, `low`, `high` and the rest of assay_growth. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_report_growth_json(const assay_growth *growth,
+                                                               FILE *stream, assay_error *error);
 
 #ifdef __cplusplus
 }

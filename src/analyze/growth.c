@@ -15,15 +15,15 @@
 
 enum { NAMED = ASSAY_GROWTH_CANDIDATES - 1, POWER = NAMED, CONCLUSIVE_SIZES = 5 };
 static const double CONCLUSIVE_WEIGHT = 0.9;
-/* What it takes for the 95 % interval to cover 95 to 97 % in simulations (bench/growth.c): the noise
- * is a little smaller without the values set aside, and the overhead cannot fall below zero. */
-static const double LEVEL = 0.965;
+/* What it takes for the 95 % interval to cover at least 95 % for every class (bench/growth.c): the
+ * noise looks a little smaller without the values set aside, and the overhead, which cannot fall
+ * below zero, leans the exponent to one side. */
+static const double LEVEL = 0.975;
 static const double LEAST_NOISE = 1e-3;
 
 const char *assay_growth_class_name(assay_growth_class growth_class)
 {
-    static const char *const names[] = {NULL,      "1",   "log n", "n",
-                                        "n log n", "n^2", "n^3",   "power"};
+    static const char *const names[] = {NULL, "1", "log n", "n", "n log n", "n^2", "n^3", "power"};
     return growth_class >= ASSAY_GROWTH_UNKNOWN && growth_class <= ASSAY_GROWTH_POWER
                ? names[growth_class]
                : NULL;
@@ -98,7 +98,8 @@ static void judge(assay_growth *growth, int chosen)
                  "its parts");
     else if (candidates[chosen].rejected)
         snprintf(growth->reason, sizeof growth->reason,
-                 "no class fits, %s comes nearest: some sizes deviate by more than the noise", name);
+                 "no class fits, %s comes nearest: some sizes deviate by more than the noise",
+                 name);
     else if (growth->growth_class == ASSAY_GROWTH_CONSTANT && may_hide_log(growth))
         snprintf(growth->reason, sizeof growth->reason,
                  "no growth is seen, but the noise could hide one as slow as log n; measure more "
@@ -158,8 +159,7 @@ static void find_exponent(const assay__growth_values *values, const assay__growt
         growth->exponent = assay_reading_of(fits->power.exponent);
         return;
     }
-    double variance =
-        fmax((squares + values->within_squares) / freedom, LEAST_NOISE * LEAST_NOISE);
+    double variance = fmax((squares + values->within_squares) / freedom, LEAST_NOISE * LEAST_NOISE);
     double quantile = assay_stats_student_quantile(0.5 + LEVEL / 2, freedom);
     if (constant)
         constant_exponent(values, variance, quantile, growth);

@@ -27,9 +27,9 @@ assay__fit_points assay__growth_points(const assay__growth_values *values);
 /* One class, fitted with and without overhead. */
 typedef struct assay__growth_class_fit {
     assay__fit_curve curve; /* of the better score */
-    double free_squares;    /* of the curve with overhead, about the means: for the lack-of-fit test */
-    int free_parameters;    /* that curve uses: an overhead of 0 is none */
-    double score;           /* Bayesian information criterion; infinite: not possible */
+    double free_squares; /* of the curve with overhead, about the means: for the lack-of-fit test */
+    int free_parameters; /* that curve uses: an overhead of 0 is none */
+    double score;        /* Bayesian information criterion; infinite: not possible */
 } assay__growth_class_fit;
 
 typedef struct assay__growth_fits {

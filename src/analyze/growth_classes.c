@@ -56,15 +56,15 @@ static assay__growth_class_fit fit_constant(const assay__growth_values *values)
     return (assay__growth_class_fit){.curve = curve,
                                      .free_squares = curve.squares,
                                      .free_parameters = 1,
-                                     .score =
-                                         score(values, curve.squares, 1) - CONSTANT_BONUS};
+                                     .score = score(values, curve.squares, 1) - CONSTANT_BONUS};
 }
 
 /* The overhead is part of the answer only when it is worth its parameter. */
-static assay__growth_class_fit better_of(const assay__growth_values *values,
-                                         assay__fit_curve plain, assay__fit_curve with_overhead,
-                                         int parameters)
+static assay__growth_class_fit better_of(const assay__growth_values *values, assay__fit_curve plain,
+                                         assay__fit_curve with_overhead, int parameters)
 {
+    if (plain.squares <= with_overhead.squares)
+        with_overhead = plain;
     double plain_score = score(values, plain.squares, parameters);
     double overhead_score = score(values, with_overhead.squares, parameters + 1);
     bool plainer = plain_score <= overhead_score;
@@ -76,25 +76,16 @@ static assay__growth_class_fit better_of(const assay__growth_values *values,
     };
 }
 
-/* False: not defined for all sizes (log n below n = 1). */
-static bool fill_shape(const assay__growth_values *values, assay_growth_class growth_class)
-{
-    for (size_t i = 0; i < values->count; i++) {
-        values->scratch[i] = assay__growth_log_shape(growth_class, values->log_n[i]);
-        if (isnan(values->scratch[i]))
-            return false;
-    }
-    return true;
-}
-
 static assay__growth_class_fit fit_named(const assay__growth_values *values,
                                          assay_growth_class growth_class)
 {
     assay__fit_points points = assay__growth_points(values);
-    if (!fill_shape(values, growth_class))
-        return (assay__growth_class_fit){.score = INFINITY};
+    for (size_t i = 0; i < values->count; i++) {
+        values->scratch[i] = assay__growth_log_shape(growth_class, values->log_n[i]);
+        if (isnan(values->scratch[i])) /* log n below n = 1 */
+            return (assay__growth_class_fit){.score = INFINITY};
+    }
     assay__fit_curve plain = assay__fit_scale(&points, values->scratch);
-    (void)fill_shape(values, growth_class);
     return better_of(values, plain, assay__fit_offset_scale(&points, values->scratch), 1);
 }
 

@@ -10,14 +10,14 @@
 #include "analyze/growth.h"
 #include "base/error.h"
 
-enum { MIN_REPEATS = 3 };             /* for a median that one value cannot move */
+enum { MIN_REPEATS = 3 };               /* for a median that one value cannot move */
 static const double MAD_TO_SD = 1.4826; /* of a normal distribution */
 static const double OUTLIER_SD = 5;
 static const double LEAST_SD = 1e-3; /* repeats equal to the last digit still have this much */
 static const double OUTLIER_SHARE = 0.25;
 
 typedef struct pair {
-    double n, log_seconds;
+    double n, seconds, log_seconds;
 } pair;
 
 static int by_size_then_time(const void *left, const void *right)
@@ -90,7 +90,11 @@ static void take_group(assay__growth_values *values, const pair *first, size_t l
     values->weight[i] = kept;
     values->value_count += kept;
     values->within_squares += squares;
-    *size = (assay_growth_size){.n = first->n, .count = length, .median_seconds = exp(median)};
+    *size = (assay_growth_size){
+        .n = first->n,
+        .count = length,
+        .median_seconds = 0.5 * (first[(length - 1) / 2].seconds + first[length / 2].seconds),
+    };
 }
 
 static size_t count_sizes(const pair *pairs, size_t count)
@@ -150,7 +154,7 @@ assay_status assay__growth_values_init(assay__growth_values *values, const doubl
         goto cleanup;
     }
     for (size_t i = 0; i < count; i++)
-        pairs[i] = (pair){sizes[i], log(seconds[i])};
+        pairs[i] = (pair){sizes[i], seconds[i], log(seconds[i])};
     qsort(pairs, count, sizeof *pairs, by_size_then_time);
     status = group(values, pairs, count, deviations, error, growth);
 

@@ -1,10 +1,10 @@
 /* Separable least squares on the log scale.
  *
  * log y = log(coefficient) + log(ratio + g(x)), where ratio = offset / coefficient. The first term
- * is a mean of residuals, so only the ratio (and for a power law the exponent) is searched for, each
- * on a grid and then by golden sections within the best cell: the squares are smooth in log(ratio),
- * but flat towards both ends, where gradient methods stray. Golub and Pereyra 1973 describe the
- * separation. Why not least squares on y itself: the largest x would decide alone. */
+ * is a mean of residuals, so only the ratio (and for a power law the exponent) is searched for,
+ * each on a grid and then by golden sections within the best cell: the squares are smooth in
+ * log(ratio), but flat towards both ends, where gradient methods stray. Golub and Pereyra 1973
+ * describe the separation. Why not least squares on y itself: the largest x would decide alone. */
 #include "stats/fit.h"
 
 #include <math.h>
@@ -49,7 +49,8 @@ static log_curve curve_at(const assay__fit_points *points, const double *g, doub
     return (log_curve){log_ratio, mean, squares};
 }
 
-static log_curve refine_ratio(const assay__fit_points *points, const double *g, double low, double high)
+static log_curve refine_ratio(const assay__fit_points *points, const double *g, double low,
+                              double high)
 {
     double left = high - GOLDEN * (high - low), right = low + GOLDEN * (high - low);
     log_curve at_left = curve_at(points, g, left);
@@ -104,10 +105,20 @@ static assay__fit_curve in_units(log_curve curve, double top, double exponent)
                               .squares = curve.squares};
 }
 
-assay__fit_curve assay__fit_scale(const assay__fit_points *points, double *log_g)
+/* On logarithms throughout: no power of n is too small. */
+assay__fit_curve assay__fit_scale(const assay__fit_points *points, const double *log_g)
 {
-    double top = normalise(log_g, points->count);
-    return in_units(curve_at(points, log_g, -INFINITY), top, 0);
+    double weight = 0, mean = 0, squares = 0;
+    for (size_t i = 0; i < points->count; i++) {
+        double residual = points->mean_log_y[i] - log_g[i];
+        if (isinf(residual))
+            return (assay__fit_curve){.squares = INFINITY};
+        double change = residual - mean;
+        weight += points->weight[i];
+        mean += change * points->weight[i] / weight;
+        squares += points->weight[i] * change * (residual - mean);
+    }
+    return (assay__fit_curve){.coefficient = exp(mean), .squares = squares};
 }
 
 assay__fit_curve assay__fit_offset_scale(const assay__fit_points *points, double *log_g)

@@ -27,11 +27,11 @@ typedef struct assay__fit_curve {
 #define ASSAY__FIT_EXPONENT_MIN (-4.0)
 #define ASSAY__FIT_EXPONENT_MAX 10.0
 
-/* y = coefficient * g(x), with log_g[i] the logarithm of g at x_i, overwritten. Squares are infinite
- * if g is 0 (log_g -infinity) anywhere. */
-assay__fit_curve assay__fit_scale(const assay__fit_points *points, double *log_g);
+/* y = coefficient * g(x), with log_g[i] the logarithm of g at x_i. Squares are infinite if g is 0
+ * (log_g -infinity) anywhere. */
+assay__fit_curve assay__fit_scale(const assay__fit_points *points, const double *log_g);
 
-/* y = offset + coefficient * g(x); at least one log_g is finite. */
+/* y = offset + coefficient * g(x); at least one log_g is finite. Overwrites log_g. */
 assay__fit_curve assay__fit_offset_scale(const assay__fit_points *points, double *log_g);
 
 /* y = coefficient * x^exponent: the weighted regression line of log y on log x. At least two
