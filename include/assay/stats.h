@@ -93,6 +93,42 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_stopping_look(assay_stopping *stoppi
                                                           const double *values, size_t count,
                                                           assay_stopping_decision *decision);
 
+/* ── steady state ──────────────────────────────────────────────────────────────────────────────
+ * Where a warm-up ends, where the level steps, whether it drifts. */
+
+typedef enum assay_steady_state {
+    ASSAY_STEADY,        /* level from `from` to the end */
+    ASSAY_STEADY_DRIFTS, /* the last stretch still rises or falls */
+    ASSAY_STEADY_STEPS,  /* the level changed too near the end to be sure of the new one */
+    ASSAY_STEADY_UNKNOWN /* too few values */
+} assay_steady_state;
+
+typedef struct assay_steady {
+    assay_steady_state state;
+    size_t from;     /* first value of the steady state; the count where there is none */
+    size_t segments; /* level or evenly sloping stretches the series was cut into */
+    double noise;    /* standard deviation of a value around its stretch */
+} assay_steady;
+
+/* The smallest number of values of which steadiness can be said. */
+enum { ASSAY_STEADY_LEAST = 10 };
+
+/* Time grows with the square of the count up to 2048 values (20 ms), hardly beyond; memory for five
+ * copies. A boundary is exact to about a noise-dependent handful of values; beyond 2048 values also
+ * only to 1/2048 of the series. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_stats_find_steady(const double *values, size_t count,
+                                                              assay_steady *steady);
+
+/* The short form: the first value of the steady state, `count` where there is none or it cannot be
+ * told (too few values, broken input, no memory). */
+ASSAY_API size_t assay_stats_steady_from(const double *values, size_t count);
+
+/* Where the level or the slope changes: index of the first value of each stretch but the first,
+ * ascending; at most `capacity` are stored in `points`, all are counted. Cost as above. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_stats_change_points(const double *values, size_t count,
+                                                                size_t *points, size_t capacity,
+                                                                size_t *point_count);
+
 /* ── summaries ───────────────────────────────────────────────────────────────────────────────── */
 
 typedef struct assay_summary {

@@ -1,0 +1,27 @@
+/* A series cut into stretches that are level or slope evenly. */
+#ifndef ASSAY_STATS_SEGMENTS_H
+#define ASSAY_STATS_SEGMENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "assay/status.h"
+
+typedef struct assay__segment {
+    size_t begin, end; /* values[begin … end) */
+    bool sloped;
+    double first, last; /* fitted values at both ends; equal when level */
+} assay__segment;
+
+typedef struct assay__segments {
+    assay__segment *items; /* owned; ascending, without gaps */
+    size_t count;
+    double noise; /* standard deviation of a value around its segment */
+} assay__segments;
+
+/* Cut finite values, 1 at least. */
+assay_status assay__segments_find(const double *values, size_t count, assay__segments *segments);
+
+void assay__segments_release(assay__segments *segments);
+
+#endif

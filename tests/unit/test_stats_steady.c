@@ -1,0 +1,144 @@
+/* Steady states and change points of series made by hand. */
+#include "stats_fixture.h"
+
+#include "base/random.h"
+
+enum { COUNT = 200 };
+
+static double series[COUNT];
+
+/* Noise of 1 % around 1 before `boundary` times `before`, after it around 1. */
+static void make(size_t boundary, double before)
+{
+    assay__random random;
+    assay__random_init(&random, 11);
+    for (size_t i = 0; i < COUNT; i++)
+        series[i] = (i < boundary ? before : 1) + 0.01 * assay__random_normal(&random);
+}
+
+static assay_steady find(size_t count)
+{
+    assay_steady steady;
+    assert_int_equal(assay_stats_find_steady(series, count, &steady), ASSAY_OK);
+    return steady;
+}
+
+static void the_end_of_a_warm_up(void **state)
+{
+    (void)state;
+    make(40, 1.5);
+    assert_int_equal(find(COUNT).state, ASSAY_STEADY);
+    assert_int_equal(find(COUNT).from, 40);
+    assert_int_equal(find(COUNT).segments, 2);
+    assert_close(find(COUNT).noise, 0.01, 0.2);
+    assert_int_equal(assay_stats_steady_from(series, COUNT), 40);
+}
+
+static void steady_from_the_start(void **state)
+{
+    (void)state;
+    make(0, 1);
+    assert_int_equal(find(COUNT).from, 0);
+    series[0] = 3; /* a cold first run */
+    assert_int_equal(find(COUNT).from, 1);
+    series[0] = 1;
+    series[100] = 3; /* an outlier is no step */
+    assert_int_equal(find(COUNT).from, 0);
+}
+
+static void a_step_near_the_end_is_not_steady(void **state)
+{
+    (void)state;
+    make(190, 1.5);
+    assert_int_equal(find(COUNT).state, ASSAY_STEADY_STEPS);
+    assert_int_equal(find(COUNT).from, COUNT);
+}
+
+static void a_drift_is_not_steady(void **state)
+{
+    (void)state;
+    make(0, 1);
+    for (size_t i = 0; i < COUNT; i++)
+        series[i] += 0.1 * (double)i / COUNT;
+    assert_int_equal(find(COUNT).state, ASSAY_STEADY_DRIFTS);
+    for (size_t i = 0; i < COUNT; i++)
+        series[i] = 1 + (series[i] - 1) / 50; /* as clearly sloped, but of no consequence */
+    assert_int_equal(find(COUNT).state, ASSAY_STEADY);
+}
+
+static void change_points_are_listed(void **state)
+{
+    size_t points[4], count;
+    (void)state;
+    make(150, 1.2);
+    for (size_t i = 0; i < 60; i++)
+        series[i] += 0.3;
+    assert_int_equal(assay_stats_change_points(series, COUNT, points, 4, &count), ASSAY_OK);
+    assert_int_equal(count, 2);
+    assert_int_equal(points[0], 60);
+    assert_int_equal(points[1], 150);
+    points[1] = 7;
+    assert_int_equal(assay_stats_change_points(series, COUNT, points, 1, &count), ASSAY_OK);
+    assert_int_equal(count, 2);
+    assert_int_equal(points[1], 7); /* capacity respected */
+}
+
+static void a_coarse_clock(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++)
+        series[i] = i < 30 ? 5 : i % 10 == 5 ? 4 : 3; /* most neighbours are equal */
+    assert_int_equal(find(COUNT).state, ASSAY_STEADY);
+    assert_int_equal(find(COUNT).from, 30);
+    for (size_t i = 0; i < COUNT; i++)
+        series[i] = 3;
+    assert_int_equal(find(COUNT).from, 0);
+}
+
+static void long_series_are_grouped(void **state)
+{
+    enum { LONG = 10000 };
+    static double values[LONG];
+    assay__random random;
+    (void)state;
+    assay__random_init(&random, 12);
+    for (size_t i = 0; i < LONG; i++)
+        values[i] = (i < 3000 ? 1.1 : 1) + 0.01 * assay__random_normal(&random);
+    size_t from = assay_stats_steady_from(values, LONG);
+    assert_in_range(from, 2995, 3005);
+}
+
+static void broken_input(void **state)
+{
+    assay_steady steady;
+    size_t points;
+    (void)state;
+    make(0, 1);
+    assert_int_equal(find(9).state, ASSAY_STEADY_UNKNOWN);
+    assert_int_equal(find(9).from, 9);
+    assert_int_equal(find(0).state, ASSAY_STEADY_UNKNOWN);
+    assert_int_equal(assay_stats_steady_from(series, 1), 1);
+    assert_int_equal(find(10).state, ASSAY_STEADY);
+    series[3] = NAN;
+    assert_int_equal(assay_stats_find_steady(series, COUNT, &steady), ASSAY_E_ARGUMENT);
+    assert_int_equal(assay_stats_steady_from(series, COUNT), COUNT);
+    assert_int_equal(assay_stats_change_points(NULL, 0, NULL, 0, &points), ASSAY_OK);
+    assert_int_equal(points, 0);
+    assert_int_equal(assay_stats_change_points(series, 3, NULL, 0, &points), ASSAY_OK);
+    assert_int_equal(points, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_end_of_a_warm_up),
+        cmocka_unit_test(steady_from_the_start),
+        cmocka_unit_test(a_step_near_the_end_is_not_steady),
+        cmocka_unit_test(a_drift_is_not_steady),
+        cmocka_unit_test(change_points_are_listed),
+        cmocka_unit_test(a_coarse_clock),
+        cmocka_unit_test(long_series_are_grouped),
+        cmocka_unit_test(broken_input),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
