@@ -14,7 +14,6 @@
 
 static const double level = 0.95;
 static const double hopeless_budgets = 10.0;
-enum { FIRST_LOOK = 30 };
 
 /* Provisional until the detector of stats lands: everything is steady. */
 static assay_status steady_from(const double *values, size_t count, size_t *from)
@@ -136,69 +135,95 @@ static void take_interval(assay__judgement *judgement, const assay_interval *int
     judgement->high = assay_reading_of(scale * interval->high);
 }
 
-static assay_status find_interval(const assay__sampler *sampler, assay__judgement *judgement,
-                                  double *baseline, double *values)
+/* As many samples as would be there after `hopeless_budgets`. */
+static size_t utmost(const assay__sampler *sampler, size_t kept)
+{
+    double share = assay__sampler_elapsed(sampler) / sampler->options.budget_seconds;
+    double most = (double)kept * hopeless_budgets / fmax(share, 1e-9);
+    return most < (double)ASSAY_SAMPLING_MAX_ROUNDS * hopeless_budgets
+               ? (size_t)most + 1
+               : ASSAY_SAMPLING_MAX_ROUNDS * (size_t)hopeless_budgets;
+}
+
+/* One series more: is it long enough? The series may have lost its beginning since the last look,
+ * so each look starts from nothing. */
+static assay_status look(const assay__sampler *sampler, assay__judgement *judgement,
+                         const double *values, double scale)
+{
+    size_t kept = judgement->kept;
+    assay_stopping stopping;
+    assay_stopping_decision decision = ASSAY_STOPPING_CONTINUE;
+    assay_status status =
+        assay_stopping_init(&stopping, level, sampler->options.precision, utmost(sampler, kept));
+    if (status != ASSAY_OK)
+        return status;
+    stopping.next_look = 0;
+    status = kept < stopping.minimum
+                 ? assay_stats_mean_interval(values, kept, level, &stopping.interval)
+                 : assay_stopping_look(&stopping, values, kept, &decision);
+    if (status != ASSAY_OK)
+        return status;
+    take_interval(judgement, &stopping.interval, scale);
+    judgement->precise = judgement->precise && decision == ASSAY_STOPPING_PRECISE;
+    judgement->hopeless = judgement->hopeless || decision == ASSAY_STOPPING_UNREACHABLE;
+    size_t next = stopping.next_look > stopping.minimum ? stopping.next_look : stopping.minimum;
+    judgement->next_samples = next > judgement->next_samples ? next : judgement->next_samples;
+    size_t predicted = stopping.predicted > 0 ? stopping.predicted : stopping.minimum;
+    if (predicted > judgement->needed_samples)
+        judgement->needed_samples = predicted;
+    return ASSAY_OK;
+}
+
+static assay_status look_at_all(const assay__sampler *sampler, assay__judgement *judgement,
+                                double *baseline, double *values)
 {
     assay_reading none = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
     judgement->estimate = judgement->low = judgement->high = none;
     judgement->relative_width = 0;
+    judgement->next_samples = judgement->needed_samples = 0;
+    judgement->hopeless = false;
     judgement->kept = collect(sampler, judgement, 0, baseline);
-    size_t kept = judgement->kept;
-    assay_interval interval;
-    if (sampler->count == 1) {
-        assay_status status = assay_stats_mean_interval(baseline, kept, level, &interval);
-        if (status == ASSAY_OK)
-            take_interval(judgement, &interval, 1.0);
-        return status;
-    }
-    for (size_t i = 1; i < sampler->count && kept > 0; i++) {
+    judgement->precise = judgement->kept > 0;
+    if (sampler->count == 1)
+        return look(sampler, judgement, baseline, 1.0);
+    for (size_t i = 1; i < sampler->count && judgement->kept > 0; i++) {
         double ratio = 0;
         collect(sampler, judgement, i, values);
-        if (!make_relative(values, baseline, kept, &ratio))
+        if (!make_relative(values, baseline, judgement->kept, &ratio)) {
+            judgement->precise = false;
             continue;
-        assay_status status = assay_stats_mean_interval(values, kept, level, &interval);
+        }
+        assay_status status = look(sampler, judgement, values, ratio);
         if (status != ASSAY_OK)
             return status;
-        take_interval(judgement, &interval, ratio);
     }
     return ASSAY_OK;
 }
 
-/* The next look where the present spread says that it will be enough, but not before some more
- * samples could change the picture, nor so late that a spread overrated now wastes much. */
-static void plan_next_look(const assay__sampler *sampler, assay__judgement *judgement)
+/* Samples that are wanted, as rounds: some of those to come will be left out too. */
+static size_t rounds_for(const assay__sampler *sampler, const assay__judgement *judgement,
+                         size_t samples)
 {
-    double rounds = (double)sampler->rounds;
-    double share = judgement->relative_width / sampler->options.precision;
-    bool known = judgement->estimate.validity == ASSAY_VALID && judgement->kept > 1;
-    judgement->needed_rounds = known ? fmax(rounds * share * share, FIRST_LOOK) : (double)INFINITY;
-    double next = fmin(fmax(judgement->needed_rounds, 1.1 * rounds), 1.5 * rounds);
-    judgement->next_look = (size_t)fmax(ceil(next), FIRST_LOOK);
-    if (judgement->next_look <= sampler->rounds)
-        judgement->next_look = sampler->rounds + 1;
+    size_t after = sampler->rounds - judgement->warmup_rounds;
+    double yield = after > 0 && judgement->kept > 0 ? (double)judgement->kept / (double)after : 1;
+    double more = samples > judgement->kept ? (double)(samples - judgement->kept) / yield : 1;
+    return sampler->rounds + (size_t)fmin(ceil(more), ASSAY_SAMPLING_MAX_ROUNDS);
 }
 
 static assay_sampling_end decide(const assay__sampler *sampler, const assay__judgement *judgement)
 {
     const assay_sampling_options *options = &sampler->options;
-    double elapsed = assay__sampler_elapsed(sampler);
-    double budgets = elapsed / options->budget_seconds;
+    double budgets = assay__sampler_elapsed(sampler) / options->budget_seconds;
     bool settled = judgement->steady || sampler->count > 1;
-    bool hopeless =
-        !settled || budgets * judgement->needed_rounds > hopeless_budgets * (double)sampler->rounds;
     if (sampler->rounds >= options->max_rounds)
         return ASSAY_SAMPLING_COUNT;
     if (sampler->rounds < options->min_rounds)
         return ASSAY_SAMPLING_GOING;
-    if (settled && judgement->kept >= FIRST_LOOK && judgement->estimate.validity == ASSAY_VALID &&
-        judgement->relative_width <= options->precision)
+    if (settled && judgement->precise)
         return ASSAY_SAMPLING_PRECISION;
     if (budgets >= 1)
-        return hopeless && judgement->kept >= FIRST_LOOK ? ASSAY_SAMPLING_NOISE
-                                                         : ASSAY_SAMPLING_BUDGET;
-    if (budgets >= 0.5 && settled && hopeless && judgement->kept >= FIRST_LOOK)
-        return ASSAY_SAMPLING_NOISE;
-    return ASSAY_SAMPLING_GOING;
+        return judgement->hopeless || !settled ? ASSAY_SAMPLING_NOISE : ASSAY_SAMPLING_BUDGET;
+    return budgets >= 0.5 && judgement->hopeless ? ASSAY_SAMPLING_NOISE : ASSAY_SAMPLING_GOING;
 }
 
 assay_status assay__sampler_judge(const assay__sampler *sampler, assay__judgement *judgement)
@@ -210,10 +235,11 @@ assay_status assay__sampler_judge(const assay__sampler *sampler, assay__judgemen
         goto cleanup;
     status = find_steady(sampler, judgement, values);
     if (status == ASSAY_OK)
-        status = find_interval(sampler, judgement, baseline, values);
+        status = look_at_all(sampler, judgement, baseline, values);
     if (status != ASSAY_OK)
         goto cleanup;
-    plan_next_look(sampler, judgement);
+    judgement->next_look = rounds_for(sampler, judgement, judgement->next_samples);
+    judgement->needed_rounds = rounds_for(sampler, judgement, judgement->needed_samples);
     judgement->end = decide(sampler, judgement);
 cleanup:
     free(baseline);

@@ -202,7 +202,7 @@ static void update_progress(assay__sampler *sampler, const assay__judgement *jud
     assay_sampling_progress *progress = &sampler->progress;
     double rate = assay__sampler_elapsed(sampler) / (double)sampler->rounds;
     progress->expected_seconds =
-        fmin(sampler->options.budget_seconds, rate * judgement->needed_rounds);
+        fmin(sampler->options.budget_seconds, rate * (double)judgement->needed_rounds);
     progress->estimate = judgement->estimate;
     progress->low = judgement->low;
     progress->high = judgement->high;

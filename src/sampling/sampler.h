@@ -59,8 +59,11 @@ typedef struct assay__judgement {
     size_t warmup_rounds; /* left out at the beginning */
     bool rejecting;       /* disturbed rounds are left out */
     size_t kept;          /* rounds that count */
+    bool precise;         /* every interval is narrow enough */
+    bool hopeless;        /* one of them would not be after many budgets */
+    size_t next_samples, needed_samples;
     size_t next_look;     /* rounds in all at which to judge again */
-    double needed_rounds; /* guessed, in all; INFINITY when no number would do */
+    size_t needed_rounds; /* guessed, in all */
     assay_reading estimate, low, high;
     double relative_width;
 } assay__judgement;
