@@ -110,8 +110,9 @@ static assay_status measure(void *context, uint64_t iterations, assay_sample *sa
     assay_status status = run_once(terms, &self->entry->command, false, &result, &sample->seconds);
     if (status != ASSAY_OK)
         return status;
-    sample->failed = !succeeded(result.wait_status);
-    if (sample->failed && !terms->ignore_failure) {
+    bool failed = !succeeded(result.wait_status);
+    self->failures += failed;
+    if (failed && !terms->ignore_failure) {
         char text[64];
         message_error("assay bench: '%s' failed in run %zu: %s; see its messages with --output "
                       "inherit, or accept it with --ignore-failure",

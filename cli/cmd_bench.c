@@ -151,8 +151,12 @@ static int sample(const bench_settings *settings, const assay_subject *subjects,
         message_error("assay bench: %s", error.message);
         terms->exit_code = message_input_exit(status);
     }
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         (void)bench_command_clean_up(&commands[i]);
+        if (status == ASSAY_OK && commands[i].failures > 0)
+            message_note("%zu of %zu runs of '%s' failed and are timed all the same",
+                         commands[i].failures, commands[i].runs, subjects[i].name);
+    }
     return terms->exit_code;
 }
 

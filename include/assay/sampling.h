@@ -52,7 +52,7 @@ extern "C" {
 typedef struct assay_sample {
     size_t struct_size; /* set by the caller of `measure` */
     double seconds;     /* of all iterations together; finite and not negative */
-    bool failed;        /* the work went wrong but shall not end the run: counted, not timed */
+    bool failed;        /* went wrong but shall not end the run: counted, its round left out */
     bool disturbed;     /* by something the subject itself noticed */
     assay_reading user_seconds, sys_seconds; /* of all iterations together */
     assay_reading peak_rss_bytes;

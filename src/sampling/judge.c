@@ -1,11 +1,12 @@
 /* Which rounds count, and whether there are enough of them.
  *
- * One subject is judged by its mean. Several are judged by the ratio of each candidate's mean to
- * the first subject's. Round by round, 1 + c/mean(c) - b/mean(b) has the mean 1 and the spread of
- * that ratio (the delta method), so the same rule for the relative width of an interval of a mean
- * serves both, noise common to a round cancels, and the autocorrelation left in the differences is
- * what the interval pays for. Stopping looks at the width alone, never at the verdict: to stop as
- * soon as a difference shows would find differences where there are none. */
+ * One subject is judged by the relative width of the interval of its mean, several by that of each
+ * candidate's ratio to the first: round by round the logarithm of the ratio, so that noise common
+ * to a round cancels and the autocorrelation left in the series is what the interval pays for.
+ * These are the very series that the comparison will use. Stopping looks at the width alone, never
+ * at the verdict: to stop as soon as a difference shows would find differences where there are
+ * none. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -37,10 +38,18 @@ static bool round_disturbed(const assay__sampler *sampler, size_t round)
     return false;
 }
 
+static bool round_failed(const assay__sampler *sampler, size_t round)
+{
+    for (size_t i = 0; i < sampler->count; i++)
+        if (shots_of(sampler, round)[i].failed)
+            return true;
+    return false;
+}
+
 bool assay__sampler_counts(const assay__sampler *sampler, const assay__judgement *judgement,
                            size_t round)
 {
-    return round >= judgement->warmup_rounds &&
+    return round >= judgement->warmup_rounds && !round_failed(sampler, round) &&
            !(judgement->rejecting && round_disturbed(sampler, round));
 }
 
@@ -102,37 +111,31 @@ static assay_status find_steady(const assay__sampler *sampler, assay__judgement 
     return ASSAY_OK;
 }
 
-static double mean_of(const double *values, size_t count)
+/* Turn a candidate's times into log ratios; false when there are times that have none. */
+static bool make_ratios(double *candidate, const double *baseline, size_t count)
 {
-    double sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += values[i];
-    return sum / (double)count;
-}
-
-/* Turn a candidate's times into the series described at the top; false when a mean is 0. */
-static bool make_relative(double *candidate, const double *baseline, size_t count, double *ratio)
-{
-    double candidate_mean = mean_of(candidate, count), baseline_mean = mean_of(baseline, count);
-    if (!(candidate_mean > 0) || !(baseline_mean > 0))
-        return false;
-    for (size_t i = 0; i < count; i++)
-        candidate[i] = 1 + candidate[i] / candidate_mean - baseline[i] / baseline_mean;
-    *ratio = candidate_mean / baseline_mean;
+    for (size_t i = 0; i < count; i++) {
+        if (!(candidate[i] > 0) || !(baseline[i] > 0))
+            return false;
+        candidate[i] = log(candidate[i] / baseline[i]);
+    }
     return true;
 }
 
-static void take_interval(assay__judgement *judgement, const assay_interval *interval, double scale)
+static void take_interval(const assay__sampler *sampler, const assay_interval *interval,
+                          assay__judgement *judgement)
 {
-    if (interval->validity != ASSAY_VALID || !(interval->estimate > 0))
+    bool ratio = sampler->count > 1;
+    if (interval->validity != ASSAY_VALID || !(ratio || interval->estimate > 0))
         return;
-    double width = (interval->high - interval->low) / 2 / interval->estimate;
+    double half = (interval->high - interval->low) / 2;
+    double width = ratio ? expm1(half) : half / interval->estimate;
     if (judgement->estimate.validity == ASSAY_VALID && width <= judgement->relative_width)
         return; /* the least certain one is what has to be waited for */
     judgement->relative_width = width;
-    judgement->estimate = assay_reading_of(scale * interval->estimate);
-    judgement->low = assay_reading_of(scale * interval->low);
-    judgement->high = assay_reading_of(scale * interval->high);
+    judgement->estimate = assay_reading_of(ratio ? exp(interval->estimate) : interval->estimate);
+    judgement->low = assay_reading_of(ratio ? exp(interval->low) : interval->low);
+    judgement->high = assay_reading_of(ratio ? exp(interval->high) : interval->high);
 }
 
 /* As many samples as would be there after `hopeless_budgets`. */
@@ -148,22 +151,26 @@ static size_t utmost(const assay__sampler *sampler, size_t kept)
 /* One series more: is it long enough? The series may have lost its beginning since the last look,
  * so each look starts from nothing. */
 static assay_status look(const assay__sampler *sampler, assay__judgement *judgement,
-                         const double *values, double scale)
+                         const double *values)
 {
     size_t kept = judgement->kept;
+    double precision = sampler->options.precision;
     assay_stopping stopping;
     assay_stopping_decision decision = ASSAY_STOPPING_CONTINUE;
-    assay_status status =
-        assay_stopping_init(&stopping, level, sampler->options.precision, utmost(sampler, kept));
+    assay_status status = assay_stopping_init(&stopping, level, precision, utmost(sampler, kept));
     if (status != ASSAY_OK)
         return status;
+    if (sampler->count > 1) { /* a relative width of the ratio is an absolute one of its log */
+        stopping.relative_precision = DBL_MIN;
+        stopping.absolute_precision = log1p(precision);
+    }
     stopping.next_look = 0;
     status = kept < stopping.minimum
                  ? assay_stats_mean_interval(values, kept, level, &stopping.interval)
                  : assay_stopping_look(&stopping, values, kept, &decision);
     if (status != ASSAY_OK)
         return status;
-    take_interval(judgement, &stopping.interval, scale);
+    take_interval(sampler, &stopping.interval, judgement);
     judgement->precise = judgement->precise && decision == ASSAY_STOPPING_PRECISE;
     judgement->hopeless = judgement->hopeless || decision == ASSAY_STOPPING_UNREACHABLE;
     size_t next = stopping.next_look > stopping.minimum ? stopping.next_look : stopping.minimum;
@@ -185,15 +192,14 @@ static assay_status look_at_all(const assay__sampler *sampler, assay__judgement 
     judgement->kept = collect(sampler, judgement, 0, baseline);
     judgement->precise = judgement->kept > 0;
     if (sampler->count == 1)
-        return look(sampler, judgement, baseline, 1.0);
+        return look(sampler, judgement, baseline);
     for (size_t i = 1; i < sampler->count && judgement->kept > 0; i++) {
-        double ratio = 0;
         collect(sampler, judgement, i, values);
-        if (!make_relative(values, baseline, judgement->kept, &ratio)) {
+        if (!make_ratios(values, baseline, judgement->kept)) {
             judgement->precise = false;
             continue;
         }
-        assay_status status = look(sampler, judgement, values, ratio);
+        assay_status status = look(sampler, judgement, values);
         if (status != ASSAY_OK)
             return status;
     }

@@ -68,7 +68,7 @@ static assay_status fill_samples(const assay__sampler *sampler, const assay__jud
         }
         to->disturbed_samples += shot->disturbed;
         if (!assay__sampler_counts(sampler, judgement, i)) {
-            to->rejected_samples++;
+            to->rejected_samples += !shot->failed;
             continue;
         }
         samples[to->sample_count] = shot->seconds;

@@ -78,10 +78,11 @@ typedef struct world {
 typedef struct actor {
     world *world;
     char letter;
-    double seconds;        /* of one iteration */
-    double noise;          /* standard deviation, relative */
-    int slow_samples;      /* the first ones take three times as long */
-    int disturbed_every;   /* 0: never */
+    double seconds;      /* of one iteration */
+    double noise;        /* standard deviation, relative */
+    int slow_samples;    /* the first ones take three times as long */
+    int disturbed_every; /* 0: never */
+    int goes_wrong_every;
     int fails_at;          /* sample, 0: never */
     double set_up_seconds; /* of one iteration */
     int set_ups, tear_downs, samples;
@@ -138,6 +139,7 @@ static assay_status act_measure(void *context, uint64_t iterations, assay_sample
     sample->disturbed = a->disturbed_every > 0 && a->samples % a->disturbed_every == 0;
     if (sample->disturbed)
         sample->seconds *= 10;
+    sample->failed = a->goes_wrong_every > 0 && a->samples % a->goes_wrong_every == 0;
     pass(a->world, sample->seconds);
     return a->samples == a->fails_at ? ASSAY_E_IO : ASSAY_OK;
 }
@@ -307,6 +309,22 @@ static void too_many_disturbed_all_stay(void **state)
     assert_int_equal(record->subjects[0].sample_count, 50);
     assert_int_equal(record->subjects[0].rejected_samples, 0);
     assert_int_equal(record->subjects[0].disturbed_samples, 50);
+    assay_record_free(record);
+}
+
+static void failed_rounds_go_whole(void **state)
+{
+    world *w = *state;
+    actor a = {.world = w, .letter = 'a', .seconds = 1e-3};
+    actor b = {.world = w, .letter = 'b', .seconds = 1e-3, .goes_wrong_every = 5};
+    assay_subject subjects[] = {subject_of(&a, "a"), subject_of(&b, "b")};
+    assay_sampling_options options = {.max_rounds = 50, .min_rounds = 50};
+    assay_record *record = sample(w, subjects, 2, options);
+    assert_int_equal(record->subjects[0].sample_count, 40);
+    assert_int_equal(record->subjects[1].sample_count, 40);
+    assert_int_equal(record->subjects[0].rejected_samples, 10);
+    assert_int_equal(record->subjects[1].rejected_samples, 0);
+    assert_int_equal(record->subjects[1].failed_runs, 10);
     assay_record_free(record);
 }
 
@@ -514,6 +532,7 @@ int main(void)
         IN_A_WORLD(subjects_take_turns),
         IN_A_WORLD(disturbed_rounds_go_whole),
         IN_A_WORLD(too_many_disturbed_all_stay),
+        IN_A_WORLD(failed_rounds_go_whole),
         IN_A_WORLD(asked_warmup_is_left_out),
         IN_A_WORLD(it_says_why_it_stopped),
         IN_A_WORLD(the_minimum_outlasts_the_budget),
