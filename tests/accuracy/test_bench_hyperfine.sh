@@ -1,0 +1,37 @@
+#!/bin/bash
+# assay bench and hyperfine, without a shell, agree on a sleep and on a computation: their 95 % intervals
+# of the mean meet. The two run one after the other and the machine may change between them, so each
+# command has five tries; a definition that differed (the shell's start counted, the fork, a wrong unit)
+# would fail all of them.
+set -u
+command -v hyperfine >/dev/null || { echo "hyperfine is not installed"; exit 77; }
+command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+cat >"$work/meet.py" <<'PYTHON'
+import json, math, statistics, sys
+times = json.load(open(sys.argv[1]))["results"][0]["times"]
+ours = json.load(open(sys.argv[2]))["subjects"][0]
+mean = statistics.mean(times)
+reach = 2.1 * statistics.stdev(times) / math.sqrt(len(times))
+print("hyperfine %.3f … %.3f ms, assay %.3f … %.3f ms" % tuple(
+    1e3 * t for t in (mean - reach, mean + reach, ours["low_seconds"], ours["high_seconds"])))
+sys.exit(not (mean - reach <= ours["high_seconds"] and ours["low_seconds"] <= mean + reach))
+PYTHON
+
+# agree RUNS COMMAND...
+agree() {
+    local runs=$1 try
+    shift
+    for try in 1 2 3 4 5; do
+        hyperfine -N --style none --runs "$runs" --export-json "$work/theirs.json" "$(printf '%q ' "$@")" >"$work/log" 2>&1 ||
+            { cat "$work/log"; exit 1; }
+        "$ASSAY_BUILD/assay" bench --quiet --runs "$runs" --json "$work/ours.json" -- "$@" || exit 1
+        printf '%-14s' "$1" && python3 "$work/meet.py" "$work/theirs.json" "$work/ours.json" && return
+    done
+    echo "$*: the intervals never met"
+    exit 1
+}
+agree 30 sleep 0.01
+agree 8 awk 'BEGIN{for(i=0;i<3000000;i++)s+=i}'
