@@ -20,7 +20,8 @@
  *              the blocks are randomised by `seed`, and the same seed gives the same order.
  *   length     A sample takes at least `min_sample_seconds` (default 200 µs) and 1000 times what
  *              the clock costs or resolves, by repeating the work.
- *   warm-up    Rounds before the steady state of any subject are left out (or `warmup_rounds`).
+ *   warm-up    Rounds before the steady state of any subject are left out (or `warmup_rounds`): of
+ *              one subject that of the whole series, of several that of the first 200 rounds.
  *   disturbed  A sample is disturbed if during it the thread was switched out against its will, or
  *              waited for a page from storage, or the hypervisor took more than 5 % of the
  *              machine's time (looked at every 10 ms or longer). A round with a disturbed sample is

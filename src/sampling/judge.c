@@ -16,14 +16,11 @@
 static const double level = 0.95;
 static const double hopeless_budgets = 10.0;
 
-/* Provisional until the detector of stats lands: everything is steady. */
-static assay_status steady_from(const double *values, size_t count, size_t *from)
-{
-    (void)values;
-    (void)count;
-    *from = 0;
-    return ASSAY_OK;
-}
+/* Rounds in which a warm-up of several subjects is looked for. */
+enum { BEGINNING = 200 };
+
+/* Most values in which a steady state is looked for; longer series are thinned out. */
+enum { THIN = 256 };
 
 static const assay__shot *shots_of(const assay__sampler *sampler, size_t round)
 {
@@ -82,9 +79,49 @@ static void choose_rejection(const assay__sampler *sampler, assay__judgement *ju
     judgement->rejecting = 2 * disturbed <= rounds && rounds - disturbed >= 2;
 }
 
+/* Means of `group` neighbours in place; a rest is dropped. Detection takes time that grows with the
+ * square of the count, and this happens between samples. */
+static size_t thin_out(double *values, size_t count, size_t group)
+{
+    for (size_t i = 0; i < count / group; i++) {
+        double sum = 0;
+        for (size_t k = 0; k < group; k++)
+            sum += values[i * group + k];
+        values[i] = sum / (double)group;
+    }
+    return count / group;
+}
+
+/* The steady state of one subject's series, whose values are changed on the way. `from` is 0 and
+ * true is returned where too little is known to say otherwise.
+ *
+ * A single mean needs a level to be the mean of: the whole series is looked at, and a steady state
+ * that has not lasted for half of it yet is none. Ratios do not suffer from what befalls all
+ * subjects alike, so for several only the beginning is looked at, and a step later on (a neighbour
+ * came or went) costs nothing. */
+static assay_status find_steady(const assay__sampler *sampler, double *values, size_t count,
+                                size_t *from, bool *found)
+{
+    bool several = sampler->count > 1;
+    size_t looked_at = several && count > BEGINNING ? BEGINNING : count;
+    size_t group = (looked_at + THIN - 1) / THIN;
+    assay_steady steady;
+    *from = 0;
+    *found = true;
+    if (looked_at == 0)
+        return ASSAY_OK;
+    looked_at = thin_out(values, looked_at, group);
+    assay_status status = assay_stats_find_steady(values, looked_at, &steady);
+    if (status != ASSAY_OK || steady.state == ASSAY_STEADY_UNKNOWN)
+        return status;
+    *found = steady.state == ASSAY_STEADY && (several || steady.from <= looked_at / 2);
+    *from = *found ? steady.from * group : 0;
+    return ASSAY_OK;
+}
+
 /* Warm-up ends when the last of the subjects is steady. It is looked for among the undisturbed
  * samples, and the share of disturbed ones is then taken again without it: warming up disturbs. */
-static assay_status find_steady(const assay__sampler *sampler, assay__judgement *judgement,
+static assay_status find_warmup(const assay__sampler *sampler, assay__judgement *judgement,
                                 double *values)
 {
     judgement->warmup_rounds = 0;
@@ -93,20 +130,21 @@ static assay_status find_steady(const assay__sampler *sampler, assay__judgement 
     if (sampler->options.fixed_warmup) {
         size_t asked = sampler->options.warmup_rounds;
         judgement->warmup_rounds = asked < sampler->rounds ? asked : sampler->rounds;
+        choose_rejection(sampler, judgement);
+        return ASSAY_OK;
     }
     size_t latest = 0;
-    for (size_t i = 0; i < sampler->count && !sampler->options.fixed_warmup; i++) {
+    for (size_t i = 0; i < sampler->count; i++) {
         size_t count = collect(sampler, judgement, i, values), from = 0;
-        assay_status status = steady_from(values, count, &from);
+        bool found = true;
+        assay_status status = find_steady(sampler, values, count, &from, &found);
         if (status != ASSAY_OK)
             return status;
-        if (from > count)
-            judgement->steady = false;
-        else if (round_of(sampler, judgement, from) > latest)
-            latest = round_of(sampler, judgement, from);
+        size_t round = from > 0 ? round_of(sampler, judgement, from) : 0;
+        latest = round > latest ? round : latest;
+        judgement->steady = judgement->steady && found;
     }
-    if (!sampler->options.fixed_warmup && judgement->steady)
-        judgement->warmup_rounds = latest;
+    judgement->warmup_rounds = latest;
     choose_rejection(sampler, judgement);
     return ASSAY_OK;
 }
@@ -239,7 +277,7 @@ assay_status assay__sampler_judge(const assay__sampler *sampler, assay__judgemen
     assay_status status = ASSAY_E_MEMORY;
     if (baseline == NULL || values == NULL)
         goto cleanup;
-    status = find_steady(sampler, judgement, values);
+    status = find_warmup(sampler, judgement, values);
     if (status == ASSAY_OK)
         status = look_at_all(sampler, judgement, baseline, values);
     if (status != ASSAY_OK)

@@ -342,6 +342,35 @@ static void asked_warmup_is_left_out(void **state)
     assay_record_free(record);
 }
 
+static void warmup_is_detected(void **state)
+{
+    world *w = *state;
+    actor a = {.world = w, .letter = 'a', .seconds = 1e-3, .noise = 0.03};
+    actor b = {.world = w, .letter = 'b', .seconds = 1e-3, .noise = 0.03, .slow_samples = 12};
+    assay_subject subjects[] = {subject_of(&a, "a"), subject_of(&b, "b")};
+    assay_sampling_options options = {.max_rounds = 100, .min_rounds = 100};
+    assay_record *record = sample(w, subjects, 2, options);
+    for (int i = 0; i < 2; i++) {
+        assert_in_range(record->subjects[i].warmup_samples, 12, 16);
+        assert_int_equal(record->subjects[i].warmup_samples + record->subjects[i].sample_count,
+                         100);
+        assert_true(record->subjects[i].max_seconds.value < 2e-3);
+    }
+    assay_record_free(record);
+}
+
+static void a_late_step_is_no_warmup(void **state)
+{
+    world *w = *state;
+    actor a = {.world = w, .letter = 'a', .seconds = 1e-3, .noise = 0.03, .slow_samples = 80};
+    assay_subject subject = subject_of(&a, "a");
+    assay_sampling_options options = {.budget_seconds = 0.26, .precision = 0.02, .min_rounds = 95};
+    assay_record *record = sample(w, &subject, 1, options);
+    assert_string_equal(record->subjects[0].stopped, "noise");
+    assert_int_equal(record->subjects[0].warmup_samples, 0);
+    assay_record_free(record);
+}
+
 /* ---- Stopping ------------------------------------------------------------------------------- */
 
 static const char *stopped(world *w, double noise, assay_sampling_options options, size_t *samples)
@@ -534,6 +563,8 @@ int main(void)
         IN_A_WORLD(too_many_disturbed_all_stay),
         IN_A_WORLD(failed_rounds_go_whole),
         IN_A_WORLD(asked_warmup_is_left_out),
+        IN_A_WORLD(warmup_is_detected),
+        IN_A_WORLD(a_late_step_is_no_warmup),
         IN_A_WORLD(it_says_why_it_stopped),
         IN_A_WORLD(the_minimum_outlasts_the_budget),
         IN_A_WORLD(a_failing_subject_is_named),
