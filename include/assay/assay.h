@@ -12,6 +12,7 @@
 #include "assay/record.h"
 #include "assay/report.h"
 #include "assay/sampling.h"
+#include "assay/scaling.h"
 #include "assay/snapshot.h"
 #include "assay/stats.h"
 #include "assay/status.h"

@@ -1,10 +1,13 @@
-/* A table read, its growth fitted and shown: complete, or a status and nothing left behind. */
+/* A table read, its growth fitted and shown, and a scaling run: complete, or a status and nothing
+ * left behind. */
 #include "fault.h"
 
 #include <stdio.h>
 
+#include "assay/clock.h"
 #include "assay/growth.h"
 #include "assay/report.h"
+#include "assay/scaling.h"
 
 static bool write_table(void)
 {
@@ -31,6 +34,47 @@ static assay_status show(const assay_growth *growth, FILE *sink)
     return status != ASSAY_OK && error.message[0] == '\0' ? (assay_status)-1000 : status;
 }
 
+static uint64_t now_ns;
+
+static uint64_t hand_moved(void *context)
+{
+    (void)context;
+    return now_ns;
+}
+
+static assay_status work(void *context, void *instance, double size, uint64_t iterations)
+{
+    (void)context;
+    (void)instance;
+    now_ns += (uint64_t)(1e3 * size) * iterations;
+    return ASSAY_OK;
+}
+
+static assay_status scale(FILE *sink)
+{
+    static const double sizes[] = {10, 20, 40, 80, 160};
+    assay_error error = {0};
+    assay_clock *clock = NULL;
+    assay_scaling *scaling = NULL;
+    assay_scaling_subject subject = ASSAY_SCALING_SUBJECT_INIT;
+    assay_scaling_options options = ASSAY_SCALING_OPTIONS_INIT;
+    subject.name = "work";
+    subject.run = work;
+    options.max_rounds = 3;
+    assay_status status = assay_clock_new_injected(hand_moved, NULL, &clock);
+    options.clock = clock;
+    if (status == ASSAY_OK) {
+        status = assay_scaling_run(&subject, sizes, 5, &options, &error, &scaling);
+        if (status != ASSAY_OK && error.message[0] == '\0')
+            status = (assay_status)-1000; /* a failure without a message */
+    }
+    if (status == ASSAY_OK)
+        status = assay_scaling_print_summary(scaling, sink);
+    assay_scaling_free(scaling);
+    assay_clock_free(clock);
+    return status;
+}
+
 static assay_status run(void)
 {
     assay_error error = {0};
@@ -44,6 +88,8 @@ static assay_status run(void)
         status = assay_growth_fit(table.sizes, table.seconds, table.count, &error, &growth);
     if (status == ASSAY_OK)
         status = show(growth, sink);
+    if (status == ASSAY_OK)
+        status = scale(sink);
     assay_growth_free(growth);
     assay_growth_table_release(&table);
     if (sink != NULL)

@@ -1,0 +1,107 @@
+/* Scaling runs: something measured at several sizes, and how its time grows.
+ *
+ *     static assay_status make_graph(void *context, double size, void **graph);
+ *     static assay_status forward(void *context, void *graph, double size, uint64_t iterations);
+ *
+ *     assay_scaling_subject subject = ASSAY_SCALING_SUBJECT_INIT;
+ *     subject.name = "forward";
+ *     subject.parameter = "num_nodes";
+ *     subject.make = make_graph;
+ *     subject.run = forward;
+ *     subject.destroy = free_graph;
+ *     const double num_nodes[] = {100, 200, 500, 1000, 2000, 5000};
+ *     assay_scaling *scaling = NULL;
+ *     if (assay_scaling_run(&subject, num_nodes, 6, NULL, &error, &scaling) != ASSAY_OK) ...
+ *     assay_scaling_print_summary(scaling, stdout);
+ *     assay_scaling_free(scaling);
+ *
+ * The sizes are gone through several times (`passes`), each time in another order and with what is
+ * measured made afresh: a slow minute of the machine then shows as noise, not as growth. Within a
+ * pass each size is sampled as by assay_sampling_run(), warm-up left out. The growth is fitted to
+ * one value for each size and pass, the median of its samples; see growth.h.
+ *
+ * Threads: the callbacks run in the calling thread. Nothing is printed unless asked for.
+ */
+#ifndef ASSAY_SCALING_H
+#define ASSAY_SCALING_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "assay/clock.h"
+#include "assay/growth.h"
+#include "assay/record.h"
+#include "assay/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A callback that does not return ASSAY_OK ends the whole run with that status. */
+typedef struct assay_scaling_subject {
+    size_t struct_size;    /* set by the caller */
+    const char *name;      /* in the record */
+    const char *parameter; /* what the size is called; NULL: "n" */
+    void *context;         /* handed to every callback */
+
+    /* Make what is measured for one size, outside the timing. NULL: `instance` is NULL. */
+    assay_status (*make)(void *context, double size, void **instance);
+    /* Undo it; not called for what could not be made. Or NULL. */
+    void (*destroy)(void *context, void *instance);
+
+    /* Do the work `iterations` times; the whole call is timed. */
+    assay_status (*run)(void *context, void *instance, double size, uint64_t iterations);
+} assay_scaling_subject;
+
+typedef struct assay_scaling_options {
+    size_t struct_size;       /* set by the caller */
+    size_t passes;            /* over all sizes; default 3 */
+    double budget_seconds;    /* of sampling, all sizes and passes; default 10 */
+    double precision;         /* of each size in each pass; default 0.02 */
+    size_t max_rounds;        /* samples of each size in each pass; default: as sampling.h */
+    uint64_t seed;            /* of the order */
+    const assay_clock *clock; /* NULL: the default */
+    /* Called before each measurement, of which `done` of `total` are over. */
+    void (*progress)(void *context, double size, size_t done, size_t total);
+    void *progress_context;
+} assay_scaling_options;
+
+#define ASSAY_SCALING_SUBJECT_INIT ASSAY_INIT(assay_scaling_subject)
+#define ASSAY_SCALING_OPTIONS_INIT ASSAY_INIT(assay_scaling_options)
+
+enum { ASSAY_SCALING_MAX_SIZES = 1024, ASSAY_SCALING_MAX_PASSES = 1000 };
+
+/* One size, all its samples: milliseconds of one iteration. `std` is NaN for a single sample. */
+typedef struct assay_runtime_stats {
+    double mean, std, min, max;
+    size_t num_runs; /* samples */
+} assay_runtime_stats;
+
+typedef struct assay_scaling {
+    size_t count;
+    double *parameter_values; /* the sizes, in the order given */
+    assay_runtime_stats *runtime_stats;
+    assay_record *record; /* one subject for each size; its parameter is the size */
+    assay_growth *growth;
+} assay_scaling;
+
+/* Measure at `count` different sizes, each finite and above zero. ASSAY_E_ARGUMENT for sizes, a
+ * subject or options that make no sense; ASSAY_E_DATA when a size takes no measurable time. Free
+ * with assay_scaling_free. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_scaling_run(const assay_scaling_subject *subject,
+                                                        const double *sizes, size_t count,
+                                                        const assay_scaling_options *options,
+                                                        assay_error *error,
+                                                        assay_scaling **scaling);
+ASSAY_API void assay_scaling_free(assay_scaling *scaling);
+
+/* The runtime of every size and the class of the growth, 80 columns; a NULL stream prints nothing.
+ */
+ASSAY_API assay_status assay_scaling_print_summary(const assay_scaling *scaling, FILE *stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
