@@ -153,6 +153,143 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_stats_summarize(const double *values
 ASSAY_API ASSAY_MUST_USE assay_status assay_stats_quantile(const double *values, size_t count,
                                                            double q, assay_reading *quantile);
 
+/* A quantile 0 < q < 1 with an interval that holds for any distribution, if the values are
+ * independent; both ends are values of the sample. ASSAY_NOT_ENOUGH_DATA where the sample cannot
+ * bound it: a 95 % interval of p99.9 takes 3688 values. Needs memory for a copy. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_stats_quantile_interval(const double *values,
+                                                                    size_t count, double q,
+                                                                    double level,
+                                                                    assay_interval *interval);
+
+/* Autocorrelations at lags 0 … lag_max into correlations[0 … lag_max] (divided by count at every
+ * lag, as R and statsmodels do). All values equal, or lag_max ≥ count: ASSAY_E_DATA. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_stats_autocorrelation(const double *values,
+                                                                  size_t count, size_t lag_max,
+                                                                  double *correlations);
+
+/* ── outliers ──────────────────────────────────────────────────────────────────────────────────
+ * Classes by Tukey's fences: beyond 1.5 (mild) or 3 (severe) interquartile ranges from the
+ * quartiles. An outlier is reported, never dropped. */
+
+typedef struct assay_outliers {
+    double quartile_low, quartile_high;
+    size_t severe_low, mild_low, mild_high, severe_high; /* how many of each */
+} assay_outliers;
+
+/* Fewer than 4 values: ASSAY_E_DATA. Needs memory for a copy. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_stats_outliers(const double *values, size_t count,
+                                                           assay_outliers *outliers);
+
+/* How far each value is from the median, in median absolute deviations scaled to the σ of a normal:
+ * |score| > 3.5 is the classic rule, 10 that of hyperfine. scores has room for count. When over
+ * half of the values are equal there is no scale: ASSAY_E_DATA. Needs memory for a copy. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_stats_robust_scores(const double *values, size_t count,
+                                                                double *scores);
+
+/* ── bootstrap ───────────────────────────────────────────────────────────────────────────────── */
+
+/* A figure computed from values; must not keep the array. */
+typedef double (*assay_statistic)(const double *values, size_t count, void *context);
+
+typedef enum assay_bootstrap_method {
+    ASSAY_BOOTSTRAP_PERCENTILE, /* quantiles of the resampled figures */
+    ASSAY_BOOTSTRAP_BCA         /* corrected for bias and skewness; draws single values only */
+} assay_bootstrap_method;
+
+typedef struct assay_bootstrap_options {
+    size_t struct_size; /* ASSAY_INIT */
+    assay_bootstrap_method method;
+    size_t resamples;    /* 0: 2000 */
+    double block_length; /* mean length of runs drawn together, for series with memory; 0: chosen
+                            from the autocorrelation; 1: single values */
+    uint64_t seed;
+} assay_bootstrap_options;
+
+/* An interval of any figure; NULL options: all zero. Fewer than 3 values: ASSAY_OK and
+ * ASSAY_NOT_ENOUGH_DATA; a statistic that is not finite on a resample: ASSAY_E_DATA. Needs memory
+ * for a copy and for the resampled figures. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_stats_bootstrap(const double *values, size_t count,
+                                                            double level, assay_statistic statistic,
+                                                            void *context,
+                                                            const assay_bootstrap_options *options,
+                                                            assay_interval *interval);
+
+/* The mean block length the series calls for, 1 or more. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_stats_block_length(const double *values, size_t count,
+                                                               double *block_length);
+
+/* ── tests ─────────────────────────────────────────────────────────────────────────────────────
+ * All two-sided. Values must be independent: for series with memory use intervals of the mean. */
+
+typedef struct assay_test {
+    double statistic;
+    double p_value;
+    bool exact; /* from the exact distribution, not an approximation */
+} assay_test;
+
+/* Do values of a tend to be larger or smaller than those of b? The statistic is U of a (ties count
+ * half). Exact, ties included, up to 50 values in all; beyond by the normal approximation with
+ * corrections for ties and continuity. An empty side or all values equal: ASSAY_E_DATA. Needs
+ * memory. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_stats_mann_whitney(const double *a, size_t a_count,
+                                                               const double *b, size_t b_count,
+                                                               assay_test *test);
+
+/* Are differences of pairs centred at 0? The statistic is the sum of ranks of positive ones; zeros
+ * are left out; exact, ties included, up to 50. No difference but zeros: ASSAY_E_DATA. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_stats_signed_rank(const double *differences,
+                                                              size_t count, assay_test *test);
+
+/* The same from signs alone; the statistic is the number of positive ones. Always exact. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_stats_sign_test(const double *differences, size_t count,
+                                                            assay_test *test);
+
+/* Student's t on differences of pairs. Fewer than 2, or all equal: ASSAY_E_DATA. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_stats_paired_t(const double *differences, size_t count,
+                                                           assay_test *test);
+
+/* Welch's t of two samples with variances of their own. Fewer than 2 on a side, or no variance at
+ * all: ASSAY_E_DATA. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_stats_welch_t(const double *a, size_t a_count,
+                                                          const double *b, size_t b_count,
+                                                          assay_test *test);
+
+/* How often does a random relabelling separate the means at least as far? The statistic is the
+ * difference of means, a − b; exact where there are no more relabellings than `permutations`, else
+ * from that many random ones, and then never 0. Needs memory for a copy. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_stats_permutation(const double *a, size_t a_count,
+                                                              const double *b, size_t b_count,
+                                                              size_t permutations, uint64_t seed,
+                                                              assay_test *test);
+
+/* Holm's correction: p values of `count` tests made together, adjusted in place of the copy
+ * `adjusted` (may be the same array) so that comparing each with α keeps the chance of any false
+ * alarm below α. A p value outside 0 … 1: ASSAY_E_ARGUMENT. Needs memory. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_stats_holm(const double *p_values, size_t count,
+                                                       double *adjusted);
+
+/* ── how large a difference is ───────────────────────────────────────────────────────────────── */
+
+/* Hodges and Lehmann's shift from b to a: the median of all differences a − b, with the interval
+ * that belongs to the Mann-Whitney test. Too few values for the level: ASSAY_OK and
+ * ASSAY_NOT_ENOUGH_DATA. More than ASSAY_SHIFT_PAIRS_MAX pairs: ASSAY_E_LIMIT. Needs memory for all
+ * pairs. */
+enum { ASSAY_SHIFT_PAIRS_MAX = 1 << 24 };
+ASSAY_API ASSAY_MUST_USE assay_status assay_stats_shift(const double *a, size_t a_count,
+                                                        const double *b, size_t b_count,
+                                                        double level, assay_interval *interval);
+
+/* Cohen's d: the difference of means a − b in pooled standard deviations. Fewer than 2 on a side,
+ * or no spread: ASSAY_E_DATA. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_stats_cohen_d(const double *a, size_t a_count,
+                                                          const double *b, size_t b_count,
+                                                          double *d);
+
+/* Cliff's delta: P(a > b) − P(a < b), from −1 to 1. An empty side: ASSAY_E_DATA. Needs memory. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_stats_cliff_delta(const double *a, size_t a_count,
+                                                              const double *b, size_t b_count,
+                                                              double *delta);
+
 #ifdef __cplusplus
 }
 #endif

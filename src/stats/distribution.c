@@ -7,6 +7,7 @@
  * Quantiles of Student's t bracket the root first and then take Newton steps that may not leave
  * the bracket: degrees of freedom near 1, which strong autocorrelation gives, send expansions
  * around the normal quantile astray. */
+#include "stats/distribution.h"
 #include "assay/stats.h"
 
 #include <float.h>
@@ -191,4 +192,14 @@ double assay_stats_chi_square_cdf(double x, double degrees_of_freedom)
         return x <= 0 ? 0 : 1;
     double a = degrees_of_freedom / 2;
     return x / 2 < a + 1 ? gamma_series(a, x / 2) : 1 - gamma_fraction(a, x / 2);
+}
+
+double assay__stats_binomial_cdf(double successes, double trials, double probability)
+{
+    if (successes < 0)
+        return 0;
+    double k = floor(successes);
+    if (k >= trials)
+        return 1;
+    return incomplete_beta(trials - k, k + 1, 1 - probability, probability);
 }

@@ -1,36 +1,10 @@
 #include "assay/stats.h"
 #include "stats/check.h"
 #include "stats/order.h"
+#include "stats/quantile.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-static assay_reading quantile_of_sorted(const double *sorted, size_t count, double q)
-{
-    double outside = (double)count * fmin(q, 1 - q);
-    bool exempt = q == 0 || q == 0.5 || q == 1;
-    /* a hair of room: 20 × (1 − 0.95) is not quite 1 in binary */
-    if (count == 0 || (!exempt && outside < 1 - 1e-9))
-        return assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
-    return assay_reading_of(assay__stats_sorted_quantile(sorted, count, q));
-}
-
-assay_status assay_stats_quantile(const double *values, size_t count, double q,
-                                  assay_reading *quantile)
-{
-    if (!assay__stats_finite(values, count) || !(q >= 0 && q <= 1))
-        return ASSAY_E_ARGUMENT;
-    if (count == 0) {
-        *quantile = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
-        return ASSAY_OK;
-    }
-    double *sorted = assay__stats_sorted_copy(values, count);
-    if (sorted == NULL)
-        return ASSAY_E_MEMORY;
-    *quantile = quantile_of_sorted(sorted, count, q);
-    free(sorted);
-    return ASSAY_OK;
-}
 
 static assay_summary empty_summary(void)
 {
@@ -69,11 +43,11 @@ assay_status assay_stats_summarize(const double *values, size_t count, assay_sum
     result.max = assay_reading_of(sorted[count - 1]);
     double median = assay__stats_sorted_median(sorted, count);
     result.median = assay_reading_of(median);
-    result.p25 = quantile_of_sorted(sorted, count, 0.25);
-    result.p75 = quantile_of_sorted(sorted, count, 0.75);
-    result.p90 = quantile_of_sorted(sorted, count, 0.90);
-    result.p95 = quantile_of_sorted(sorted, count, 0.95);
-    result.p99 = quantile_of_sorted(sorted, count, 0.99);
+    result.p25 = assay__stats_quantile_reading(sorted, count, 0.25);
+    result.p75 = assay__stats_quantile_reading(sorted, count, 0.75);
+    result.p90 = assay__stats_quantile_reading(sorted, count, 0.90);
+    result.p95 = assay__stats_quantile_reading(sorted, count, 0.95);
+    result.p99 = assay__stats_quantile_reading(sorted, count, 0.99);
     for (size_t i = 0; i < count; i++)
         sorted[i] = fabs(sorted[i] - median);
     assay__stats_sort(sorted, count);

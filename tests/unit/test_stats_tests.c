@@ -1,0 +1,202 @@
+/* Tests and sizes of differences, against SciPy 1.10.1, R's documentation and full enumeration. */
+#include "stats_fixture.h"
+
+/* Permeability of the human placenta at term and at 12 to 26 weeks (Hollander and Wolfe 1973, page
+ * 69; example(wilcox.test) in R: W = 35, one-sided p = 0.1272). */
+static const double term[] = {0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46};
+static const double early[] = {1.15, 0.88, 0.90, 0.74, 1.21};
+
+/* Depression scale at two visits, second minus first (Hollander and Wolfe, page 29; R: V = 40 for
+ * first minus second, one-sided p = 0.01953). */
+static const double depression[] = {0.878 - 1.83, 0.647 - 0.50, 0.598 - 1.62,
+                                    2.05 - 2.48,  1.06 - 1.68,  1.29 - 1.88,
+                                    1.06 - 1.55,  3.14 - 3.06,  1.29 - 1.30};
+
+/* Extra sleep under two drugs (Student 1908; `sleep` in R). */
+static const double drug_1[] = {0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0};
+static const double drug_2[] = {1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4};
+
+static void mann_whitney(void **state)
+{
+    double first[60], second[45];
+    assay_test test;
+    (void)state;
+    assert_int_equal(assay_stats_mann_whitney(term, 10, early, 5, &test), ASSAY_OK);
+    assert_true(test.exact);
+    assert_close(test.statistic, 35, 0);
+    assert_close(test.p_value, 0.2544122544122544, 1e-12);
+    /* ties, by enumeration of all 184 756 ways to pick 10 of 20 */
+    assert_int_equal(assay_stats_mann_whitney(drug_1, 10, drug_2, 10, &test), ASSAY_OK);
+    assert_close(test.statistic, 25.5, 0);
+    assert_close(test.p_value, 0.0658165364047717, 1e-12);
+    /* scipy.stats.mannwhitneyu(method="asymptotic") */
+    for (int i = 0; i < 60; i++)
+        first[i] = (i * 37) % 101;
+    for (int i = 0; i < 45; i++)
+        second[i] = (i * 53) % 97 + 5;
+    assert_int_equal(assay_stats_mann_whitney(first, 60, second, 45, &test), ASSAY_OK);
+    assert_false(test.exact);
+    assert_close(test.statistic, 1330, 0);
+    assert_close(test.p_value, 0.8995131952083523, 1e-10);
+}
+
+static void signed_rank_and_signs(void **state)
+{
+    double differences[60];
+    assay_test test;
+    (void)state;
+    assert_int_equal(assay_stats_signed_rank(depression, 9, &test), ASSAY_OK);
+    assert_true(test.exact);
+    assert_close(test.statistic, 5, 0);
+    assert_close(test.p_value, 0.0390625, 1e-12);
+    /* scipy.stats.binomtest(2, 9) */
+    assert_int_equal(assay_stats_sign_test(depression, 9, &test), ASSAY_OK);
+    assert_close(test.statistic, 2, 0);
+    assert_close(test.p_value, 0.1796875, 1e-12);
+    /* a zero left out; by enumeration of the 512 signs */
+    double sleep[] = {1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4};
+    assert_int_equal(assay_stats_signed_rank(sleep, 10, &test), ASSAY_OK);
+    assert_close(test.statistic, 45, 0);
+    assert_close(test.p_value, 0.00390625, 1e-12);
+    /* scipy.stats.wilcoxon(correction=True, mode="approx") */
+    for (int i = 0; i < 60; i++)
+        differences[i] = (i * 37) % 101 - 45;
+    assert_int_equal(assay_stats_signed_rank(differences, 60, &test), ASSAY_OK);
+    assert_false(test.exact);
+    assert_close(test.statistic, 1066.5, 0);
+    assert_close(test.p_value, 0.26628823437850624, 1e-10);
+}
+
+static void tests_of_means(void **state)
+{
+    double differences[10];
+    assay_test test;
+    (void)state;
+    for (size_t i = 0; i < 10; i++)
+        differences[i] = drug_2[i] - drug_1[i];
+    /* R: t = 4.0621, df = 9, p = 0.002833; SciPy to more digits */
+    assert_int_equal(assay_stats_paired_t(differences, 10, &test), ASSAY_OK);
+    assert_close(test.statistic, 4.062127683382037, 1e-10);
+    assert_close(test.p_value, 0.00283289019738427, 1e-9);
+    /* R: t = -1.8608, df = 17.776, p = 0.07939 */
+    assert_int_equal(assay_stats_welch_t(drug_1, 10, drug_2, 10, &test), ASSAY_OK);
+    assert_close(test.statistic, -1.8608134674868526, 1e-10);
+    assert_close(test.p_value, 0.07939414018735823, 1e-9);
+}
+
+static void permutations(void **state)
+{
+    assay_test test, again;
+    (void)state;
+    /* scipy.stats.permutation_test, all relabellings. It doubles the smaller tail, this counts both
+     * as they are; with equal sides (drugs) that is the same. */
+    assert_int_equal(assay_stats_permutation(drug_1, 10, drug_2, 10, 200000, 1, &test), ASSAY_OK);
+    assert_true(test.exact);
+    assert_close(test.statistic, -1.58, 1e-12);
+    assert_close(test.p_value, 0.08144796380090498, 1e-12);
+    assert_int_equal(assay_stats_permutation(drug_1, 10, drug_2, 10, 20000, 1, &test), ASSAY_OK);
+    assert_false(test.exact);
+    assert_close(test.p_value, 0.0814, 0.08);
+    assert_int_equal(assay_stats_permutation(drug_1, 10, drug_2, 10, 20000, 1, &again), ASSAY_OK);
+    assert_true(again.p_value == test.p_value);
+    double low[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11},
+           high[] = {101, 102, 103, 104, 105, 106, 107};
+    assert_int_equal(assay_stats_permutation(low, 11, high, 7, 999, 1, &test), ASSAY_OK);
+    assert_close(test.p_value, 0.001, 1e-12); /* never 0 */
+}
+
+static void holm(void **state)
+{
+    /* R: p.adjust(c(.01, .04, .03, .005), "holm") */
+    double p[] = {0.01, 0.04, 0.03, 0.005}, adjusted[4], broken[] = {0.5, 1.5};
+    (void)state;
+    assert_int_equal(assay_stats_holm(p, 4, adjusted), ASSAY_OK);
+    assert_close(adjusted[0], 0.03, 1e-12);
+    assert_close(adjusted[1], 0.06, 1e-12);
+    assert_close(adjusted[2], 0.06, 1e-12);
+    assert_close(adjusted[3], 0.02, 1e-12);
+    assert_int_equal(assay_stats_holm(p, 4, p), ASSAY_OK);
+    assert_close(p[3], 0.02, 1e-12);
+    assert_int_equal(assay_stats_holm(broken, 2, adjusted), ASSAY_E_ARGUMENT);
+    assert_int_equal(assay_stats_holm(NULL, 0, NULL), ASSAY_OK);
+}
+
+static void shift(void **state)
+{
+    double many[60], moved[60];
+    assay_interval interval;
+    (void)state;
+    /* P(U ≤ 8) = 0.0200 and P(U ≤ 9) = 0.0276 by enumeration: the 9th difference from each end */
+    assert_int_equal(assay_stats_shift(term, 10, early, 5, 0.95, &interval), ASSAY_OK);
+    assert_int_equal(interval.validity, ASSAY_VALID);
+    assert_close(interval.estimate, 0.305, 1e-12);
+    assert_close(interval.low, -0.15, 1e-12);
+    assert_close(interval.high, 0.76, 1e-12);
+    for (int i = 0; i < 60; i++) {
+        many[i] = (i * 37) % 101;
+        moved[i] = many[i] + 1000;
+    }
+    assert_int_equal(assay_stats_shift(moved, 60, many, 60, 0.95, &interval), ASSAY_OK);
+    assert_close(interval.estimate, 1000, 1e-12);
+    assert_true(interval.low < 1000 && interval.high > 1000);
+    assert_int_equal(assay_stats_shift(term, 3, early, 3, 0.95, &interval), ASSAY_OK);
+    assert_int_equal(interval.validity, ASSAY_NOT_ENOUGH_DATA); /* 1 of 20 orders is over 2.5 % */
+    assert_int_equal(assay_stats_shift(term, 0, early, 3, 0.95, &interval), ASSAY_OK);
+    assert_int_equal(interval.validity, ASSAY_NOT_ENOUGH_DATA);
+}
+
+static void sizes_of_effects(void **state)
+{
+    double d, delta, same[] = {1, 1, 1};
+    (void)state;
+    /* NumPy: difference of means over the pooled deviation, mean of sign(a_i - b_j) */
+    assert_int_equal(assay_stats_cohen_d(drug_2, 10, drug_1, 10, &d), ASSAY_OK);
+    assert_close(d, 0.8321810813495395, 1e-12);
+    assert_int_equal(assay_stats_cliff_delta(drug_2, 10, drug_1, 10, &delta), ASSAY_OK);
+    assert_close(delta, 0.49, 1e-12);
+    assert_int_equal(assay_stats_cohen_d(same, 3, same, 3, &d), ASSAY_E_DATA);
+    assert_int_equal(assay_stats_cliff_delta(same, 3, same, 3, &delta), ASSAY_OK);
+    assert_close(delta, 0, 0);
+    assert_int_equal(assay_stats_cliff_delta(same, 0, same, 3, &delta), ASSAY_E_DATA);
+}
+
+static void too_little_or_broken_input(void **state)
+{
+    double same[] = {1, 1, 1}, zeros[] = {0, 0}, broken[] = {1, NAN, 3};
+    assay_test test;
+    (void)state;
+    assert_int_equal(assay_stats_mann_whitney(same, 0, same, 3, &test), ASSAY_E_DATA);
+    assert_int_equal(assay_stats_mann_whitney(same, 3, same, 3, &test), ASSAY_E_DATA);
+    assert_int_equal(assay_stats_mann_whitney(broken, 3, same, 3, &test), ASSAY_E_ARGUMENT);
+    assert_int_equal(assay_stats_signed_rank(zeros, 2, &test), ASSAY_E_DATA);
+    assert_int_equal(assay_stats_signed_rank(NULL, 0, &test), ASSAY_E_DATA);
+    assert_int_equal(assay_stats_signed_rank(broken, 3, &test), ASSAY_E_ARGUMENT);
+    assert_int_equal(assay_stats_sign_test(zeros, 2, &test), ASSAY_E_DATA);
+    assert_int_equal(assay_stats_sign_test(broken, 3, &test), ASSAY_E_ARGUMENT);
+    assert_int_equal(assay_stats_paired_t(same, 3, &test), ASSAY_E_DATA);
+    assert_int_equal(assay_stats_paired_t(same, 1, &test), ASSAY_E_DATA);
+    assert_int_equal(assay_stats_paired_t(broken, 3, &test), ASSAY_E_ARGUMENT);
+    assert_int_equal(assay_stats_welch_t(same, 3, same, 3, &test), ASSAY_E_DATA);
+    assert_int_equal(assay_stats_welch_t(same, 1, same, 3, &test), ASSAY_E_DATA);
+    assert_int_equal(assay_stats_permutation(same, 0, same, 3, 10, 1, &test), ASSAY_E_DATA);
+    assert_int_equal(assay_stats_permutation(same, 3, same, 3, 0, 1, &test), ASSAY_E_ARGUMENT);
+    assert_int_equal(assay_stats_permutation(same, 3, same, 3, 100, 1, &test), ASSAY_OK);
+    assert_close(test.p_value, 1, 1e-12);
+    assert_int_equal(assay_stats_mann_whitney(same, 1, zeros, 1, &test), ASSAY_OK);
+    assert_close(test.p_value, 1, 1e-12);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mann_whitney),
+        cmocka_unit_test(signed_rank_and_signs),
+        cmocka_unit_test(tests_of_means),
+        cmocka_unit_test(permutations),
+        cmocka_unit_test(holm),
+        cmocka_unit_test(shift),
+        cmocka_unit_test(sizes_of_effects),
+        cmocka_unit_test(too_little_or_broken_input),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
