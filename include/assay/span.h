@@ -173,7 +173,7 @@ static inline int assay__node_update(assay__node *node, uint64_t duration)
     if (ASSAY__UNLIKELY(page == NULL || duration > node->max || duration < node->min))
         return 0;
     const double deviation = value - node->shift;
-    const double square_sum = node->square_sum + deviation * deviation;
+    double square_sum = node->square_sum + deviation * deviation;
     assay__publish_add(&page[(bits >> 46) % ASSAY_PAGE_BUCKETS], 1);
     __atomic_store(&node->square_sum, &square_sum, __ATOMIC_RELAXED);
     assay__publish_add(&node->sum, duration);
