@@ -2,9 +2,10 @@
  *
  * Nothing here knows clocks, records or units; every method names its source at the top of its .c.
  * Arrays are borrowed and never changed. A call that has too little to go on says so, by
- * ASSAY_E_DATA or by a validity, and never with a made-up number; a NaN or an infinity among the
- * values is ASSAY_E_ARGUMENT, as is a NULL array with a count above 0. After a failure the result
- * is untouched. Calls that need memory say so and may return ASSAY_E_MEMORY.
+ * ASSAY_E_DATA or by a validity, and never with a made-up number; a NaN, an infinity or anything
+ * beyond 1e100 among the values is ASSAY_E_ARGUMENT, as is a NULL array with a count above 0.
+ * Negative values are values like others. After a failure the result is untouched. Calls that need
+ * memory say so and may return ASSAY_E_MEMORY.
  *
  * Threads: every function may be called from any thread; nothing is kept between calls.
  */
@@ -113,7 +114,7 @@ typedef struct assay_steady {
 /* The smallest number of values of which steadiness can be said. */
 enum { ASSAY_STEADY_LEAST = 10 };
 
-/* Time grows with the square of the count up to 2048 values (20 ms), hardly beyond; memory for five
+/* Time grows with the square of the count up to 2048 values (50 ms), hardly beyond; memory for five
  * copies. A boundary is exact to about a noise-dependent handful of values; beyond 2048 values also
  * only to 1/2048 of the series. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_stats_find_steady(const double *values, size_t count,

@@ -159,5 +159,6 @@ void assay__autoregression_fit(const double *values, size_t count, double mean,
     fit->long_run_variance = fit->innovation_variance / (rest * rest);
     double spread = fit->order == 1 ? 1 - sum * sum : sum_variance(fit);
     fit->degrees_of_freedom = fmax(1, (n - p - 1) / (1 + 2 * spread / (rest * rest)));
-    fit->effective_count = n * covariance[0] / fit->long_run_variance;
+    fit->effective_count =
+        fit->long_run_variance > 0 ? n * covariance[0] / fit->long_run_variance : n;
 }

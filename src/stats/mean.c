@@ -10,19 +10,9 @@
 #include "assay/stats.h"
 #include "stats/autoregression.h"
 #include "stats/check.h"
+#include "stats/sample.h"
 
 #include <math.h>
-
-/* The second pass takes back what rounding did to the first. */
-static double mean_of(const double *values, size_t count)
-{
-    double sum = 0, rest = 0, n = (double)count;
-    for (size_t i = 0; i < count; i++)
-        sum += values[i] / n;
-    for (size_t i = 0; i < count; i++)
-        rest += values[i] - sum;
-    return sum + rest / n;
-}
 
 static bool all_equal(const double *values, size_t count)
 {
@@ -38,7 +28,7 @@ assay__mean assay__mean_describe(const double *values, size_t count)
     if (all_equal(values, count))
         return (assay__mean){.mean = values[0], .degrees_of_freedom = n - 1, .effective_count = n};
     assay__autoregression fit;
-    double mean = mean_of(values, count);
+    double mean = assay__sample_moments(values, count).mean;
     assay__autoregression_fit(values, count, mean, &fit);
     return (assay__mean){.mean = mean,
                          .standard_error = sqrt(fit.long_run_variance / n),

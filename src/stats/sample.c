@@ -1,5 +1,7 @@
 #include "stats/sample.h"
 
+#include <math.h>
+
 assay__moments assay__sample_moments(const double *values, size_t count)
 {
     double mean = 0, rest = 0, square = 0, n = (double)count;
@@ -12,5 +14,5 @@ assay__moments assay__sample_moments(const double *values, size_t count)
         square += (values[i] - mean) * (values[i] - mean);
     }
     return (assay__moments){
-        .count = count, .mean = mean + rest / n, .square_sum = square - rest * rest / n};
+        .count = count, .mean = mean + rest / n, .square_sum = fmax(0, square - rest * rest / n)};
 }

@@ -2,6 +2,7 @@
 #include "stats/check.h"
 #include "stats/order.h"
 #include "stats/quantile.h"
+#include "stats/sample.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,15 +15,11 @@ static assay_summary empty_summary(void)
 
 static void fill_moments(const double *sorted, size_t count, assay_summary *summary)
 {
-    double mean = 0, square = 0, n = (double)count;
-    for (size_t i = 0; i < count; i++)
-        mean += sorted[i] / n;
-    mean = fmin(fmax(mean, sorted[0]), sorted[count - 1]); /* rounding must not leave the range */
-    for (size_t i = 0; i < count; i++)
-        square += (sorted[i] - mean) * (sorted[i] - mean);
-    summary->mean = assay_reading_of(mean);
+    assay__moments moments = assay__sample_moments(sorted, count);
+    /* rounding must not leave the range */
+    summary->mean = assay_reading_of(fmin(fmax(moments.mean, sorted[0]), sorted[count - 1]));
     if (count > 1)
-        summary->std = assay_reading_of(sqrt(square / (n - 1)));
+        summary->std = assay_reading_of(assay__moments_deviation(moments));
 }
 
 assay_status assay_stats_summarize(const double *values, size_t count, assay_summary *summary)

@@ -133,6 +133,24 @@ static void a_line_gives_a_wide_interval(void **state)
     assert_true(interval.high - interval.low > COUNT / 3.0);
 }
 
+/* Squares of these leave the range of a double one way or the other. */
+static void extreme_sizes(void **state)
+{
+    enum { COUNT = 40 };
+    double huge[] = {1e200, -1e200, 3e200}, large[COUNT], tiny[COUNT];
+    assay_interval interval;
+    (void)state;
+    assert_int_equal(assay_stats_mean_interval(huge, 3, 0.95, &interval), ASSAY_E_ARGUMENT);
+    for (int i = 0; i < COUNT; i++) {
+        large[i] = ((i * 7) % 11 - 5) * 1e99;
+        tiny[i] = ((i * 7) % 11) * 1e-200;
+    }
+    assert_int_equal(assay_stats_mean_interval(large, COUNT, 0.95, &interval), ASSAY_OK);
+    assert_true(isfinite(interval.low) && interval.low < interval.high && isfinite(interval.high));
+    assert_int_equal(assay_stats_mean_interval(tiny, COUNT, 0.95, &interval), ASSAY_OK);
+    assert_true(isfinite(interval.low) && interval.low <= interval.high);
+}
+
 static void summaries(void **state)
 {
     /* R: quantile(1:20, .9) = 18.1, quantile(1:20, .95) = 19.05, mad(1:20, constant = 1) = 5,
@@ -202,6 +220,7 @@ int main(void)
         cmocka_unit_test(scale_and_offset_carry_through),
         cmocka_unit_test(too_little_or_broken_input),
         cmocka_unit_test(a_line_gives_a_wide_interval),
+        cmocka_unit_test(extreme_sizes),
         cmocka_unit_test(summaries),
         cmocka_unit_test(summaries_of_little),
         cmocka_unit_test(a_quantile_needs_values_beyond_it),
