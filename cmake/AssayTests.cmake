@@ -72,7 +72,7 @@ set_target_properties(fault PROPERTIES ENABLE_EXPORTS ON
 target_compile_options(fault PRIVATE -fno-builtin)
 if(ASSAY_SANITIZE)
   target_compile_definitions(fault PRIVATE FAULT_WRAP)
-  foreach(name malloc calloc realloc free aligned_alloc strdup mmap munmap posix_fallocate)
+  foreach(name malloc calloc realloc reallocarray free aligned_alloc strdup mmap munmap posix_fallocate)
     target_link_options(fault PRIVATE -Wl,--wrap=${name})
   endforeach()
   target_link_libraries(fault PRIVATE assay_static)

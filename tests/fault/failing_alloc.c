@@ -142,6 +142,15 @@ char *__wrap_strdup(const char *text)
     char *copy = __wrap_malloc(size);
     return copy == NULL ? NULL : memcpy(copy, text, size);
 }
+
+void *__wrap_reallocarray(void *block, size_t count, size_t size);
+void *__wrap_reallocarray(void *block, size_t count, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes))
+        return NULL;
+    return __wrap_realloc(block, bytes);
+}
 #else
 int posix_memalign(void **block, size_t alignment, size_t size)
 {
