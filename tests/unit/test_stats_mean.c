@@ -59,6 +59,31 @@ static void second_order_memory_is_found(void **state)
     assert_close(fit.innovation_variance, 1, 0.1);
 }
 
+/* The corrections written out once more, for the order that is chosen on nearly every series. */
+static void the_sum_is_corrected(void **state)
+{
+    enum { COUNT = 25 };
+    double series[COUNT], correlations[2], level = 0;
+    assay__random random;
+    assay__autoregression fit;
+    (void)state;
+    assay__random_init(&random, 7);
+    for (size_t i = 0; i < COUNT; i++)
+        series[i] = level = 0.5 * level + assay__random_normal(&random);
+    double mean = 0;
+    for (size_t i = 0; i < COUNT; i++)
+        mean += series[i] / COUNT;
+    assay__autoregression_fit(series, COUNT, mean, &fit);
+    assert_int_equal(fit.order, 1);
+    assert_int_equal(assay_stats_autocorrelation(series, COUNT, 1, correlations), ASSAY_OK);
+    assert_true(correlations[1] > 0.35); /* clearly detected */
+    double sum = (COUNT * correlations[1] + 1) / (COUNT - 4);
+    sum += 0.4 * sqrt((1 - sum * sum) / COUNT);
+    assert_close(fit.coefficient_sum, sum, 1e-9);
+    double rest = 1 - sum, wobble = 2 * (1 - sum * sum) / (rest * rest);
+    assert_close(fit.degrees_of_freedom, fmax(1, (COUNT - 2) / (1 + wobble)), 1e-9);
+}
+
 static void skewness_moves_the_interval(void **state)
 {
     enum { COUNT = 100 };
@@ -216,6 +241,7 @@ int main(void)
         cmocka_unit_test(few_values_give_the_plain_t_interval),
         cmocka_unit_test(a_remembering_series_pays_for_it),
         cmocka_unit_test(second_order_memory_is_found),
+        cmocka_unit_test(the_sum_is_corrected),
         cmocka_unit_test(skewness_moves_the_interval),
         cmocka_unit_test(scale_and_offset_carry_through),
         cmocka_unit_test(too_little_or_broken_input),
