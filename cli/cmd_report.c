@@ -58,6 +58,8 @@ static assay_status print_trace(const void *record, FILE *stream, assay_error *e
 
 static assay_status print_record(const assay_record *record, FILE *stream, assay_error *error)
 {
+    if (record->subject_count > 0)
+        return assay_report_bench(record, stream, error);
     return record->has_process ? assay_report_run(record, stream, error)
                                : assay_report_journal(record, stream, error);
 }

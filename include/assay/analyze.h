@@ -16,6 +16,7 @@
 
 #include "assay/reading.h"
 #include "assay/record.h"
+#include "assay/stats.h"
 #include "assay/status.h"
 
 #ifdef __cplusplus
@@ -123,6 +124,7 @@ typedef struct assay_convergence {
     assay_reading best_loss, best_epoch, final_loss; /* losses that are not finite are no losses */
     assay_reading total_time;
     double threshold;
+    size_t epochs; /* on record */
 } assay_convergence;
 
 /* The first epoch whose loss is at or below `threshold`, and what it took. `epoch_seconds` may be
@@ -157,6 +159,68 @@ typedef struct assay_inference_stats {
 ASSAY_API ASSAY_MUST_USE assay_status assay_inference_summarize(const double *seconds, size_t count,
                                                                 size_t samples_per_call,
                                                                 assay_inference_stats *stats);
+
+/* ---- the same from repeated measurements ------------------------------------------------------
+ *
+ * The figures above are what one run gives: a ratio of two times, the first epoch against the rest.
+ * These say how far they can be believed. Intervals are at 95 %. */
+
+/* Until when epochs are slower (or faster) than they will be. */
+typedef struct assay_warmup_detection {
+    size_t epochs;              /* looked at */
+    assay_steady_state state;   /* ASSAY_STEADY, or why nothing below is known */
+    size_t warmup_epochs;       /* before the steady state; 0: steady from the first epoch on */
+    assay_interval steady_time; /* seconds of an epoch once steady, mean */
+    assay_interval overhead;    /* seconds that warm-up took beyond as many steady epochs */
+    assay_reading overhead_pct; /* as a share of one steady epoch, as in assay_warmup */
+} assay_warmup_detection;
+
+/* Where the steady state begins is detected, not guessed to be the second epoch. Fewer than
+ * ASSAY_STEADY_LEAST epochs are ASSAY_STEADY_UNKNOWN. ASSAY_E_ARGUMENT for a time that is negative
+ * or not finite; needs memory. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_warmup_detect(const double *epoch_seconds, size_t count,
+                                                          assay_warmup_detection *detection);
+
+/* Time or epochs until a threshold, over several trainings. */
+typedef struct assay_time_to_threshold {
+    assay_reading mean, mean_low, mean_high; /* not enough data unless every training got there */
+    assay_reading median;                    /* not enough data when half of them did not */
+    assay_reading median_low, median_high;   /* from 6 trainings on; no upper end is known when too
+                                                many of them did not get there */
+    assay_reading median_at_least;           /* what can be said when the median is not known */
+} assay_time_to_threshold;
+
+typedef struct assay_convergence_summary {
+    size_t trainings, converged;
+    assay_interval share_converged;
+    assay_time_to_threshold seconds, epochs;
+} assay_convergence_summary;
+
+/* Over trainings analyzed with the same threshold. One that never got there is no number and is
+ * not left out either: it took longer than it was given. ASSAY_E_DATA without trainings,
+ * ASSAY_E_ARGUMENT when their thresholds differ; `seconds` is not measured when a training has no
+ * epoch times. Needs memory. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_convergence_summarize(
+    const assay_convergence *trainings, size_t count, assay_convergence_summary *summary);
+
+/* Batches told apart by how far they lie from the others. */
+typedef struct assay_batch_variance {
+    size_t batches;
+    assay_reading spread;       /* slowest over fastest, the seeds' figure */
+    assay_reading median_time;  /* seconds */
+    bool classified;            /* false below 8 batches: quartiles say too little */
+    size_t far_below, below;    /* outside Tukey's outer and inner fences */
+    size_t above, far_above;    /* far ones are not counted again as near ones */
+    size_t slowest;             /* index of the slowest batch */
+    assay_reading slowest_time; /* seconds */
+    bool first_only;            /* the first batch is the only one that is far above */
+} assay_batch_variance;
+
+/* ASSAY_E_DATA without batches, ASSAY_E_ARGUMENT for a time that is negative or not finite; needs
+ * memory. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_batch_variance_analyze(const double *batch_seconds,
+                                                                   size_t count,
+                                                                   assay_batch_variance *variance);
 
 /* What a training loop took; the epoch monitor (facade.h) fills it. */
 typedef struct assay_epoch_statistics {

@@ -167,6 +167,21 @@ ASSAY_API assay_status assay_print_inference_benchmark(const assay_inference_sta
 
 ASSAY_API assay_status assay_print_warmup_analysis(const assay_warmup *warmup, FILE *stream,
                                                    const char *model_name);
+/* The same table with what was detected below it: from which epoch on the times are steady, at what
+ * time, and what the warm-up cost; or that they never settle. */
+ASSAY_API assay_status assay_print_warmup_detection(const assay_warmup *warmup,
+                                                    const assay_warmup_detection *detection,
+                                                    FILE *stream, const char *model_name);
+
+/* How many of the trainings got to the threshold, and after how much time and how many epochs;
+ * trainings that never did are said, not guessed. */
+ASSAY_API assay_status assay_print_convergence(const assay_convergence_summary *summary,
+                                               FILE *stream, const char *model_name);
+
+/* "High variance (6.6x) - investigate outliers!" when slowest and fastest are more than 2x apart,
+ * then which batches stand out, or that none does. */
+ASSAY_API assay_status assay_print_batch_variance(const assay_batch_variance *variance,
+                                                  FILE *stream);
 
 /* Columns Section, Model, Time (s); one row for each timer. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_export_timing_csv(const assay_timers *timers,

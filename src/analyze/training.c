@@ -33,7 +33,8 @@ assay_status assay_convergence_analyze(const double *losses, const double *epoch
                                 .best_epoch = unknown,
                                 .final_loss = unknown,
                                 .total_time = untimed,
-                                .threshold = threshold};
+                                .threshold = threshold,
+                                .epochs = count};
     for (size_t i = 0; i < count; i++) {
         if (!isfinite(losses[i]))
             continue;

@@ -5,6 +5,7 @@
 #include "analyze/tree.h"
 #include "assay/report.h"
 #include "report/cell.h"
+#include "report/timing_text.h"
 
 enum { WIDE = 60, NARROW = 40 };
 
@@ -200,8 +201,7 @@ assay_status assay_print_inference_benchmark(const assay_inference_stats *stats,
     return assay__table_print(&table, stream);
 }
 
-assay_status assay_print_warmup_analysis(const assay_warmup *warmup, FILE *stream,
-                                         const char *model_name)
+void assay__timing_warmup(assay__buffer *table, const assay_warmup *warmup, const char *model_name)
 {
     const struct {
         const char *label;
@@ -210,16 +210,22 @@ assay_status assay_print_warmup_analysis(const assay_warmup *warmup, FILE *strea
                  {"Steady state:", value_or_nan(warmup->avg_steady_state_time)},
                  {"Warmup overhead:", value_or_nan(warmup->warmup_overhead)}};
     char percent[ASSAY__CELL_BYTES], label[ASSAY__LABEL_BYTES];
-    assay__buffer table;
-    assay__buffer_init(&table, ASSAY__TABLE_MAX_BYTES);
-    assay__buffer_printf(&table, "%s - Warmup Analysis:\n", assay__cell_label(label, model_name));
-    assay__cell_rule(&table, '-', NARROW);
+    assay__buffer_printf(table, "%s - Warmup Analysis:\n", assay__cell_label(label, model_name));
+    assay__cell_rule(table, '-', NARROW);
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        assay__buffer_printf(&table, "%s  %-20s", i > 0 ? "\n" : "", lines[i].label);
-        assay__cell_seconds(&table, lines[i].seconds, 3, 8);
+        assay__buffer_printf(table, "%s  %-20s", i > 0 ? "\n" : "", lines[i].label);
+        assay__cell_seconds(table, lines[i].seconds, 3, 8);
     }
     assay__cell_percent(percent, value_or_nan(warmup->warmup_overhead_pct), 100.0);
-    assay__buffer_printf(&table, " (%s)\n", percent);
+    assay__buffer_printf(table, " (%s)\n", percent);
+}
+
+assay_status assay_print_warmup_analysis(const assay_warmup *warmup, FILE *stream,
+                                         const char *model_name)
+{
+    assay__buffer table;
+    assay__buffer_init(&table, ASSAY__TABLE_MAX_BYTES);
+    assay__timing_warmup(&table, warmup, model_name);
     assay__cell_rule(&table, '-', NARROW);
     return assay__table_print(&table, stream);
 }

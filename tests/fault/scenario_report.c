@@ -102,6 +102,33 @@ static assay_status show(const assay_record *record, FILE *sink)
     return status;
 }
 
+/* What is judged from repeated measurements. */
+static assay_status judge(FILE *sink)
+{
+    static const double losses[] = {1.0, 0.1}, seconds[] = {3, 1, 1.1, 1, 1.2, 1, 1.1, 1, 1.1, 1.2};
+    assay_convergence training;
+    assay_convergence_summary convergence;
+    assay_batch_variance variance;
+    assay_warmup warmup;
+    assay_warmup_detection detection;
+    assay_status status = assay_convergence_analyze(losses, seconds, 2, 0.5, &training);
+    if (status == ASSAY_OK)
+        status = assay_convergence_summarize(&training, 1, &convergence);
+    if (status == ASSAY_OK)
+        status = assay_print_convergence(&convergence, sink, "model");
+    if (status == ASSAY_OK)
+        status = assay_batch_variance_analyze(seconds, 10, &variance);
+    if (status == ASSAY_OK)
+        status = assay_print_batch_variance(&variance, sink);
+    if (status == ASSAY_OK)
+        status = assay_warmup_analyze(10, seconds, &warmup);
+    if (status == ASSAY_OK)
+        status = assay_warmup_detect(seconds, 10, &detection);
+    if (status == ASSAY_OK)
+        status = assay_print_warmup_detection(&warmup, &detection, sink, "model");
+    return status;
+}
+
 static assay_status run(void)
 {
     assay_record *record = NULL;
@@ -113,6 +140,8 @@ static assay_status run(void)
         status = fill_subjects(record);
     if (status == ASSAY_OK)
         status = show(record, sink);
+    if (status == ASSAY_OK)
+        status = judge(sink);
     assay_record_free(record);
     if (sink != NULL)
         fclose(sink);
