@@ -1,8 +1,8 @@
 /* Times grouped by size.
  *
  * A hiccup of the machine makes one of several repeats slow; it is set aside when it is further
- * from the median of its size than five robust standard deviations, which come from the deviations
- * of all sizes together (median absolute deviation, Hampel 1974). Noise that is merely heavy-tailed
+ * from the median of its size than five robust standard deviations, those of all sizes together
+ * and those of its own (median absolute deviation, Hampel 1974). Noise that is merely heavy-tailed
  * is not made to look calm: if more than a quarter of the values lie that far out, all are kept. */
 #include <math.h>
 #include <stdlib.h>
@@ -68,11 +68,25 @@ static double outlier_distance(const pair *pairs, size_t count, double *deviatio
     return (double)outside > OUTLIER_SHARE * (double)count ? INFINITY : distance;
 }
 
+/* The same by the deviations of one size alone: where all values scatter, none is an outlier. Of
+ * two middle deviations the smaller counts: with three repeats the larger is the suspect's. */
+static double own_distance(const pair *first, size_t length, double *deviations)
+{
+    double median = group_median(first, length);
+    size_t used = 0;
+    for (size_t j = 0; j < length; j++)
+        if (length % 2 == 0 || j != length / 2)
+            deviations[used++] = fabs(first[j].log_seconds - median);
+    qsort(deviations, used, sizeof *deviations, ascending);
+    return used == 0 ? 0 : OUTLIER_SD * MAD_TO_SD * deviations[(used - 1) / 2];
+}
+
 /* One size: its row in `growth`, and its mean without outliers. */
 static void take_group(assay__growth_values *values, const pair *first, size_t length,
-                       double distance, assay_growth_size *size)
+                       double distance, double *deviations, assay_growth_size *size)
 {
     double median = group_median(first, length), mean = 0, squares = 0, kept = 0;
+    distance = fmax(distance, own_distance(first, length, deviations));
     for (size_t j = 0; j < length; j++) {
         double value = first[j].log_seconds;
         if (length >= MIN_REPEATS && fabs(value - median) > distance) {
@@ -131,7 +145,7 @@ static assay_status group(assay__growth_values *values, const pair *pairs, size_
     double distance = outlier_distance(pairs, count, deviations);
     for (size_t i = 0, length; i < count; i += length) {
         length = group_length(pairs + i, count - i);
-        take_group(values, pairs + i, length, distance, &growth->sizes[values->count]);
+        take_group(values, pairs + i, length, distance, deviations, &growth->sizes[values->count]);
     }
     growth->size_count = values->count;
     growth->value_count = count;
