@@ -27,6 +27,18 @@ static inline void add_sample_subject(assay_record *record, const char *name, co
     assert_int_equal(assay_record_add_subject(record, &subject), ASSAY_OK);
 }
 
+/* Figures as the record has them, so that documents do not depend on how they are computed. */
+static inline void set_figures(assay_record_subject *subject, double mean)
+{
+    subject->mean_seconds = assay_reading_of(mean);
+    subject->low_seconds = assay_reading_of(mean * 0.75);
+    subject->high_seconds = assay_reading_of(mean * 1.5);
+    subject->median_seconds = assay_reading_of(mean * 0.875);
+    subject->std_seconds = assay_reading_of(mean * 0.25);
+    subject->min_seconds = assay_reading_of(mean * 0.5);
+    subject->max_seconds = assay_reading_of(mean * 2.0);
+}
+
 static inline assay_record *export_sample(void)
 {
     static const double fast[] = {0.001, 0.0011, 0.0012, 0.0013};
@@ -50,16 +62,20 @@ static inline assay_record *export_sample(void)
         assay_record_add_machine(record, "load_average", "0.52 1.00 12.5", ASSAY_VALID), ASSAY_OK);
     add_sample_subject(record, "plain", fast, 4, NULL, 0, NULL);
     record->subjects[0].rounds = rounds;
-    record->subjects[0].user_seconds = assay_reading_of(0.0004);
-    record->subjects[0].sys_seconds = assay_reading_of(0.000175);
+    set_figures(&record->subjects[0], 0.001);
+    record->subjects[0].user_seconds = assay_reading_of(0.000375);
+    record->subjects[0].sys_seconds = assay_reading_of(0.000125);
     record->subjects[0].peak_rss_bytes = assay_reading_of(4096);
     record->subjects[0].stopped = "precision";
     add_sample_subject(record, "sort, \"it's\" | `x`", slow, 4, command, 3, "4");
     record->subjects[1].rounds = rounds;
+    set_figures(&record->subjects[1], 0.25);
     add_sample_subject(record, "sort, \"it's\" | `x`", fast, 1, command, 3, "8");
     add_sample_subject(record, "plain", fast + 1, 3, NULL, 0, NULL);
     add_sample_subject(record, "mixed", mixed, 5, NULL, 0, NULL);
     add_sample_subject(record, "always failed", NULL, 0, command, 1, NULL);
+    set_figures(&record->subjects[3], 0.002);
+    set_figures(&record->subjects[4], 0.5);
     record->subjects[5].failed_runs = 3;
     assay_record_comparison comparison;
     assay_record_comparison_init(&comparison);

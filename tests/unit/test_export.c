@@ -87,7 +87,7 @@ static void test_google_benchmark_rows_are_complete(void **state)
         samples += strcmp(json_string_value(json_object_get(row, "run_type")), "iteration") == 0;
     }
     assert_int_equal(samples, 4 + 4 + 1 + 3 + 2);
-    /* 0.575 ms of processor time in 1.15 ms: half of each sample. */
+    /* 0.5 ms of processor time in 1 ms: half of each sample. */
     const json_t *first = json_array_get(json_object_get(document, "benchmarks"), 0);
     assert_true(fabs(number_at(first, "real_time") - 1e6) < 1e-6);
     assert_true(fabs(number_at(first, "cpu_time") - 0.5e6) < 1e-6);
@@ -185,6 +185,29 @@ static void test_nothing_to_show_is_an_error(void **state)
     }
     assay_record_free(empty);
     assay_record_free(failed);
+}
+
+/* What a record does not say is computed from its samples. */
+static void test_missing_figures_are_computed(void **state)
+{
+    (void)state;
+    static const double seconds[] = {1.0, 2.0, 4.0, 5.0};
+    assay_record *record = NULL;
+    assert_int_equal(assay_record_new(&record), ASSAY_OK);
+    add_sample_subject(record, "x", seconds, 4, NULL, 0, NULL);
+    json_t *document = exported_json("hyperfine", record);
+    const json_t *result = json_array_get(json_object_get(document, "results"), 0);
+    assert_true(fabs(number_at(result, "mean") - 3.0) < 1e-12);
+    assert_true(fabs(number_at(result, "median") - 3.0) < 1e-12);
+    assert_true(fabs(number_at(result, "stddev") - sqrt(10.0 / 3.0)) < 1e-12);
+    assert_true(number_at(result, "min") == 1.0 && number_at(result, "max") == 5.0);
+    assert_true(json_is_null(json_object_get(result, "user")));
+    json_decref(document);
+    document = exported_json("bencher", record);
+    const json_t *latency = json_object_get(json_object_get(document, "x"), "latency");
+    assert_true(number_at(latency, "lower_value") < 3e9 && number_at(latency, "upper_value") > 3e9);
+    json_decref(document);
+    assay_record_free(record);
 }
 
 static void test_figures_of_the_record_win(void **state)
@@ -309,6 +332,7 @@ int main(void)
         cmocka_unit_test(test_names_are_unique),
         cmocka_unit_test(test_several_records_are_one_document),
         cmocka_unit_test(test_nothing_to_show_is_an_error),
+        cmocka_unit_test(test_missing_figures_are_computed),
         cmocka_unit_test(test_figures_of_the_record_win),
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_locale_does_not_matter),

@@ -1,10 +1,11 @@
 # Every format the help lists, on a benchmark record and on one of spans.
 python3 - >bench.json <<'PYTHON'
 import json
+figures = lambda mean: {"mean_seconds": mean, "low_seconds": 0.75 * mean, "high_seconds": 1.5 * mean, "std_seconds": 0.25 * mean}
 counts = {"iterations": 1, "warmup_samples": 2, "rejected_samples": 0, "disturbed_samples": 0, "failed_runs": 0}
 print(json.dumps({"schema": "assay-record", "version": 1, "total_seconds": 0, "created": "2026-11-15T04:11:49Z",
-                  "subjects": [{"name": "old", "samples_seconds": [0.5, 0.75, 1], **counts},
-                               {"name": "new", "samples_seconds": [0.25, 0.375, 0.5], **counts}]}))
+                  "subjects": [{"name": "old", "samples_seconds": [0.5, 0.75, 1], **counts, **figures(0.75)},
+                               {"name": "new", "samples_seconds": [0.25, 0.375, 0.5], **counts, **figures(0.375)}]}))
 PYTHON
 formats=$("$ASSAY" report --help | sed -n '/^formats:/,$s/^  \([a-z-]*\) .*/\1/p')
 for format in $formats; do
