@@ -5,6 +5,7 @@
  * covers 91 … 93 % instead of 95 at 40 … 350 values; with it 94 … 95.5. Johnson's (1978) modified t
  * has the same first term, but its quadratic is not monotone where skewness is largest. A bootstrap
  * would have to be repeated at every look of a stopping rule. */
+#include "stats/mean.h"
 #include "assay/stats.h"
 #include "stats/autoregression.h"
 #include "stats/check.h"
