@@ -307,6 +307,56 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_bottlenecks_find(const assay_record 
 ASSAY_API ASSAY_MUST_USE assay_status assay_bottlenecks_in_epochs(
     const assay_epoch_statistics *statistics, assay_finding **findings, size_t *count);
 
+/* ---- comparisons ------------------------------------------------------------------------------
+ *
+ * Which of two subjects takes less time, really? The rule is fixed: the candidate is *faster* or
+ * *slower* only if a 99 % interval of the ratio (candidate's time over the baseline's), aware of
+ * autocorrelation, lies wholly beyond the margin; *same* if the 95 % interval lies wholly within
+ * it; otherwise *inconclusive*, and the reason says what is missing. The interval shown is the
+ * 95 % one. When several comparisons are made at once the 1 % risk is shared between them by Holm's
+ * step-down procedure; `decision_level` says which level a verdict took.
+ *
+ * Subjects that were interleaved in one record are compared round by round: what disturbs both
+ * cancels. Others are compared as two series. Whatever the data cannot support (too few samples,
+ * times that are no times, samples that are all equal, failed runs, one side disturbed clearly more
+ * often, a drift as large as the difference) is inconclusive, never a made-up number.
+ *
+ *     assay_record *record = NULL;                      // with two subjects or more
+ *     if (assay_compare_record(record, NULL) != ASSAY_OK) ...
+ *     assay_report_comparisons(record, stdout, NULL);   // report.h
+ */
+typedef struct assay_compare_options {
+    size_t struct_size; /* set by assay_compare_options_init */
+    double margin;      /* differences up to this share are none: 0.01; 0 ≤ margin < 1 */
+    bool all_pairs;     /* every pair, not only every candidate with the first */
+} assay_compare_options;
+
+ASSAY_API void assay_compare_options_init(assay_compare_options *options);
+
+/* One comparison; the subjects and the texts of the result belong to `record`. Paired if both have
+ * rounds. `options` NULL: the defaults. Fails with ASSAY_E_MEMORY or, for options that make no
+ * sense, ASSAY_E_ARGUMENT; bad data is a verdict. Cost: a copy of the samples and some 30 passes
+ * over them. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_compare_subjects(assay_record *record,
+                                                             const assay_record_subject *baseline,
+                                                             const assay_record_subject *candidate,
+                                                             const assay_compare_options *options,
+                                                             assay_record_comparison *comparison);
+
+/* Replace the record's comparisons by those between its subjects: every other with the first. In a
+ * sweep, where several subjects have the same parameters, those are compared among themselves. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_compare_record(assay_record *record,
+                                                           const assay_compare_options *options);
+
+/* Compare saved records: subjects of the same name and parameters, every other record with the
+ * first. `origins` names the records (paths). The result is a new record of kind "compare" with all
+ * subjects, the comparisons, and in `differences` what besides the code differs between the records
+ * (processor, kernel, governor, compiler, iterations, …) or is in one of them only. ASSAY_E_DATA,
+ * with both lists in the message, when no benchmark is common. Caller frees. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_compare_records(
+    const assay_record *const *records, const char *const *origins, size_t count,
+    const assay_compare_options *options, assay_error *error, assay_record **comparison);
+
 #ifdef __cplusplus
 }
 #endif

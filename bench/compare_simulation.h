@@ -1,0 +1,114 @@
+/* Simulated benchmarks whose truth is known, judged by assay: how often is the verdict wrong?
+ *
+ * Times are 1 ms × (1 + noise), the noise an autoregression of order 1 started in its steady state.
+ * Used by bench/compare_simulated.c in full and by tests/accuracy/test_compare.c in short. */
+#ifndef ASSAY_BENCH_COMPARE_SIMULATION_H
+#define ASSAY_BENCH_COMPARE_SIMULATION_H
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "assay/analyze.h"
+
+enum { SIMULATION_SAMPLES_MAX = 1000 };
+
+typedef struct simulation {
+    size_t samples;     /* of each side */
+    double correlation; /* of neighbours: the ρ of the AR(1) noise */
+    double noise;       /* standard deviation of a sample; of a pair when paired */
+    double slowdown;    /* of the candidate: 0.02 is 2 % */
+    bool paired;        /* both sides share a drift of four times the noise */
+} simulation;
+
+typedef struct simulation_counts {
+    size_t faster, slower, same, inconclusive;
+} simulation_counts;
+
+/* splitmix64 (Steele, Lea and Flood 2014). */
+static inline uint64_t simulation_next(uint64_t *state)
+{
+    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+static inline double simulation_uniform(uint64_t *state)
+{
+    return ((double)(simulation_next(state) >> 11) + 0.5) * 0x1p-53;
+}
+
+static inline double simulation_normal(uint64_t *state)
+{
+    return sqrt(-2 * log(simulation_uniform(state))) *
+           cos(6.283185307179586 * simulation_uniform(state));
+}
+
+static inline void simulation_series(const simulation *it, uint64_t *state, double *series)
+{
+    double value = simulation_normal(state);
+    for (size_t i = 0; i < it->samples; i++) {
+        series[i] = value;
+        value = it->correlation * value +
+                sqrt(1 - it->correlation * it->correlation) * simulation_normal(state);
+    }
+}
+
+/* One comparison; the verdict. Exits when memory is short. */
+static inline assay_verdict simulation_judge(const simulation *it, uint64_t *state)
+{
+    static double sides[2][SIMULATION_SAMPLES_MAX], shared[SIMULATION_SAMPLES_MAX];
+    static uint32_t rounds[SIMULATION_SAMPLES_MAX];
+    double noise = it->paired ? it->noise / sqrt(2) : it->noise;
+    simulation_series(it, state, sides[0]);
+    simulation_series(it, state, sides[1]);
+    if (it->paired)
+        simulation_series(it, state, shared);
+    for (size_t i = 0; i < it->samples; i++) {
+        double common = it->paired ? 1 + fmax(-0.9, 4 * it->noise * shared[i]) : 1;
+        rounds[i] = (uint32_t)i;
+        sides[0][i] = 1e-3 * common * fmax(0.01, 1 + noise * sides[0][i]);
+        sides[1][i] = 1e-3 * common * fmax(0.01, 1 + noise * sides[1][i]) * (1 + it->slowdown);
+    }
+    assay_record *record = NULL;
+    assay_record_subject subjects[2];
+    assay_record_comparison comparison;
+    for (int i = 0; i < 2; i++) {
+        assay_record_subject_init(&subjects[i]);
+        subjects[i].name = i == 0 ? "baseline" : "candidate";
+        subjects[i].samples_seconds = sides[i];
+        subjects[i].sample_count = it->samples;
+        subjects[i].rounds = it->paired ? rounds : NULL;
+    }
+    if (assay_record_new(&record) != ASSAY_OK ||
+        assay_compare_subjects(record, &subjects[0], &subjects[1], NULL, &comparison) != ASSAY_OK)
+        exit(1);
+    assay_record_free(record);
+    return comparison.verdict;
+}
+
+static inline simulation_counts simulation_run(const simulation *it, size_t replications,
+                                               uint64_t seed)
+{
+    simulation_counts counts = {0};
+    uint64_t state = seed;
+    for (size_t i = 0; i < replications; i++)
+        switch (simulation_judge(it, &state)) {
+        case ASSAY_VERDICT_FASTER:
+            counts.faster++;
+            break;
+        case ASSAY_VERDICT_SLOWER:
+            counts.slower++;
+            break;
+        case ASSAY_VERDICT_SAME:
+            counts.same++;
+            break;
+        case ASSAY_VERDICT_INCONCLUSIVE:
+            counts.inconclusive++;
+            break;
+        }
+    return counts;
+}
+
+#endif

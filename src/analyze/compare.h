@@ -1,0 +1,31 @@
+/* Comparisons made together, so that they share the risk of a wrong verdict. */
+#ifndef ASSAY_ANALYZE_COMPARE_H
+#define ASSAY_ANALYZE_COMPARE_H
+
+#include "assay/analyze.h"
+
+/* The most subjects of one record: counterparts are looked for among all. */
+enum { ASSAY__COMPARE_SUBJECTS = 4096 };
+
+typedef struct assay__pairing {
+    const assay_record_subject *baseline, *candidate;
+} assay__pairing;
+
+/* The options given, or the defaults; ASSAY_E_ARGUMENT when they make no sense. */
+ASSAY_MUST_USE assay_status assay__compare_options_read(const assay_compare_options *given,
+                                                        assay_compare_options *options);
+
+/* One comparison for each pairing, into `comparisons`; their texts belong to `record`. */
+ASSAY_MUST_USE assay_status assay__compare_all(assay_record *record, const assay__pairing *pairings,
+                                               size_t count, double margin,
+                                               assay_record_comparison *comparisons);
+
+/* The same into the record's list of comparisons, which it replaces. */
+ASSAY_MUST_USE assay_status assay__compare_into(assay_record *record,
+                                                const assay__pairing *pairings, size_t count,
+                                                double margin);
+
+/* Do two subjects have the same parameters? Order does not matter. */
+bool assay__same_parameters(const assay_record_subject *a, const assay_record_subject *b);
+
+#endif

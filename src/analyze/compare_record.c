@@ -1,0 +1,79 @@
+/* Who is compared with whom within one record.
+ *
+ * Subjects with equal parameters form a group, in which everybody is compared with the first: in a
+ * sweep of two commands over three sizes, the commands at each size. Where every subject has
+ * parameters of its own (one command over three sizes), the sweep itself is the question, and all
+ * are compared with the first. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/compare.h"
+
+static const char *find_parameter(const assay_record_subject *subject, const char *key)
+{
+    for (size_t i = 0; i < subject->parameter_count; i++)
+        if (strcmp(subject->parameters[i].key, key) == 0)
+            return subject->parameters[i].value != NULL ? subject->parameters[i].value : "";
+    return NULL;
+}
+
+bool assay__same_parameters(const assay_record_subject *a, const assay_record_subject *b)
+{
+    if (a->parameter_count != b->parameter_count)
+        return false;
+    for (size_t i = 0; i < a->parameter_count; i++) {
+        const char *own = a->parameters[i].value != NULL ? a->parameters[i].value : "";
+        const char *other = find_parameter(b, a->parameters[i].key);
+        if (other == NULL || strcmp(own, other) != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool has_group(const assay_record *record)
+{
+    for (size_t i = 1; i < record->subject_count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (assay__same_parameters(&record->subjects[i], &record->subjects[k]))
+                return true;
+    return false;
+}
+
+/* The pairings, or with `pairings` NULL only their number. */
+static size_t pair_up(const assay_record *record, bool all_pairs, bool grouped,
+                      assay__pairing *pairings)
+{
+    size_t count = 0;
+    for (size_t candidate = 1; candidate < record->subject_count; candidate++)
+        for (size_t baseline = 0; baseline < candidate; baseline++) {
+            const assay_record_subject *b = &record->subjects[baseline];
+            const assay_record_subject *c = &record->subjects[candidate];
+            if (grouped && !assay__same_parameters(b, c))
+                continue;
+            if (pairings != NULL)
+                pairings[count] = (assay__pairing){b, c};
+            count++;
+            if (!all_pairs)
+                break;
+        }
+    return count;
+}
+
+assay_status assay_compare_record(assay_record *record, const assay_compare_options *options)
+{
+    assay_compare_options chosen;
+    assay_status status = assay__compare_options_read(options, &chosen);
+    if (status != ASSAY_OK)
+        return status;
+    if (record->subject_count > ASSAY__COMPARE_SUBJECTS)
+        return ASSAY_E_LIMIT;
+    bool grouped = has_group(record);
+    size_t count = pair_up(record, chosen.all_pairs, grouped, NULL);
+    assay__pairing *pairings = calloc(count > 0 ? count : 1, sizeof *pairings);
+    if (pairings == NULL)
+        return ASSAY_E_MEMORY;
+    pair_up(record, chosen.all_pairs, grouped, pairings);
+    status = assay__compare_into(record, pairings, count, chosen.margin);
+    free(pairings);
+    return status;
+}

@@ -1,0 +1,327 @@
+/* Times are compared as logarithms: the mean of log ratios is the log of a ratio whichever side is
+ * the baseline, and noise that is proportional to the time, as that of computers is, has the same
+ * size on both sides.
+ *
+ * Paired samples give one series of log ratios; its mean and interval are those of
+ * assay_stats_mean_interval, which pays for autocorrelation. Series that were not interleaved are
+ * combined as by Welch (1947) from the corrected error and the degrees of freedom of each. A plain
+ * t test would take 40 samples that resemble their neighbours for 40 observations and see
+ * differences everywhere.
+ *
+ * Guards, chosen by simulation (bench/compare_simulated.c) so that identical subjects are called
+ * different in less than 0.5 % of comparisons: */
+#include "analyze/contrast.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    /* Fewer pairs show no autocorrelation even where there is some. */
+    PAIRS_MIN = 10,
+    /* The same for each of two series that were not interleaved, where nothing cancels. */
+    SAMPLES_MIN = 10,
+};
+
+/* Independent observations that a series must be worth: below, the fitted memory is itself so
+ * uncertain that its interval is too short too often. */
+static const double WORTH_MIN = 8;
+
+/* Samples from which on a memory of ρ = 0.8 shows in the fit. In fewer it may hide, and the
+ * interval is made wider: 1.85 times at 20 samples and below, which is what ρ = 0.5 takes. */
+enum { SAMPLES_ENOUGH = 40, SAMPLES_FEW = 20 };
+static const double WIDENING_MAX = 1.85;
+
+/* One side is disturbed more often if chance would do this in fewer than one case in a hundred. */
+static const double IMBALANCE_RISK = 0.01;
+
+/* The same for a drift within one series. */
+static const double DRIFT_LEVEL = 0.99;
+
+ASSAY_PRINTF(2, 3)
+static void forbid(assay__contrast *contrast, const char *format, ...)
+{
+    if (contrast->obstacle[0] != '\0')
+        return; /* the first says most */
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(contrast->obstacle, sizeof contrast->obstacle, format, arguments);
+    va_end(arguments);
+}
+
+/* ---- single sides --------------------------------------------------------------------------- */
+
+static const char *how_to_repeat(const assay_record_subject *subject)
+{
+    static const char *const hints[][2] = {
+        {"google-benchmark", " (--benchmark_repetitions)"},
+        {"hyperfine", " (--runs)"},
+        {"pyperf", " (--processes)"},
+    };
+    for (size_t i = 0; subject->source != NULL && i < sizeof hints / sizeof *hints; i++)
+        if (strcmp(subject->source, hints[i][0]) == 0)
+            return hints[i][1];
+    return "";
+}
+
+/* Can times be compared: are there some, all positive and finite, and not all the same? */
+static bool usable(assay__contrast *contrast, const char *side, const assay_record_subject *subject)
+{
+    size_t count = subject->sample_count, equal = 0;
+    if (subject->failed_runs > 0)
+        forbid(contrast, "%llu of %llu runs of the %s failed",
+               (unsigned long long)subject->failed_runs,
+               (unsigned long long)(subject->failed_runs + count), side);
+    if (count == 0) {
+        forbid(contrast, "the %s has no samples%s", side, how_to_repeat(subject));
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        double seconds = subject->samples_seconds[i];
+        if (!isfinite(seconds) || seconds <= 0) {
+            forbid(contrast, "sample %zu of the %s is %s", i + 1, side,
+                   !isfinite(seconds) ? "not a number"
+                   : seconds < 0      ? "a negative time"
+                                      : "0 s: too short for the clock");
+            return false;
+        }
+        equal += seconds == subject->samples_seconds[0];
+    }
+    if (count > 1 && equal == count)
+        forbid(contrast, "all %zu samples of the %s are equal: the clock is too coarse", count,
+               side);
+    return count == 1 || equal < count;
+}
+
+/* P(X ≥ successes) of a binomial distribution, summed from the log of its terms. */
+static double binomial_tail(uint64_t successes, uint64_t trials, double probability)
+{
+    double n = (double)trials, sum = 0;
+    for (uint64_t k = successes; k <= trials; k++) {
+        double x = (double)k;
+        double term = exp(lgamma(n + 1) - lgamma(x + 1) - lgamma(n - x + 1) + x * log(probability) +
+                          (n - x) * log1p(-probability));
+        sum += term;
+        if (term < 1e-18 && x > n * probability)
+            break;
+    }
+    return sum;
+}
+
+/* Were the disturbances shared out by chance? */
+static void look_at_disturbances(assay__contrast *contrast, const assay_record_subject *baseline,
+                                 const assay_record_subject *candidate)
+{
+    uint64_t on_baseline = baseline->disturbed_samples;
+    uint64_t on_candidate = candidate->disturbed_samples;
+    double tried_baseline = (double)baseline->sample_count + (double)baseline->rejected_samples;
+    double tried_candidate = (double)candidate->sample_count + (double)candidate->rejected_samples;
+    uint64_t total = on_baseline + on_candidate;
+    if (total == 0 || total < on_baseline || tried_baseline <= 0 || tried_candidate <= 0)
+        return;
+    double share = tried_candidate / (tried_baseline + tried_candidate);
+    double above = binomial_tail(on_candidate, total, share);
+    double below = binomial_tail(on_baseline, total, 1 - share);
+    if (2 * fmin(above, below) < IMBALANCE_RISK)
+        forbid(contrast, "the %s was disturbed clearly more often: %llu times, the %s %llu times",
+               on_candidate > on_baseline ? "candidate" : "baseline",
+               (unsigned long long)(on_candidate > on_baseline ? on_candidate : on_baseline),
+               on_candidate > on_baseline ? "baseline" : "candidate",
+               (unsigned long long)(on_candidate > on_baseline ? on_baseline : on_candidate));
+}
+
+/* How many independent observations the series is worth: its variance over that of its mean. */
+static double worth(const double *values, size_t count, double mean, double error)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += (values[i] - mean) * (values[i] - mean);
+    double variance = sum / (double)(count - 1);
+    return error > 0 ? variance / (error * error) : (double)count;
+}
+
+static double widening(size_t count)
+{
+    double missing = count < SAMPLES_ENOUGH ? (double)(SAMPLES_ENOUGH - count) : 0;
+    return 1 + (WIDENING_MAX - 1) * fmin(1, missing / (SAMPLES_ENOUGH - SAMPLES_FEW));
+}
+
+/* ---- paired --------------------------------------------------------------------------------- */
+
+static size_t gather_pairs(const assay_record_subject *baseline,
+                           const assay_record_subject *candidate, double *log_ratios)
+{
+    size_t pairs = 0;
+    for (size_t i = 0, k = 0; i < baseline->sample_count && k < candidate->sample_count;) {
+        if (baseline->rounds[i] < candidate->rounds[k]) {
+            i++;
+        } else if (baseline->rounds[i] > candidate->rounds[k]) {
+            k++;
+        } else {
+            log_ratios[pairs++] =
+                log(candidate->samples_seconds[k++]) - log(baseline->samples_seconds[i++]);
+        }
+    }
+    return pairs;
+}
+
+static assay_status contrast_pairs(assay__contrast *contrast, const assay_record_subject *baseline,
+                                   const assay_record_subject *candidate)
+{
+    contrast->paired = true;
+    contrast->log_ratios = calloc(baseline->sample_count, sizeof *contrast->log_ratios);
+    if (contrast->log_ratios == NULL)
+        return ASSAY_E_MEMORY;
+    contrast->pairs = gather_pairs(baseline, candidate, contrast->log_ratios);
+    contrast->baseline_samples = contrast->candidate_samples = contrast->pairs;
+    if (contrast->pairs < PAIRS_MIN)
+        forbid(contrast, "%zu pairs of samples: at least %d are needed", contrast->pairs,
+               PAIRS_MIN);
+    double mean, error, freedom;
+    contrast->known = assay_stats_mean_error(contrast->log_ratios, contrast->pairs, &mean, &error,
+                                             &freedom) == ASSAY_OK;
+    if (contrast->known && contrast->pairs >= PAIRS_MIN &&
+        worth(contrast->log_ratios, contrast->pairs, mean, error) < WORTH_MIN)
+        forbid(contrast, "strongly autocorrelated: needs more pairs than %zu", contrast->pairs);
+    return ASSAY_OK;
+}
+
+/* ---- not paired ----------------------------------------------------------------------------- */
+
+typedef struct series {
+    double mean, error, degrees_of_freedom; /* of the logs */
+    double worth, widening;
+    double drift; /* from the first to the second half, if it cannot be chance; else 0 */
+} series;
+
+/* The drift between the halves of a series that its own noise does not explain. */
+static double find_drift(const double *logs, size_t count)
+{
+    series first, second;
+    size_t half = count / 2;
+    if (assay_stats_mean_error(logs, half, &first.mean, &first.error, &first.degrees_of_freedom) !=
+            ASSAY_OK ||
+        assay_stats_mean_error(logs + half, count - half, &second.mean, &second.error,
+                               &second.degrees_of_freedom) != ASSAY_OK)
+        return 0;
+    double freedom = fmin(first.degrees_of_freedom, second.degrees_of_freedom);
+    double drift = fabs(second.mean - first.mean);
+    double chance = assay_stats_student_quantile(0.5 + DRIFT_LEVEL / 2, freedom) *
+                    hypot(first.error, second.error);
+    return drift > chance ? drift : 0;
+}
+
+static assay_status describe(const assay_record_subject *subject, series *side, bool *known)
+{
+    size_t count = subject->sample_count;
+    double *logs = calloc(count, sizeof *logs);
+    if (logs == NULL)
+        return ASSAY_E_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        logs[i] = log(subject->samples_seconds[i]);
+    *known = *known && assay_stats_mean_error(logs, count, &side->mean, &side->error,
+                                              &side->degrees_of_freedom) == ASSAY_OK;
+    if (*known) {
+        side->worth = worth(logs, count, side->mean, side->error);
+        side->widening = widening(count);
+        side->drift = find_drift(logs, count);
+    }
+    free(logs);
+    return ASSAY_OK;
+}
+
+/* Welch (1947) and Satterthwaite (1946). */
+static void combine(assay__contrast *contrast, const series *baseline, const series *candidate)
+{
+    double b = pow(baseline->error * baseline->widening, 2);
+    double c = pow(candidate->error * candidate->widening, 2);
+    double below = b * b / baseline->degrees_of_freedom + c * c / candidate->degrees_of_freedom;
+    contrast->mean = candidate->mean - baseline->mean;
+    contrast->error = sqrt(b + c);
+    contrast->degrees_of_freedom =
+        below > 0 ? (b + c) * (b + c) / below
+                  : fmin(baseline->degrees_of_freedom, candidate->degrees_of_freedom);
+}
+
+static void look_at_series(assay__contrast *contrast, const char *side, const series *it,
+                           const assay_record_subject *subject)
+{
+    if (subject->sample_count < SAMPLES_MIN)
+        forbid(contrast, "%zu sample%s of the %s: at least %d are needed%s", subject->sample_count,
+               subject->sample_count == 1 ? "" : "s", side, SAMPLES_MIN, how_to_repeat(subject));
+    else if (contrast->known && it->worth < WORTH_MIN)
+        forbid(
+            contrast,
+            "strongly autocorrelated: needs more samples of the %s than %zu, which are worth %.0f",
+            side, subject->sample_count, floor(it->worth));
+}
+
+static assay_status contrast_series(assay__contrast *contrast, const assay_record_subject *baseline,
+                                    const assay_record_subject *candidate)
+{
+    series b = {0}, c = {0};
+    contrast->known = true;
+    contrast->baseline_samples = baseline->sample_count;
+    contrast->candidate_samples = candidate->sample_count;
+    assay_status status = describe(baseline, &b, &contrast->known);
+    if (status == ASSAY_OK)
+        status = describe(candidate, &c, &contrast->known);
+    if (status != ASSAY_OK)
+        return status;
+    if (contrast->known)
+        combine(contrast, &b, &c);
+    look_at_series(contrast, "baseline", &b, baseline);
+    look_at_series(contrast, "candidate", &c, candidate);
+    double drift = b.drift + c.drift;
+    if (contrast->known && drift > 0 && fabs(contrast->mean) < drift)
+        forbid(contrast,
+               "the %s drifted by %.1f %% within its own run, which may be the difference",
+               b.drift > c.drift ? "baseline" : "candidate", 100 * expm1(fmax(b.drift, c.drift)));
+    return ASSAY_OK;
+}
+
+/* ---- both ----------------------------------------------------------------------------------- */
+
+assay_status assay__contrast_init(assay__contrast *contrast, const assay_record_subject *baseline,
+                                  const assay_record_subject *candidate)
+{
+    *contrast = (assay__contrast){.known = false};
+    bool both = usable(contrast, "baseline", baseline);
+    both = usable(contrast, "candidate", candidate) && both;
+    if (!both)
+        return ASSAY_OK;
+    look_at_disturbances(contrast, baseline, candidate);
+    if (baseline->rounds != NULL && candidate->rounds != NULL)
+        return contrast_pairs(contrast, baseline, candidate);
+    return contrast_series(contrast, baseline, candidate);
+}
+
+void assay__contrast_release(assay__contrast *contrast)
+{
+    free(contrast->log_ratios);
+    contrast->log_ratios = NULL;
+}
+
+assay_interval assay__contrast_interval(const assay__contrast *contrast, double level)
+{
+    assay_interval interval = {.validity = ASSAY_NOT_ENOUGH_DATA, .level = level};
+    if (contrast->paired) {
+        if (assay_stats_mean_interval(contrast->log_ratios, contrast->pairs, level, &interval) !=
+            ASSAY_OK)
+            return interval;
+        double wider = widening(contrast->pairs);
+        interval.low = interval.estimate - wider * (interval.estimate - interval.low);
+        interval.high = interval.estimate + wider * (interval.high - interval.estimate);
+    } else {
+        double reach = contrast->error *
+                       assay_stats_student_quantile(0.5 + level / 2, contrast->degrees_of_freedom);
+        interval = (assay_interval){contrast->mean, contrast->mean - reach, contrast->mean + reach,
+                                    level, ASSAY_VALID};
+    }
+    interval.estimate = exp(interval.estimate);
+    interval.low = exp(interval.low);
+    interval.high = exp(interval.high);
+    return interval;
+}
