@@ -1,7 +1,8 @@
 /* Simulated benchmarks whose truth is known, judged by assay: how often is the verdict wrong?
  *
  * Times are 1 ms × (1 + noise), the noise an autoregression of order 1 started in its steady state.
- * Used by bench/compare_simulated.c in full and by tests/accuracy/test_compare.c in short. */
+ * Used by bench/compare_simulated.c in full and by tests/accuracy/test_compare_simulated.c in
+ * short. */
 #ifndef ASSAY_BENCH_COMPARE_SIMULATION_H
 #define ASSAY_BENCH_COMPARE_SIMULATION_H
 

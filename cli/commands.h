@@ -8,6 +8,7 @@ extern const command command_run;
 extern const command command_bench;
 extern const command command_journal;
 extern const command command_report;
+extern const command command_compare;
 extern const command command_fit;
 extern const command command_doctor;
 

@@ -100,6 +100,13 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_export_write(const assay_export_form
                                                          size_t count, const char *path,
                                                          assay_error *error);
 
+/* ---- Comparisons ---------------------------------------------------------------------------- */
+
+/* What besides the code differs, then every comparison of the record with ratio, 95 % interval and
+ * verdict, the reason of an inconclusive one below it, and the rule; 80 columns. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_report_comparisons(const assay_record *record,
+                                                               FILE *stream, assay_error *error);
+
 /* ---- Performance monitoring -----------------------------------------------------------------
  *
  * Tables keep their documents' widths: a name too long for its column stands on a line of its own

@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_writer.h"
+
 enum {
     /* Fewer pairs show no autocorrelation even where there is some. */
     PAIRS_MIN = 10,
@@ -258,6 +260,20 @@ static void look_at_series(assay__contrast *contrast, const char *side, const se
             side, subject->sample_count, floor(it->worth));
 }
 
+/* A series that drifted by itself may have done so between the two runs as well. */
+static void look_at_drift(assay__contrast *contrast, const series *baseline,
+                          const series *candidate)
+{
+    double drift = baseline->drift + candidate->drift;
+    if (!contrast->known || drift <= 0 || fabs(contrast->mean) >= drift)
+        return;
+    char percent[ASSAY__JSON_NUMBER_BYTES]; /* by the writer of numbers, which knows no locale */
+    double larger = fmax(baseline->drift, candidate->drift);
+    assay__json_format_number(percent, round(1000 * expm1(larger)) / 10);
+    forbid(contrast, "the %s drifted by %s %% within its own run, which may be the difference",
+           baseline->drift > candidate->drift ? "baseline" : "candidate", percent);
+}
+
 static assay_status contrast_series(assay__contrast *contrast, const assay_record_subject *baseline,
                                     const assay_record_subject *candidate)
 {
@@ -274,11 +290,7 @@ static assay_status contrast_series(assay__contrast *contrast, const assay_recor
         combine(contrast, &b, &c);
     look_at_series(contrast, "baseline", &b, baseline);
     look_at_series(contrast, "candidate", &c, candidate);
-    double drift = b.drift + c.drift;
-    if (contrast->known && drift > 0 && fabs(contrast->mean) < drift)
-        forbid(contrast,
-               "the %s drifted by %.1f %% within its own run, which may be the difference",
-               b.drift > c.drift ? "baseline" : "candidate", 100 * expm1(fmax(b.drift, c.drift)));
+    look_at_drift(contrast, &b, &c);
     return ASSAY_OK;
 }
 

@@ -1,0 +1,181 @@
+/* assay compare: verdicts between the benchmarks of saved records, or within one. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "assay/analyze.h"
+#include "assay/record.h"
+#include "assay/report.h"
+#include "commands.h"
+#include "message.h"
+#include "output.h"
+
+/* Exit statuses of a gate. */
+enum { GATE_PASSED = 0, GATE_REGRESSED = 1, GATE_INCONCLUSIVE = 2 };
+
+typedef struct compare_settings {
+    const char *json;
+    double margin;
+    bool all_pairs, gate;
+} compare_settings;
+
+static const option compare_options[] = {
+    {"all-pairs", 'a', OPTION_FLAG, NULL, "Compare every pair, not only each with the first.",
+     offsetof(compare_settings, all_pairs)},
+    {"gate", 'g', OPTION_FLAG, NULL,
+     "Exit with 1 if anything is slower, 2 if something is inconclusive or unusable.",
+     offsetof(compare_settings, gate)},
+    {"json", 'j', OPTION_TEXT, "FILE",
+     "Write the comparison as a record in JSON; '-' is standard output.",
+     offsetof(compare_settings, json)},
+    {"margin", 'm', OPTION_SHARE, "SHARE", "Differences up to this are none (1%).",
+     offsetof(compare_settings, margin)},
+};
+
+/* Read records, in the order of their paths. */
+typedef struct record_list {
+    assay_record **records;
+    size_t count;
+} record_list;
+
+static int load(record_list *list, char **paths, size_t count)
+{
+    list->records = calloc(count, sizeof *list->records);
+    if (list->records == NULL) {
+        message_error("assay compare: out of memory");
+        return EX_OSERR;
+    }
+    for (; list->count < count; list->count++) {
+        assay_error error = {0};
+        assay_status status =
+            assay_record_load(paths[list->count], &error, &list->records[list->count]);
+        if (status != ASSAY_OK) {
+            message_error("assay compare: %s", error.message);
+            return message_input_exit(status);
+        }
+    }
+    return EX_OK;
+}
+
+static void release(record_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        assay_record_free(list->records[i]);
+    free(list->records);
+}
+
+/* One record: its own subjects. */
+static assay_status compare_within(assay_record *record, const char *path,
+                                   const assay_compare_options *options, assay_error *error)
+{
+    if (record->subject_count < 2) {
+        snprintf(error->message, sizeof error->message,
+                 "%.200s: %s; give two records, or one with several benchmarks", path,
+                 record->subject_count == 0 ? "no benchmarks in it" : "only one benchmark in it");
+        return ASSAY_E_DATA;
+    }
+    assay_status status = assay_compare_record(record, options);
+    if (status != ASSAY_OK)
+        snprintf(error->message, sizeof error->message, "%.200s: %s", path,
+                 assay_status_message(status));
+    return status;
+}
+
+static int gate(const assay_record *record)
+{
+    int code = GATE_PASSED;
+    for (size_t i = 0; i < record->comparison_count; i++) {
+        if (record->comparisons[i].verdict == ASSAY_VERDICT_SLOWER)
+            return GATE_REGRESSED;
+        if (record->comparisons[i].verdict == ASSAY_VERDICT_INCONCLUSIVE)
+            code = GATE_INCONCLUSIVE;
+    }
+    return code;
+}
+
+static assay_status print_text(const void *record, FILE *stream, assay_error *error)
+{
+    return assay_report_comparisons(record, stream, error);
+}
+
+static int show(const compare_settings *settings, const assay_record *record)
+{
+    assay_error error = {0};
+    assay_status status = ASSAY_OK;
+    if (settings->json != NULL)
+        status = assay_record_write(record, settings->json, 0, &error);
+    if (status == ASSAY_OK && (settings->json == NULL || strcmp(settings->json, "-") != 0))
+        status = assay_report_write("-", print_text, record, &error);
+    if (!output_check("compare", status, &error))
+        return message_output_exit(status);
+    return settings->gate ? gate(record) : EX_OK;
+}
+
+static int compare(const compare_settings *settings, const record_list *list, char **paths)
+{
+    assay_compare_options options;
+    assay_compare_options_init(&options);
+    options.margin = settings->margin;
+    options.all_pairs = settings->all_pairs;
+    assay_error error = {0};
+    assay_record *made = NULL, *shown = list->records[0];
+    assay_status status;
+    if (list->count == 1) {
+        status = compare_within(shown, paths[0], &options, &error);
+    } else {
+        status =
+            assay_compare_records((const assay_record *const *)list->records,
+                                  (const char *const *)paths, list->count, &options, &error, &made);
+        shown = made;
+    }
+    int code;
+    if (status == ASSAY_OK) {
+        code = show(settings, shown);
+    } else {
+        message_error("assay compare: %s", error.message);
+        code = status == ASSAY_E_DATA && settings->gate ? GATE_INCONCLUSIVE
+                                                        : message_input_exit(status);
+    }
+    assay_record_free(made);
+    return code;
+}
+
+static int compare_main(const command *self, int argc, char **argv)
+{
+    compare_settings settings = {.margin = 0.01};
+    char **operands;
+    int count;
+    options_outcome outcome = options_parse(self, argc, argv, &settings, &operands, &count);
+    if (outcome != OPTIONS_GO)
+        return outcome == OPTIONS_HELP ? EX_OK : EX_USAGE;
+    if (count == 0) {
+        message_error(
+            "assay compare: no record given; write: assay compare before.json after.json");
+        return EX_USAGE;
+    }
+    int code = output_refuse("compare", &settings.json, 1);
+    if (code != EX_OK)
+        return code;
+    record_list list = {0};
+    code = load(&list, operands, (size_t)count);
+    if (code == EX_OK)
+        code = compare(&settings, &list, operands);
+    release(&list);
+    return code;
+}
+
+const command command_compare = {
+    .name = "compare",
+    .summary = "verdicts between benchmarks of saved records",
+    .operands = "RECORD...",
+    .description =
+        "Compares benchmarks of the same name in saved records, each record with the first;\n"
+        "or, given one record, its benchmarks with each other. Takes records of assay and\n"
+        "JSON of Google Benchmark, hyperfine and pyperf. A benchmark is called faster or\n"
+        "slower only if the 99 % interval of the ratio of times lies wholly beyond the\n"
+        "margin, same if the 95 % interval lies wholly within it, else inconclusive.",
+    .options = compare_options,
+    .option_count = sizeof compare_options / sizeof *compare_options,
+    .main = compare_main,
+};

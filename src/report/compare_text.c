@@ -1,0 +1,194 @@
+/* Comparisons as a page of text, 80 columns wide. Differences between the machines come first: who
+ * reads a verdict should have seen them. */
+#include <math.h>
+#include <string.h>
+
+#include "assay/report.h"
+#include "base/text.h"
+#include "report/cell.h"
+#include "report/format.h"
+
+enum { WIDTH = 80, NAME_WIDTH = 20, RATIO_WIDTH = 8, INTERVAL_WIDTH = 17, REASON_INDENT = 4 };
+enum { LABEL_WIDTH = 23, VALUE_WIDTH = 27 }; /* of differences */
+
+/* "1", "0.5": a share in percent, without a trail of zeros. */
+static const char *format_percent(double share, char text[ASSAY__CELL_BYTES])
+{
+    assay__cell_fixed(text, 100 * share, 2);
+    if (strchr(text, '.') == NULL)
+        return text;
+    size_t length = strlen(text);
+    while (text[length - 1] == '0')
+        text[--length] = '\0';
+    if (text[length - 1] == '.')
+        text[length - 1] = '\0';
+    return text;
+}
+
+/* Words, wrapped, each line indented. */
+static void print_wrapped(FILE *stream, const char *text, size_t indent)
+{
+    size_t column = 0;
+    while (*text != '\0') {
+        size_t bytes = strcspn(text, " "), columns = 0;
+        for (size_t i = 0; i < bytes; i++)
+            columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+        if (column == 0 || column + 1 + columns > WIDTH) {
+            fprintf(stream, "%s%*s", column == 0 ? "" : "\n", (int)indent, "");
+            column = indent;
+        } else {
+            fputc(' ', stream);
+            column++;
+        }
+        fwrite(text, 1, bytes, stream);
+        column += columns;
+        text += bytes + strspn(text + bytes, " ");
+    }
+    fputc('\n', stream);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* A path, without its folders if it is too long; NULL for NULL. */
+static const char *short_path(const char *path, size_t width)
+{
+    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
+    if (slash == NULL || slash[1] == '\0' || assay__text_columns(path) <= width)
+        return path;
+    return slash + 1;
+}
+
+/* A label and two values side by side. */
+static void print_side_by_side(FILE *stream, const char *label, const char *baseline,
+                               const char *candidate)
+{
+    assay__format_left(stream, label, LABEL_WIDTH);
+    fputc(' ', stream);
+    assay__format_left(stream, baseline != NULL ? baseline : "unknown", VALUE_WIDTH);
+    fputs("  ", stream);
+    assay__format_cut(stream, candidate != NULL ? candidate : "unknown", VALUE_WIDTH);
+    fputc('\n', stream);
+}
+
+static void print_differences(const assay_record *record, FILE *stream)
+{
+    const char *baseline = NULL, *candidate = NULL;
+    for (size_t i = 0; i < record->difference_count; i++) {
+        const assay_record_difference *it = &record->differences[i];
+        char label[64];
+        if (i == 0 || !same_text(it->baseline_origin, baseline) ||
+            !same_text(it->candidate_origin, candidate))
+            print_side_by_side(stream, "differs", short_path(it->baseline_origin, VALUE_WIDTH),
+                               short_path(it->candidate_origin, VALUE_WIDTH));
+        baseline = it->baseline_origin;
+        candidate = it->candidate_origin;
+        snprintf(label, sizeof label, "  %.60s", it->what);
+        print_side_by_side(stream, label, it->baseline, it->candidate);
+    }
+    if (record->difference_count > 0)
+        fputc('\n', stream);
+}
+
+static void print_heading(FILE *stream)
+{
+    assay__format_left(stream, "baseline", NAME_WIDTH);
+    assay__format_left(stream, "candidate", NAME_WIDTH);
+    assay__format_right(stream, "ratio", RATIO_WIDTH);
+    assay__format_right(stream, "95 % interval", INTERVAL_WIDTH);
+    fputs("  verdict\n", stream);
+}
+
+static void print_name(FILE *stream, const char *name, size_t indent)
+{
+    fprintf(stream, "%*s", (int)indent, "");
+    assay__format_left(stream, name, NAME_WIDTH - indent - 1);
+    fputc(' ', stream);
+}
+
+static void print_figures(const assay_record_comparison *it, FILE *stream)
+{
+    char low[ASSAY__CELL_BYTES], high[ASSAY__CELL_BYTES], text[2 * ASSAY__CELL_BYTES + 8];
+    assay__format_right(stream, assay__cell_reading(low, it->ratio, 3, RATIO_WIDTH - 1),
+                        RATIO_WIDTH);
+    if (it->low.validity == ASSAY_VALID && it->high.validity == ASSAY_VALID)
+        snprintf(text, sizeof text, "%s … %s", assay__cell_reading(low, it->low, 3, 7),
+                 assay__cell_reading(high, it->high, 3, 7));
+    else
+        snprintf(text, sizeof text, "n/a");
+    assay__format_right(stream, text, INTERVAL_WIDTH);
+    fprintf(stream, "  %s\n", assay_verdict_text(it->verdict));
+}
+
+/* Of two records the same benchmark: its name above, the files in the columns. */
+static bool is_between_records(const assay_record_comparison *it)
+{
+    return it->baseline_origin != NULL && it->candidate_origin != NULL &&
+           !same_text(it->baseline_origin, it->candidate_origin);
+}
+
+static void print_comparison(const assay_record_comparison *it, const char *previous, FILE *stream)
+{
+    bool between = is_between_records(it);
+    if (between && !same_text(it->baseline, previous)) {
+        assay__format_cut(stream, it->baseline, WIDTH);
+        fputc('\n', stream);
+    }
+    print_name(stream, between ? short_path(it->baseline_origin, NAME_WIDTH - 3) : it->baseline,
+               between ? 2 : 0);
+    print_name(stream, between ? short_path(it->candidate_origin, NAME_WIDTH - 1) : it->candidate,
+               0);
+    print_figures(it, stream);
+    if (it->reason != NULL)
+        print_wrapped(stream, it->reason, REASON_INDENT);
+}
+
+static void print_rule(const assay_record *record, FILE *stream)
+{
+    char margin[ASSAY__CELL_BYTES], level[ASSAY__CELL_BYTES], text[640];
+    double highest = 0;
+    size_t series = 0;
+    for (size_t i = 0; i < record->comparison_count; i++) {
+        highest = fmax(highest, record->comparisons[i].decision_level);
+        series += !record->comparisons[i].paired;
+    }
+    format_percent(record->comparisons[0].margin, margin);
+    format_percent(highest, level);
+    snprintf(
+        text, sizeof text,
+        "ratio: the candidate's time over the baseline's. faster, slower: the 99 %% interval of "
+        "the ratio lies wholly beyond 1 ± %s %%; same: the 95 %% interval, shown here, lies "
+        "wholly within; otherwise inconclusive.",
+        margin);
+    fputc('\n', stream);
+    print_wrapped(stream, text, 0);
+    if (highest > 0.99 + 1e-9) {
+        snprintf(text, sizeof text,
+                 "%zu comparisons share the risk of 1 %% (Holm): intervals of up to %s %% decided.",
+                 record->comparison_count, level);
+        print_wrapped(stream, text, 0);
+    }
+    if (series > 0)
+        print_wrapped(stream,
+                      "Samples were not interleaved: what else changed between the measurements is "
+                      "part of the ratio.",
+                      0);
+}
+
+assay_status assay_report_comparisons(const assay_record *record, FILE *stream, assay_error *error)
+{
+    (void)error;
+    print_differences(record, stream);
+    if (record->comparison_count == 0) {
+        fputs("nothing to compare: fewer than two subjects\n", stream);
+        return ASSAY_OK;
+    }
+    print_heading(stream);
+    for (size_t i = 0; i < record->comparison_count; i++)
+        print_comparison(&record->comparisons[i],
+                         i > 0 ? record->comparisons[i - 1].baseline : NULL, stream);
+    print_rule(record, stream);
+    return ASSAY_OK;
+}

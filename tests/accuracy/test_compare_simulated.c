@@ -1,0 +1,74 @@
+/* Verdicts against a known truth, in short; in full: bench/compare_simulated.c. The counts are
+ * those of fixed seeds, so a failure is a change of the method, not bad luck. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../../bench/compare_simulation.h"
+
+enum { REPLICATIONS = 1000 };
+
+static void check_identical(simulation it, size_t allowed)
+{
+    simulation_counts counts = simulation_run(&it, REPLICATIONS, 1);
+    if (counts.faster + counts.slower > allowed)
+        fail_msg("%zu of %d identical %s called different: %zu samples, correlation %.1f",
+                 counts.faster + counts.slower, REPLICATIONS, it.paired ? "pairs" : "series",
+                 it.samples, it.correlation);
+}
+
+static void test_identical_subjects_are_not_called_different(void **state)
+{
+    (void)state;
+    for (int paired = 0; paired < 2; paired++) {
+        check_identical((simulation){40, 0, 0.05, 0, paired}, 10);
+        check_identical((simulation){40, 0.5, 0.05, 0, paired}, 10);
+        check_identical((simulation){40, 0.8, 0.05, 0, paired}, 10);
+        check_identical((simulation){100, 0.8, 0.05, 0, paired}, 10);
+        check_identical((simulation){200, 0.8, 0.05, 0, paired}, 10);
+        check_identical((simulation){20, 0.5, 0.05, 0, paired}, 10); /* few: widened */
+        check_identical((simulation){10, 0.3, 0.05, 0, paired}, 10);
+    }
+}
+
+static void test_a_slowdown_is_found(void **state)
+{
+    (void)state;
+    const simulation slow = {1000, 0, 0.05, 0.02, true};
+    assert_true(simulation_run(&slow, 200, 3).slower >= 180);
+    const simulation few = {10, 0, 0.02, 0.5, false}; /* obvious in ten samples */
+    assert_true(simulation_run(&few, 200, 4).slower >= 180);
+}
+
+static void test_the_same_is_found(void **state)
+{
+    (void)state;
+    const simulation same = {400, 0, 0.03, 0, true};
+    simulation_counts counts = simulation_run(&same, 200, 5);
+    assert_true(counts.same >= 180);
+    assert_int_equal(counts.faster + counts.slower, 0);
+}
+
+/* At the margin itself either call is wrong. */
+static void test_a_difference_at_the_margin_is_not_called(void **state)
+{
+    (void)state;
+    const simulation edge = {200, 0, 0.02, 0.01, true};
+    simulation_counts counts = simulation_run(&edge, REPLICATIONS, 6);
+    assert_true(counts.slower <= 10);
+    assert_true(counts.same <= 40);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_identical_subjects_are_not_called_different),
+        cmocka_unit_test(test_a_slowdown_is_found),
+        cmocka_unit_test(test_the_same_is_found),
+        cmocka_unit_test(test_a_difference_at_the_margin_is_not_called),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
