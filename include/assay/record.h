@@ -189,8 +189,8 @@ ASSAY_API const char *assay_verdict_text(assay_verdict verdict);
 typedef struct assay_record_comparison {
     const char *baseline, *candidate;               /* names of subjects */
     const char *baseline_origin, *candidate_origin; /* their origin, or NULL */
-    assay_reading ratio;                            /* candidate's time over the baseline's */
-    assay_reading low, high;                        /* 95 % interval of the ratio */
+    assay_reading ratio;     /* candidate's time over the baseline's, of geometric means */
+    assay_reading low, high; /* 95 % interval of the ratio */
     assay_verdict verdict;
     const char *reason; /* for an inconclusive verdict, always; else a remark or NULL */
     bool paired;        /* interleaved samples, compared round by round */

@@ -12,7 +12,6 @@
 #include "analyze/compare.h"
 #include "analyze/contrast.h"
 #include "assay/analyze.h"
-#include "base/json_writer.h"
 
 static const double RISK = 0.01, SHOWN_LEVEL = 0.95;
 
@@ -105,11 +104,10 @@ static void explain_width(const trial *it, const assay_interval *shown,
                                 ? it->contrast.candidate_samples
                                 : it->contrast.baseline_samples);
     const char *what = it->contrast.paired ? "pairs" : "samples of each";
-    char percent[ASSAY__JSON_NUMBER_BYTES]; /* by the writer of numbers, which knows no locale */
-    assay__json_format_number(percent, round(1e6 * margin) / 1e4);
     if (!(factor < WORTHWHILE_FACTOR))
-        snprintf(text, size, "too close to the margin of %s %% to be decided by more %s", percent,
-                 what);
+        snprintf(text, size,
+                 "the interval is too wide: deciding would take more than %.0f times the %s",
+                 WORTHWHILE_FACTOR, it->contrast.paired ? "pairs" : "samples");
     else
         snprintf(text, size, "the interval is too wide: about %.0f more %s may decide",
                  fmax(1, ceil(count * (factor - 1))), what);

@@ -23,7 +23,7 @@ typedef struct fault_scenario {
 } fault_scenario;
 
 extern const fault_scenario fault_clock, fault_instrument, fault_record, fault_monitor,
-    fault_monitor_file, fault_facade, fault_report, fault_growth, fault_stats;
+    fault_monitor_file, fault_facade, fault_report, fault_growth, fault_stats, fault_compare;
 
 /* failing_alloc.c */
 typedef struct fault_balance {

@@ -1,0 +1,57 @@
+# Verdicts between other tools' results, differences first, and the exit statuses of a gate.
+python3 - <<'PYTHON'
+import json
+from statistics import NormalDist
+def times(scale, count, noise):
+    # a shuffle of normal quantiles that is the same everywhere
+    order = sorted(range(count), key=lambda i: (i * 7919 + 13) * 2654435761 % 4294967296)
+    return [round(0.1 * scale * (1 + noise * NormalDist().inv_cdf((k + 0.5) / count)), 9) for k in order]
+def hyperfine(path, *benchmarks):
+    json.dump({"results": [{"command": name, "times": times(*rest)} for name, *rest in benchmarks]}, open(path, "w"))
+def google(path, cpus, *benchmarks):
+    json.dump({"context": {"num_cpus": cpus, "library_build_type": "release"},
+               "benchmarks": [{"name": name, "run_name": name, "run_type": "iteration", "iterations": 1000,
+                               "real_time": t * 1e9, "time_unit": "ns"} for name, *rest in benchmarks for t in times(*rest)]},
+              open(path, "w"))
+hyperfine("before.json", ("sort", 1, 100, 0.01), ("copy", 2, 100, 0.01), ("gone", 1, 100, 0.01))
+hyperfine("slower.json", ("sort", 1.1, 100, 0.01), ("copy", 2, 100, 0.01))
+hyperfine("faster.json", ("sort", 0.5, 100, 0.01), ("copy", 2, 100, 0.01))
+hyperfine("noisy.json", ("sort", 1, 100, 0.2), ("copy", 2, 100, 0.01))
+hyperfine("other.json", ("move", 1, 100, 0.01))
+hyperfine("one.json", ("sort", 1, 1, 0.01))
+google("google.json", 2, ("sort", 1, 50, 0.01))
+google("google4.json", 4, ("sort", 1, 50, 0.01))
+PYTHON
+show compare before.json slower.json
+show compare --gate before.json slower.json | tail -n 1
+show compare --gate before.json faster.json | tail -n 1
+show compare --gate before.json noisy.json | tail -n 1
+show compare --gate --margin 50% before.json slower.json | tail -n 1
+show compare --gate --margin 0.5 before.json slower.json | tail -n 1
+show compare before.json noisy.json
+show compare google.json google4.json
+show compare google.json before.json
+show compare before.json
+show compare --all-pairs before.json slower.json faster.json | grep json
+show compare before.json one.json
+
+# what cannot be compared
+show compare before.json other.json
+show compare --gate before.json other.json
+show compare one.json
+show compare
+show compare before.json missing.json
+echo '{"rows": []}' >foreign.json
+show compare before.json foreign.json
+echo '{"schema": "assay-record", "version": 2}' >newer.json
+show compare before.json newer.json
+show compare --margin 120% before.json slower.json
+
+# as JSON
+show compare before.json slower.json --json - |
+    python3 -c 'import json, sys
+text = sys.stdin.read()
+record = json.loads(text[text.index("{"):text.rindex("}") + 1])
+print(record["kind"], len(record["subjects"]))
+for c in record["comparisons"]:
+    print(c["baseline"], c["candidate"], round(c["ratio"], 3), c["low"] < c["ratio"] < c["high"], c["verdict"], c["reason"])'

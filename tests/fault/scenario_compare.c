@@ -1,0 +1,57 @@
+/* Two results of other tools are imported, compared with each other and within one record, and the
+ * comparison is printed. */
+#include "fault.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "assay/analyze.h"
+#include "assay/report.h"
+
+static const char hyperfine[] =
+    "{\"results\": [{\"command\": \"a\", \"parameters\": {\"n\": \"1\"}, \"times\": "
+    "[1, 1.1, 1, 1.2, 1, 1.1, 1.05, 1, 1.2, 1, 1.1]}, {\"command\": \"b\", \"times\": [1]}]}";
+static const char google[] =
+    "{\"context\": {\"num_cpus\": 2}, \"benchmarks\": [{\"name\": \"b\", \"real_time\": 1, "
+    "\"time_unit\": \"s\"}]}";
+static const char pyperf[] = "{\"version\": \"1.0\", \"metadata\": {\"name\": \"b\", \"hostname\": "
+                             "\"h\"}, \"benchmarks\": [{\"runs\": [{\"values\": [1, 2]}]}]}";
+
+static assay_status compare(assay_record *const *records, assay_error *error)
+{
+    static const char *const origins[] = {"a", "b", "c"};
+    assay_record *compared = NULL;
+    assay_status status = assay_compare_records((const assay_record *const *)records, origins, 3,
+                                                NULL, error, &compared);
+    if (status == ASSAY_OK && (compared->comparison_count != 2 || compared->difference_count < 2))
+        status = ASSAY_E_STATE;
+    FILE *stream = status == ASSAY_OK ? fopen("/dev/null", "w") : NULL;
+    if (stream != NULL) {
+        status = assay_report_comparisons(compared, stream, error);
+        fclose(stream);
+    } else if (status == ASSAY_OK) {
+        status = ASSAY_E_MEMORY;
+    }
+    assay_record_free(compared);
+    return status;
+}
+
+static assay_status run(void)
+{
+    static const char *const texts[] = {hyperfine, google, pyperf};
+    assay_record *records[3] = {NULL, NULL, NULL};
+    assay_error error = {0};
+    assay_status status = ASSAY_OK;
+    for (size_t i = 0; i < 3 && status == ASSAY_OK; i++)
+        status = assay_record_import(texts[i], strlen(texts[i]), &error, &records[i]);
+    if (status == ASSAY_OK)
+        status = assay_compare_record(records[0], NULL);
+    if (status == ASSAY_OK)
+        status = compare(records, &error);
+    for (size_t i = 0; i < 3; i++)
+        assay_record_free(records[i]);
+    return status;
+}
+
+const fault_scenario fault_compare = {"compare", run, NULL};
