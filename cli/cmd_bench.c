@@ -72,7 +72,7 @@ static const option bench_options[] = {
      offsetof(bench_settings, pin)},
     {"precision", 'p', OPTION_SHARE, "SHARE",
      "Stop when the 95 % interval is this narrow on either side: of the mean for one command "
-     "(default 1%), of the ratio for several (default half the margin).",
+     "(default 1%), of the ratio for several (default a third of the margin).",
      offsetof(bench_settings, precision)},
     {"prepare", 0, OPTION_TEXT, "STRING", "Run before each run of a command, untimed.",
      offsetof(bench_settings, prepare)},
@@ -162,8 +162,14 @@ static int sample(const bench_settings *settings, const assay_subject *subjects,
 
 static int judge(const bench_settings *settings, assay_record *record)
 {
+    assay_compare_options options;
+    assay_compare_options_init(&options);
+    if (settings->margin > 0)
+        options.margin = settings->margin;
     record->name = assay_record_text(record, settings->name);
     assay_status status = describe_record(record);
+    if (status == ASSAY_OK && record->subject_count > 1)
+        status = assay_compare_record(record, &options);
     if (status == ASSAY_OK && (settings->name == NULL || record->name != NULL))
         return EX_OK;
     message_error("assay bench: %s", assay_status_message(status));

@@ -25,9 +25,9 @@
  *   disturbed  A sample is disturbed if during it the thread was switched out against its will, or
  *              waited for a page from storage, or the hypervisor took more than 5 % of the
  *              machine's time (looked at every 10 ms or longer). A round with a disturbed sample is
- *              left out whole and counted for the subject that was disturbed. If more than half of
- *              the rounds would go, none does.
- *   looks      At 30, 45, 68, ... rounds, so that repeated looking costs no coverage.
+ *              left out whole and counted for the subject that was switched out or waited. If more
+ * than half of the rounds would go, none does. looks      At 30, 45, 68, ... rounds, so that
+ * repeated looking costs no coverage.
  *
  * Threads: subjects run in the calling thread; one sampling at a time for each processor, or they
  * measure each other. Prints nothing.
@@ -118,8 +118,8 @@ typedef struct assay_sampling_progress {
 typedef struct assay_sampling_options {
     size_t struct_size;        /* set by the caller */
     double budget_seconds;     /* default 5; once spent, the round under way is finished */
-    double precision;          /* half width of the 95 % interval, relative. Default: 0.01 of the
-                                  mean for one subject; half the margin of the ratio for several */
+    double precision;          /* half width of the 95 % interval, relative. Default: for one
+                                  subject 0.01 of the mean, for several a third of the margin */
     double margin;             /* of the comparison to come; default 0.01 */
     double min_sample_seconds; /* default 200e-6 */
     uint64_t seed;             /* of the order; 0 is a seed like any other */

@@ -112,26 +112,46 @@ static double binomial_tail(uint64_t successes, uint64_t trials, double probabil
     return sum;
 }
 
+/* For how long a subject could be disturbed: who runs longer is hit more often, and that is no
+ * fault of his. Processor time where it is known, for who sleeps is not switched out. */
+static double exposure(const assay_record_subject *subject, bool processor)
+{
+    double tried = (double)subject->sample_count + (double)subject->rejected_samples, sum = 0;
+    for (size_t i = 0; i < subject->sample_count; i++)
+        sum += subject->samples_seconds[i];
+    double mean = processor ? subject->user_seconds.value + subject->sys_seconds.value
+                            : sum / (double)subject->sample_count;
+    return tried * mean * (subject->iterations > 0 ? (double)subject->iterations : 1);
+}
+
+static bool knows_processor_time(const assay_record_subject *subject)
+{
+    return subject->user_seconds.validity == ASSAY_VALID &&
+           subject->sys_seconds.validity == ASSAY_VALID;
+}
+
 /* Were the disturbances shared out by chance? */
 static void look_at_disturbances(assay__contrast *contrast, const assay_record_subject *baseline,
                                  const assay_record_subject *candidate)
 {
     uint64_t on_baseline = baseline->disturbed_samples;
     uint64_t on_candidate = candidate->disturbed_samples;
-    double tried_baseline = (double)baseline->sample_count + (double)baseline->rejected_samples;
-    double tried_candidate = (double)candidate->sample_count + (double)candidate->rejected_samples;
+    bool processor = knows_processor_time(baseline) && knows_processor_time(candidate);
+    double exposed_baseline = exposure(baseline, processor);
+    double exposed_candidate = exposure(candidate, processor);
     uint64_t total = on_baseline + on_candidate;
-    if (total == 0 || total < on_baseline || tried_baseline <= 0 || tried_candidate <= 0)
+    if (total == 0 || total < on_baseline || !(exposed_baseline > 0) || !(exposed_candidate > 0))
         return;
-    double share = tried_candidate / (tried_baseline + tried_candidate);
+    double share = exposed_candidate / (exposed_baseline + exposed_candidate);
     double above = binomial_tail(on_candidate, total, share);
     double below = binomial_tail(on_baseline, total, 1 - share);
+    bool candidate_more = above < below;
     if (2 * fmin(above, below) < IMBALANCE_RISK)
         forbid(contrast, "the %s was disturbed clearly more often: %llu times, the %s %llu times",
-               on_candidate > on_baseline ? "candidate" : "baseline",
-               (unsigned long long)(on_candidate > on_baseline ? on_candidate : on_baseline),
-               on_candidate > on_baseline ? "baseline" : "candidate",
-               (unsigned long long)(on_candidate > on_baseline ? on_baseline : on_candidate));
+               candidate_more ? "candidate" : "baseline",
+               (unsigned long long)(candidate_more ? on_candidate : on_baseline),
+               candidate_more ? "baseline" : "candidate",
+               (unsigned long long)(candidate_more ? on_baseline : on_candidate));
 }
 
 /* How many independent observations the series is worth: its variance over that of its mean. */

@@ -124,6 +124,8 @@ assay_status assay_report_bench(const assay_record *record, FILE *stream, assay_
             fputc('\n', stream);
         print_subject(&record->subjects[i], stream);
     }
-    (void)error;
-    return ASSAY_OK;
+    if (record->comparison_count == 0)
+        return ASSAY_OK;
+    fputc('\n', stream);
+    return assay_report_comparisons(record, stream, error);
 }

@@ -30,7 +30,7 @@ static const assay__shot *shots_of(const assay__sampler *sampler, size_t round)
 static bool round_disturbed(const assay__sampler *sampler, size_t round)
 {
     for (size_t i = 0; i < sampler->count; i++)
-        if (shots_of(sampler, round)[i].disturbed)
+        if (shots_of(sampler, round)[i].disturbed || shots_of(sampler, round)[i].stolen)
             return true;
     return false;
 }

@@ -91,7 +91,7 @@ static assay_status fill_time(assay_record_subject *to)
     if (status != ASSAY_OK)
         return status;
     to->mean_seconds = summary.mean;
-    to->low_seconds = (assay_reading){interval.low, interval.validity};
+    to->low_seconds = (assay_reading){fmax(interval.low, 0), interval.validity};
     to->high_seconds = (assay_reading){interval.high, interval.validity};
     to->median_seconds = summary.median;
     to->std_seconds = summary.std;

@@ -22,6 +22,9 @@ static const uint64_t max_iterations = (uint64_t)1 << 40;
  * threads cause a few a second everywhere, a competitor for the processor hundreds. */
 static const double switches_per_second = 10.0;
 
+/* Ten of the kernel's ticks at their longest. */
+static const double usage_least_seconds = 0.1;
+
 /* Stolen time is counted by the kernel in ticks of 10 ms, over all processors. */
 static const double steal_window_seconds = 0.010;
 static const double steal_share = 0.05;
@@ -73,16 +76,20 @@ static assay_status time_run(const assay__sampler *sampler, const assay_subject 
     return status;
 }
 
+/* The kernel brings a running thread's user and system time up to date at its ticks: for samples
+ * that are not much longer than one the figures would be of other samples. The peak of resident
+ * memory is the whole process's and says nothing about a subject. */
 static void take_usage(assay_sample *sample, const struct rusage *before,
                        const struct rusage *after)
 {
+    sample->involuntary_switches = assay_reading_of((double)(after->ru_nivcsw - before->ru_nivcsw));
+    sample->major_faults = assay_reading_of((double)(after->ru_majflt - before->ru_majflt));
+    if (sample->seconds < usage_least_seconds)
+        return;
     sample->user_seconds =
         assay_reading_of(seconds_of(after->ru_utime) - seconds_of(before->ru_utime));
     sample->sys_seconds =
         assay_reading_of(seconds_of(after->ru_stime) - seconds_of(before->ru_stime));
-    sample->peak_rss_bytes = assay_reading_of((double)after->ru_maxrss * 1024);
-    sample->involuntary_switches = assay_reading_of((double)(after->ru_nivcsw - before->ru_nivcsw));
-    sample->major_faults = assay_reading_of((double)(after->ru_majflt - before->ru_majflt));
 }
 
 static assay_status measure(const assay__sampler *sampler, const assay_subject *subject,
@@ -169,7 +176,7 @@ void assay__sampler_check_steal(assay__sampler *sampler)
         steal.value - sampler->steal_seconds > steal_share * window * sampler->processors)
         for (size_t i = sampler->steal_from * sampler->count; i < sampler->rounds * sampler->count;
              i++)
-            sampler->shots[i].disturbed = true;
+            sampler->shots[i].stolen = true;
     sampler->steal_known = known;
     sampler->steal_seconds = steal.value;
     sampler->steal_checked_seconds = now;

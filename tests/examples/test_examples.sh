@@ -28,6 +28,8 @@ shows scope "^\\[Performance\\] allocate and sieve: ${number}s, CPU [+-][0-9.]+M
 shows function_scope "^\\[Performance\\] data processing: ${number}s" '^mean +300 '
 shows bottleneck '^⚠️  BOTTLENECK: data_loading \([0-9.]+%\)$' '^⚠️  High variance \([0-9.]+x\)' \
     '^ +- use more loader workers$' '^Optimal batch size: [0-9]+ \(' '^SPEEDUP ANALYSIS$'
+shows benchmark '^naive$' '^unrolled$' "^  mean +$number [mµn]s ± $number %" '^  samples .*iterations; ' \
+    '^naive +unrolled .*(faster|slower|same|inconclusive)$'
 shows training_loop "^  Batch 0: ${number}s, CPU [0-9.]+MB, loss=0\\.[0-9]{6}\$" \
     "^  Epoch end: ${number}s total, CPU " "^  Batch timing: avg=${number}s, min=${number}s, max=" \
     '^epoch ' '^  batch ' '^    forward ' '^batch +150 '

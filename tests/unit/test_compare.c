@@ -300,15 +300,15 @@ static void test_uneven_disturbances(void **state)
     (void)state;
     assay_record *record = with_sample(2e-3, MANY);
     interleave(record);
-    record->subjects[0].rejected_samples = record->subjects[1].rejected_samples = 20;
-    record->subjects[0].disturbed_samples = 6; /* 6 of 20: chance does worse in 11 % */
-    record->subjects[1].disturbed_samples = 14;
+    record->subjects[0].rejected_samples = record->subjects[1].rejected_samples = 40;
+    record->subjects[0].disturbed_samples = 8; /* runs half as long: chance does worse in 9 % */
+    record->subjects[1].disturbed_samples = 32;
     assert_int_equal(compare(record, 0.01, false)->verdict, ASSAY_VERDICT_SLOWER);
-    record->subjects[0].disturbed_samples = 3; /* 3 of 20: in 0.26 % */
-    record->subjects[1].disturbed_samples = 17;
+    record->subjects[0].disturbed_samples = 3; /* in 0.02 % */
+    record->subjects[1].disturbed_samples = 37;
     check_forbidden(
         record, true,
-        "the candidate was disturbed clearly more often: 17 times, the baseline 3 times");
+        "the candidate was disturbed clearly more often: 37 times, the baseline 3 times");
 }
 
 static void test_series_that_remember_too_well(void **state)

@@ -1,0 +1,262 @@
+/* Live comparisons: how often identical subjects are called different, and a slower one slower.
+ *
+ *     compare_live [COMPARISONS [TRIALS]]        default 200 and 5; the full form is 2000 and 50
+ *
+ * A/A: two subjects that run the very same function, 0.25 s for each comparison, while one process
+ * for each processor computes and pauses for 10 to 300 ms at a time. Bar: 1 % called different.
+ *
+ * Power: the second subject does 2 % more work, margin 1 %, at most 10 s. Bar: found in 90 %. The
+ * bar is for noise up to 5 % within pairs; the noise met is printed, and beyond it the row has no
+ * bar.
+ *
+ * Beside us, on a part of the A/A runs, the methods others offer, with as many samples of the same
+ * subjects, one subject after the other as those tools run them: the U test of Google Benchmark's
+ * compare.py and the Welch test of hyperfine's scripts, both at 5 %. */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <assay/assay.h>
+
+enum { AA_DEFAULT = 200, TRIALS_DEFAULT = 5, PEER_EVERY = 5, PEER_SAMPLES = 50, MAX_HOGS = 64 };
+
+static const double aa_seconds = 0.25, power_seconds = 10.0, slowdown = 0.02;
+
+typedef struct work {
+    unsigned steps;
+    double state;
+} work;
+
+/* A chain of dependent operations: its time is proportional to `steps`, and to nothing else. */
+static assay_status chain(void *context, uint64_t iterations)
+{
+    work *w = context;
+    for (uint64_t i = 0; i < iterations; i++) {
+        double x = w->state;
+        for (unsigned k = 0; k < w->steps; k++) {
+            x = x * 0.999 + 0.001;
+            __asm__ volatile("" : "+x"(x));
+        }
+        w->state = x;
+    }
+    return ASSAY_OK;
+}
+
+/* ---- The competition ------------------------------------------------------------------------ */
+
+static double now_seconds(void)
+{
+    return assay_clock_seconds(assay_clock_default());
+}
+
+static double between(unsigned *seed, double low, double high)
+{
+    return low + (high - low) * (double)rand_r(seed) / (double)RAND_MAX;
+}
+
+_Noreturn static void compete(unsigned seed)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    volatile double sink = 0;
+    for (;;) {
+        double until = now_seconds() + between(&seed, 0.01, 0.3);
+        while (now_seconds() < until)
+            for (int i = 0; i < 1000; i++)
+                sink = sink + 1;
+        double pause = between(&seed, 0.01, 0.3);
+        struct timespec time = {.tv_nsec = (long)(pause * 1e9)};
+        nanosleep(&time, NULL);
+    }
+}
+
+static size_t start_hogs(pid_t *hogs)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t count = processors > 0 && processors < MAX_HOGS ? (size_t)processors : MAX_HOGS;
+    for (size_t i = 0; i < count; i++)
+        if ((hogs[i] = fork()) == 0)
+            compete((unsigned)i + 1);
+    return count;
+}
+
+static void stop_hogs(const pid_t *hogs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (hogs[i] > 0) {
+            kill(hogs[i], SIGKILL);
+            waitpid(hogs[i], NULL, 0);
+        }
+}
+
+/* ---- One comparison ------------------------------------------------------------------------- */
+
+typedef struct finding {
+    assay_verdict verdict;
+    double noise; /* standard deviation of the log ratio within pairs */
+    double seconds;
+} finding;
+
+static double pair_noise(const assay_record *record)
+{
+    const assay_record_subject *a = &record->subjects[0], *b = &record->subjects[1];
+    double sum = 0, squares = 0, count = (double)a->sample_count;
+    for (size_t i = 0; i < a->sample_count; i++) {
+        double ratio = log(b->samples_seconds[i] / a->samples_seconds[i]);
+        sum += ratio;
+        squares += ratio * ratio;
+    }
+    return count > 1 ? sqrt(fmax(squares - sum * sum / count, 0) / (count - 1)) : 0;
+}
+
+static int compare(double more, double budget_seconds, uint64_t seed, finding *found)
+{
+    work works[2] = {{10000, 0.5}, {(unsigned)(10000 * (1 + more)), 0.5}};
+    assay_subject subjects[2] = {ASSAY_SUBJECT_INIT, ASSAY_SUBJECT_INIT};
+    assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
+    assay_record *record = NULL;
+    assay_error error = {0};
+    for (int i = 0; i < 2; i++) {
+        subjects[i].name = i == 0 ? "baseline" : "candidate";
+        subjects[i].run = chain;
+        subjects[i].context = &works[i];
+    }
+    options.budget_seconds = budget_seconds;
+    options.seed = seed;
+    double start = now_seconds();
+    if (assay_sampling_run(subjects, 2, &options, &error, &record) != ASSAY_OK ||
+        assay_compare_record(record, NULL) != ASSAY_OK) {
+        fprintf(stderr, "%s\n", error.message);
+        assay_record_free(record);
+        return -1;
+    }
+    *found = (finding){record->comparisons[0].verdict, pair_noise(record), now_seconds() - start};
+    assay_record_free(record);
+    return 0;
+}
+
+/* ---- What others do ------------------------------------------------------------------------- */
+
+static int sample_alone(double *times)
+{
+    work w = {10000, 0.5};
+    for (int i = 0; i < PEER_SAMPLES; i++) {
+        double start = now_seconds();
+        if (chain(&w, 40) != ASSAY_OK)
+            return -1;
+        times[i] = now_seconds() - start;
+    }
+    return 0;
+}
+
+static int ascending(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* Normal approximation, as scipy takes it from 9 samples on; times hardly tie. */
+static bool u_test_differs(const double *a, const double *b)
+{
+    double n = PEER_SAMPLES, u = 0;
+    for (int i = 0; i < PEER_SAMPLES; i++)
+        for (int k = 0; k < PEER_SAMPLES; k++)
+            u += a[i] > b[k] ? 1 : a[i] < b[k] ? 0 : 0.5;
+    return fabs(u - n * n / 2) / sqrt(n * n * (2 * n + 1) / 12) > 1.96;
+}
+
+static bool welch_differs(const double *a, const double *b)
+{
+    double mean[2] = {0}, error[2] = {0}, n = PEER_SAMPLES;
+    const double *sides[] = {a, b};
+    for (int s = 0; s < 2; s++) {
+        for (int i = 0; i < PEER_SAMPLES; i++)
+            mean[s] += sides[s][i] / n;
+        for (int i = 0; i < PEER_SAMPLES; i++)
+            error[s] += pow(sides[s][i] - mean[s], 2) / (n - 1) / n;
+    }
+    return fabs(mean[0] - mean[1]) / sqrt(error[0] + error[1]) > 1.99;
+}
+
+/* ---- The figures ---------------------------------------------------------------------------- */
+
+static void row(const char *name, double value, const char *unit, double bar, bool ok)
+{
+    printf("{\"name\": \"%s\", \"value\": %.3f, \"unit\": \"%s\", ", name, value, unit);
+    if (bar >= 0)
+        printf("\"bar\": %g, \"ok\": %s}\n", bar, ok ? "true" : "false");
+    else
+        printf("\"bar\": null, \"ok\": true}\n");
+    fflush(stdout);
+}
+
+static int identical_subjects(long count)
+{
+    long verdicts[4] = {0}, peers = 0, u_different = 0, welch_different = 0;
+    pid_t hogs[MAX_HOGS];
+    size_t hog_count = start_hogs(hogs);
+    int status = 0;
+    for (long i = 0; i < count && status == 0; i++) {
+        double a[PEER_SAMPLES], b[PEER_SAMPLES];
+        finding found;
+        status = compare(0, aa_seconds, (uint64_t)i, &found);
+        if (status == 0)
+            verdicts[found.verdict]++;
+        if (status != 0 || i % PEER_EVERY != 0 || sample_alone(a) != 0 || sample_alone(b) != 0)
+            continue;
+        peers++;
+        u_different += u_test_differs(a, b);
+        welch_different += welch_differs(a, b);
+    }
+    stop_hogs(hogs, hog_count);
+    if (status != 0)
+        return 1;
+    double all = (double)count / 100;
+    double different =
+        (double)(verdicts[ASSAY_VERDICT_FASTER] + verdicts[ASSAY_VERDICT_SLOWER]) / all;
+    row("compare: identical subjects called different, live", different, "%", 1, different <= 1);
+    row("compare: ... called the same", (double)verdicts[ASSAY_VERDICT_SAME] / all, "%", -1, true);
+    row("peer: ... by the U test of Google Benchmark's compare.py",
+        100 * (double)u_different / (double)peers, "%", -1, true);
+    row("peer: ... by the Welch test of hyperfine's scripts",
+        100 * (double)welch_different / (double)peers, "%", -1, true);
+    return different > 1;
+}
+
+static int slower_subject(long trials)
+{
+    long slower = 0;
+    double noise[1024], seconds = 0;
+    for (long i = 0; i < trials; i++) {
+        finding found;
+        if (compare(slowdown, power_seconds, (uint64_t)i, &found) != 0)
+            return 1;
+        slower += found.verdict == ASSAY_VERDICT_SLOWER;
+        noise[i] = found.noise;
+        seconds += found.seconds / (double)trials;
+    }
+    qsort(noise, (size_t)trials, sizeof *noise, ascending);
+    double share = 100 * (double)slower / (double)trials, typical = noise[trials / 2];
+    bool quiet = typical <= 0.05;
+    row("compare: a true slowdown of 2 % found, 10 s", share, "%", quiet ? 90 : -1, share >= 90);
+    row("compare: ... noise within its pairs", 100 * typical, "%", -1, true);
+    row("compare: ... time it took", seconds, "s", -1, true);
+    return quiet && share < 90;
+}
+
+int main(int argc, char **argv)
+{
+    long comparisons = argc > 1 ? strtol(argv[1], NULL, 10) : AA_DEFAULT;
+    long trials = argc > 2 ? strtol(argv[2], NULL, 10) : TRIALS_DEFAULT;
+    if (comparisons < 0 || trials < 0 || trials > 1024) {
+        fprintf(stderr, "usage: compare_live [COMPARISONS [TRIALS]], at most 1024 trials\n");
+        return 2;
+    }
+    int missed = comparisons > 0 && identical_subjects(comparisons);
+    missed += trials > 0 && slower_subject(trials);
+    return missed > 0;
+}
