@@ -220,10 +220,10 @@ static int identical_subjects(long count)
         (double)(verdicts[ASSAY_VERDICT_FASTER] + verdicts[ASSAY_VERDICT_SLOWER]) / all;
     row("compare: identical subjects called different, live", different, "%", 1, different <= 1);
     row("compare: ... called the same", (double)verdicts[ASSAY_VERDICT_SAME] / all, "%", -1, true);
-    row("peer: ... by the U test of Google Benchmark's compare.py",
-        100 * (double)u_different / (double)peers, "%", -1, true);
-    row("peer: ... by the Welch test of hyperfine's scripts",
-        100 * (double)welch_different / (double)peers, "%", -1, true);
+    row("peer method: ... by a U test at 5 %", 100 * (double)u_different / (double)peers, "%", -1,
+        true);
+    row("peer method: ... by a Welch test at 5 %", 100 * (double)welch_different / (double)peers,
+        "%", -1, true);
     return different > 1;
 }
 
