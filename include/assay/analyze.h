@@ -203,6 +203,22 @@ typedef struct assay_convergence_summary {
 ASSAY_API ASSAY_MUST_USE assay_status assay_convergence_summarize(
     const assay_convergence *trainings, size_t count, assay_convergence_summary *summary);
 
+/* A speed-up and whether to believe it. */
+typedef struct assay_speedup_verdict {
+    assay_reading ratio;     /* baseline time / this time: above 1 is faster than the baseline */
+    assay_reading low, high; /* of the ratio */
+    assay_verdict verdict;   /* by the rule of assay_compare_subjects: of the candidate */
+    char reason[256];        /* why a verdict is inconclusive; else a remark or empty */
+} assay_speedup_verdict;
+
+/* From repeated timings of both, in the order they were measured. `alternating`: the i-th of one
+ * was measured next to the i-th of the other, so that what disturbed both cancels (counts must be
+ * equal, else ASSAY_E_ARGUMENT). Too few timings, or such that are no times, are an inconclusive
+ * verdict with the reason. Needs memory. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_speedup_compare(
+    const double *baseline_seconds, size_t baseline_count, const double *candidate_seconds,
+    size_t candidate_count, bool alternating, assay_speedup_verdict *verdict);
+
 /* Batches told apart by how far they lie from the others. */
 typedef struct assay_batch_variance {
     size_t batches;

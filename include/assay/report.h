@@ -180,6 +180,11 @@ ASSAY_API assay_status assay_print_warmup_detection(const assay_warmup *warmup,
                                                     const assay_warmup_detection *detection,
                                                     FILE *stream, const char *model_name);
 
+/* "SIREN                :  1.67x faster (1.620x … 1.720x)", as a line of the speed-up analysis with
+ * its interval, and the verdict with its reason on the next line. */
+ASSAY_API assay_status assay_print_speedup_verdict(const assay_speedup_verdict *verdict,
+                                                   FILE *stream, const char *name);
+
 /* How many of the trainings got to the threshold, and after how much time and how many epochs;
  * trainings that never did are said, not guessed. */
 ASSAY_API assay_status assay_print_convergence(const assay_convergence_summary *summary,

@@ -1,7 +1,9 @@
 #include <math.h>
+#include <string.h>
 
 #include "assay/analyze.h"
 #include "base/error.h"
+#include "base/text.h"
 
 /* The place of the named entry, of the slowest for NULL, or `count` when there is none. */
 static size_t find_baseline(const assay_timers *timers, const char *baseline, size_t count)
@@ -67,4 +69,60 @@ assay_status assay_best_configuration(const assay_timers *timers, size_t *index)
         return ASSAY_E_DATA;
     *index = best;
     return ASSAY_OK;
+}
+
+static assay_record_subject subject_of(const char *name, const double *seconds, size_t count,
+                                       const uint32_t *rounds)
+{
+    assay_record_subject subject;
+    assay_record_subject_init(&subject);
+    subject.name = name;
+    subject.samples_seconds = seconds;
+    subject.sample_count = count;
+    subject.rounds = rounds;
+    return subject;
+}
+
+static assay_reading inverse(assay_reading ratio)
+{
+    if (ratio.validity != ASSAY_VALID)
+        return ratio;
+    return ratio.value > 0.0 ? assay_reading_of(1.0 / ratio.value)
+                             : assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
+}
+
+assay_status assay_speedup_compare(const double *baseline_seconds, size_t baseline_count,
+                                   const double *candidate_seconds, size_t candidate_count,
+                                   bool alternating, assay_speedup_verdict *verdict)
+{
+    if (alternating && baseline_count != candidate_count)
+        return ASSAY_E_ARGUMENT;
+    assay_record *record = NULL;
+    uint32_t *rounds = NULL;
+    assay_record_comparison found;
+    assay_status status = assay_record_new(&record);
+    if (status == ASSAY_OK && alternating) {
+        rounds = assay_record_allocate(record, baseline_count + 1, sizeof *rounds);
+        status = rounds != NULL ? ASSAY_OK : ASSAY_E_MEMORY;
+    }
+    for (size_t i = 0; rounds != NULL && i < baseline_count; i++)
+        rounds[i] = (uint32_t)i;
+    if (status == ASSAY_OK) {
+        const assay_record_subject baseline =
+            subject_of("baseline", baseline_seconds, baseline_count, rounds);
+        const assay_record_subject candidate =
+            subject_of("candidate", candidate_seconds, candidate_count, rounds);
+        status = assay_compare_subjects(record, &baseline, &candidate, NULL, &found);
+    }
+    if (status == ASSAY_OK) {
+        *verdict = (assay_speedup_verdict){.ratio = inverse(found.ratio),
+                                           .low = inverse(found.high),
+                                           .high = inverse(found.low),
+                                           .verdict = found.verdict};
+        if (found.reason != NULL)
+            assay__text_copy_name(verdict->reason, sizeof verdict->reason, found.reason,
+                                  strlen(found.reason));
+    }
+    assay_record_free(record);
+    return status;
 }

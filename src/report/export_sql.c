@@ -24,8 +24,9 @@ static const char schema[] =
     "  seconds DOUBLE PRECISION\n"
     ");\n"
     "CREATE TABLE IF NOT EXISTS assay_comparisons (\n"
-    "  created TEXT, hostname TEXT, baseline TEXT, candidate TEXT, ratio DOUBLE PRECISION,\n"
-    "  low DOUBLE PRECISION, high DOUBLE PRECISION, verdict TEXT, reason TEXT\n"
+    "  created TEXT, hostname TEXT, baseline TEXT, baseline_origin TEXT, candidate TEXT,\n"
+    "  candidate_origin TEXT, ratio DOUBLE PRECISION, low DOUBLE PRECISION,\n"
+    "  high DOUBLE PRECISION, verdict TEXT, reason TEXT\n"
     ");\n";
 
 static void quote(assay__buffer *sql, const char *text)
@@ -122,7 +123,9 @@ static void comparison_rows(assay__buffer *sql, const assay_record *record)
         const assay_record_comparison *shown = &record->comparisons[i];
         begin_row(sql, "assay_comparisons", record);
         text(sql, shown->baseline);
+        text(sql, shown->baseline_origin);
         text(sql, shown->candidate);
+        text(sql, shown->candidate_origin);
         number(sql, shown->ratio);
         number(sql, shown->low);
         number(sql, shown->high);

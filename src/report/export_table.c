@@ -169,14 +169,24 @@ static void markdown_subject(assay__buffer *table, const assay__export_item *ite
     assay__buffer_printf(table, " | %zu |\n", item->count);
 }
 
+/* A subject of a comparison, with the file it comes from where there are several. */
+static void compared(assay__buffer *table, const char *name, const char *origin)
+{
+    code(table, name != NULL ? name : "");
+    if (origin != NULL) {
+        assay__buffer_append_text(table, " in ");
+        code(table, origin);
+    }
+}
+
 static void markdown_comparison(assay__buffer *table, const assay_record_comparison *shown)
 {
     char ratio[ASSAY__CELL_BYTES], low[ASSAY__CELL_BYTES], high[ASSAY__CELL_BYTES];
     const char *verdict = assay_verdict_text(shown->verdict);
     assay__buffer_append_text(table, "| ");
-    code(table, shown->candidate != NULL ? shown->candidate : "");
+    compared(table, shown->candidate, shown->candidate_origin);
     assay__buffer_append_text(table, " | ");
-    code(table, shown->baseline != NULL ? shown->baseline : "");
+    compared(table, shown->baseline, shown->baseline_origin);
     assay__buffer_printf(
         table, " | %s | %s … %s | %s |\n", assay__cell_reading(ratio, shown->ratio, 4, 12),
         assay__cell_reading(low, shown->low, 4, 12), assay__cell_reading(high, shown->high, 4, 12),

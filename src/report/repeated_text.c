@@ -170,3 +170,40 @@ assay_status assay_print_batch_variance(const assay_batch_variance *variance, FI
     }
     return assay__table_print(&text, stream);
 }
+
+/* "SIREN                :  1.67x faster (1.62x … 1.72x)" */
+static void append_speedup(assay__buffer *table, const char *name,
+                           const assay_speedup_verdict *shown)
+{
+    char ratio[ASSAY__CELL_BYTES], low[ASSAY__CELL_BYTES], high[ASSAY__CELL_BYTES];
+    const bool slower = shown->ratio.validity == ASSAY_VALID && shown->ratio.value < 1.0;
+    assay__cell_name(table, name, "", 0, 21);
+    if (shown->ratio.validity != ASSAY_VALID) {
+        assay__buffer_append_text(table, ":   n/a");
+        return;
+    }
+    assay__buffer_printf(
+        table, ": %5sx %s",
+        assay__cell_number(ratio, slower ? 1.0 / shown->ratio.value : shown->ratio.value, 2, 8),
+        slower                     ? "slower"
+        : shown->ratio.value > 1.0 ? "faster"
+                                   : "as fast");
+    if (shown->low.validity == ASSAY_VALID && shown->high.validity == ASSAY_VALID)
+        assay__buffer_printf(
+            table, " (%sx … %sx)",
+            assay__cell_number(low, slower ? 1.0 / shown->high.value : shown->low.value, 3, 8),
+            assay__cell_number(high, slower ? 1.0 / shown->low.value : shown->high.value, 3, 8));
+}
+
+assay_status assay_print_speedup_verdict(const assay_speedup_verdict *verdict, FILE *stream,
+                                         const char *name)
+{
+    assay__buffer table;
+    assay__buffer_init(&table, ASSAY__TABLE_MAX_BYTES);
+    append_speedup(&table, name, verdict);
+    assay__buffer_printf(&table, "\n  Verdict: %s", assay_verdict_text(verdict->verdict));
+    if (verdict->reason[0] != '\0')
+        assay__buffer_printf(&table, " (%s)", verdict->reason);
+    assay__buffer_append_text(&table, "\n");
+    return assay__table_print(&table, stream);
+}

@@ -111,6 +111,7 @@ static assay_status judge(FILE *sink)
     assay_batch_variance variance;
     assay_warmup warmup;
     assay_warmup_detection detection;
+    assay_speedup_verdict speedup;
     assay_status status = assay_convergence_analyze(losses, seconds, 2, 0.5, &training);
     if (status == ASSAY_OK)
         status = assay_convergence_summarize(&training, 1, &convergence);
@@ -126,6 +127,10 @@ static assay_status judge(FILE *sink)
         status = assay_warmup_detect(seconds, 10, &detection);
     if (status == ASSAY_OK)
         status = assay_print_warmup_detection(&warmup, &detection, sink, "model");
+    if (status == ASSAY_OK)
+        status = assay_speedup_compare(seconds, 10, seconds, 10, true, &speedup);
+    if (status == ASSAY_OK)
+        status = assay_print_speedup_verdict(&speedup, sink, "model");
     return status;
 }
 

@@ -80,6 +80,7 @@ static inline assay_record *export_sample(void)
     assay_record_comparison comparison;
     assay_record_comparison_init(&comparison);
     comparison.baseline = "plain";
+    comparison.candidate_origin = "new|.json";
     comparison.candidate = "sort, \"it's\" | `x`";
     comparison.ratio = assay_reading_of(1.75);
     comparison.low = assay_reading_of(1.5);

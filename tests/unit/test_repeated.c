@@ -97,6 +97,63 @@ static void test_warmup_bad_input(void **state)
     assert_int_equal(assay_warmup_detect(bad, 2, &found), ASSAY_E_ARGUMENT);
 }
 
+/* ---- speed-up -------------------------------------------------------------------------------- */
+
+enum { TIMINGS = 100 };
+
+/* Alternating timings; `shared` disturbs both of a pair alike. */
+static assay_speedup_verdict speedup(double baseline, double candidate, double shared,
+                                     bool alternating)
+{
+    double first[TIMINGS], second[TIMINGS];
+    uint64_t random = 21;
+    for (size_t i = 0; i < TIMINGS; i++) {
+        double disturbance = 1.0 + noise(&random, shared);
+        first[i] = baseline * (disturbance + noise(&random, 0.002));
+        second[i] = candidate * (disturbance + noise(&random, 0.002));
+    }
+    assay_speedup_verdict found;
+    assert_int_equal(assay_speedup_compare(first, TIMINGS, second, TIMINGS, alternating, &found),
+                     ASSAY_OK);
+    return found;
+}
+
+static void test_speedup_with_interval(void **state)
+{
+    (void)state;
+    const assay_speedup_verdict found = speedup(0.5, 0.4, 0.01, true);
+    assert_int_equal(found.verdict, ASSAY_VERDICT_FASTER);
+    assert_true(found.low.value < 1.25 && found.high.value > 1.25);
+    assert_true(found.low.value > 1.24 && found.high.value < 1.26);
+    assert_int_equal(speedup(0.4, 0.5, 0.01, true).verdict, ASSAY_VERDICT_SLOWER);
+    assert_int_equal(speedup(0.5, 0.5, 0.002, true).verdict, ASSAY_VERDICT_SAME);
+}
+
+/* 3 % within noise of 20 %: told apart only if the pairs are known to be pairs. */
+static void test_alternating_timings_are_paired(void **state)
+{
+    (void)state;
+    assert_int_equal(speedup(0.515, 0.5, 0.2, true).verdict, ASSAY_VERDICT_FASTER);
+    const assay_speedup_verdict unpaired = speedup(0.515, 0.5, 0.2, false);
+    assert_int_equal(unpaired.verdict, ASSAY_VERDICT_INCONCLUSIVE);
+    assert_true(unpaired.reason[0] != '\0');
+}
+
+static void test_speedup_bad_input(void **state)
+{
+    (void)state;
+    const double seconds[] = {1.0, 2.0, NAN};
+    assay_speedup_verdict found;
+    assert_int_equal(assay_speedup_compare(seconds, 1, seconds, 1, false, &found), ASSAY_OK);
+    assert_int_equal(found.verdict, ASSAY_VERDICT_INCONCLUSIVE);
+    assert_true(found.reason[0] != '\0');
+    assert_int_equal(assay_speedup_compare(NULL, 0, NULL, 0, true, &found), ASSAY_OK);
+    assert_int_equal(found.verdict, ASSAY_VERDICT_INCONCLUSIVE);
+    assert_int_equal(assay_speedup_compare(seconds, 3, seconds, 3, false, &found), ASSAY_OK);
+    assert_int_equal(found.verdict, ASSAY_VERDICT_INCONCLUSIVE);
+    assert_int_equal(assay_speedup_compare(seconds, 1, seconds, 2, true, &found), ASSAY_E_ARGUMENT);
+}
+
 /* ---- convergence ----------------------------------------------------------------------------- */
 
 /* A training of epochs of one second each that gets to the threshold in epoch `reached`; 0: never.
@@ -336,6 +393,27 @@ static void test_warmup_lines(void **state)
     golden_check(&text, "warmup_detected");
 }
 
+static void test_speedup_lines(void **state)
+{
+    (void)state;
+    golden_text text;
+    FILE *stream = golden_open(&text);
+    assay_speedup_verdict shown = {.ratio = assay_reading_of(1.25),
+                                   .low = assay_reading_of(1.2),
+                                   .high = assay_reading_of(1.3),
+                                   .verdict = ASSAY_VERDICT_FASTER};
+    assert_int_equal(assay_print_speedup_verdict(&shown, stream, "SIREN"), ASSAY_OK);
+    shown = (assay_speedup_verdict){.ratio = assay_reading_of(0.8),
+                                    .low = assay_reading_of(0.5),
+                                    .high = assay_reading_of(1.25),
+                                    .reason = "the interval is wider than the difference"};
+    assert_int_equal(assay_print_speedup_verdict(&shown, stream, "KAN"), ASSAY_OK);
+    const assay_reading none = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
+    shown = (assay_speedup_verdict){none, none, none, ASSAY_VERDICT_INCONCLUSIVE, "one timing"};
+    assert_int_equal(assay_print_speedup_verdict(&shown, stream, "MLP"), ASSAY_OK);
+    golden_check(&text, "speedup_verdict");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -343,6 +421,10 @@ int main(void)
         cmocka_unit_test(test_steady_from_the_start),
         cmocka_unit_test(test_never_settles),
         cmocka_unit_test(test_warmup_bad_input),
+        cmocka_unit_test(test_speedup_with_interval),
+        cmocka_unit_test(test_alternating_timings_are_paired),
+        cmocka_unit_test(test_speedup_bad_input),
+        cmocka_unit_test(test_speedup_lines),
         cmocka_unit_test(test_all_trainings_converge),
         cmocka_unit_test(test_trainings_that_never_converge_count),
         cmocka_unit_test(test_median_beyond_what_was_seen),
