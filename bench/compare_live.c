@@ -9,9 +9,9 @@
  * bar is for noise up to 5 % within pairs; the noise met is printed, and beyond it the row has no
  * bar.
  *
- * Beside us, on a part of the A/A runs, the methods others offer, with as many samples of the same
- * subjects, one subject after the other as those tools run them: the U test of Google Benchmark's
- * compare.py and the Welch test of hyperfine's scripts, both at 5 %. */
+ * Beside us, on a part of the A/A runs, what other tools' methods would say, computed here and not
+ * by those tools: a U test (Google Benchmark's compare.py) and a Welch test (hyperfine's scripts),
+ * both at 5 %, on 50 samples of each subject, one subject after the other. */
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>

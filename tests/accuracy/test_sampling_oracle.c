@@ -1,9 +1,10 @@
 /* How many samples sampling takes, against an oracle that knows the noise.
  *
- * Subjects with injected durations on an injected clock. The oracle takes (1.96 sigma /
- * precision)^2 samples: sigma is the relative noise of one subject, or of the ratio of two. The bar
- * is 1.2 times that on average, wherever the oracle needs several times the 30 samples that are
- * always taken. An argument is the number of runs of each kind (default 200). */
+ * Subjects with injected durations on an injected clock. The oracle takes
+ * (1.96 sigma / precision)^2 samples: sigma is the relative noise of one subject, or of the ratio
+ * of two. The bar is 1.2 times that on average. It is met from about 300 samples on and MISSED
+ * below, where the interval pays for an autocorrelation it cannot rule out; those rows are printed
+ * and not held to the bar. An argument is the number of runs of each kind (default 200). */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -27,13 +28,17 @@ typedef struct setting {
     bool skewed; /* log-normal instead of normal */
     size_t subjects;
     double precision;
+    bool held; /* to the bar */
 } setting;
 
 static const setting settings[] = {
-    {"mean to 1 %, normal noise of 10 %", 0.10, false, 1, 0.01},
-    {"mean to 0.5 %, log-normal noise of 10 %", 0.10, true, 1, 0.005},
-    {"mean to 2 %, log-normal noise of 40 %", 0.40, true, 1, 0.02},
-    {"ratio to 0.5 %, normal noise of 5 %", 0.05, false, 2, 0.005},
+    {"mean to 1 %, normal noise of 10 %", 0.10, false, 1, 0.01, true},
+    {"mean to 0.5 %, log-normal noise of 10 %", 0.10, true, 1, 0.005, true},
+    {"mean to 2 %, log-normal noise of 40 %", 0.40, true, 1, 0.02, true},
+    {"ratio to 0.5 %, normal noise of 5 %", 0.05, false, 2, 0.005, true},
+    {"mean to 1 %, normal noise of 7 %", 0.07, false, 1, 0.01, false},
+    {"mean to 1 %, normal noise of 5 %", 0.05, false, 1, 0.01, false},
+    {"mean to 1 %, normal noise of 3 %", 0.03, false, 1, 0.01, false},
 };
 
 static uint64_t now(void *context)
@@ -98,9 +103,9 @@ int main(int argc, char **argv)
             sum += (double)taken;
         }
         double ratio = sum / (double)runs / oracle;
-        missed += !(ratio <= bar);
-        printf("%-44s oracle %5.0f, taken %.2f times that (bar %.1f)\n", it->name, oracle, ratio,
-               bar);
+        missed += it->held && !(ratio <= bar);
+        printf("%-44s oracle %5.0f, taken %.2f times that (bar %.1f%s)\n", it->name, oracle, ratio,
+               bar, ratio <= bar ? "" : ", missed");
     }
     return missed > 0;
 }
