@@ -3,14 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/process.h"
 
 /* A journal larger than this is not one of ours. */
 static const uint64_t LARGEST_JOURNAL = (uint64_t)4 << 30;
@@ -191,48 +190,14 @@ double assay__journal_monotonic_ns(const assay__journal_view *view, uint64_t tic
     return (double)view->header.first.monotonic_ns + since * assay__journal_ns_per_tick(view);
 }
 
-/* The start time of a process, to tell a reused pid apart; 0 if it is not there. */
-static uint64_t start_of_process(int64_t process_id)
-{
-    char path[64], line[1024];
-    snprintf(path, sizeof path, "/proc/%lld/stat", (long long)process_id);
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0)
-        return 0;
-    ssize_t length = read(descriptor, line, sizeof line - 1);
-    close(descriptor);
-    if (length <= 0)
-        return 0;
-    line[length] = '\0';
-    const char *rest = strrchr(line, ')');
-    char process_state = 'X';
-    unsigned long long start = 0;
-    if (rest == NULL || sscanf(rest + 1,
-                               " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d"
-                               " %*d %*d %*d %llu",
-                               &process_state, &start) != 2)
-        return 0;
-    return process_state == 'Z' || process_state == 'X' ? 0 : start;
-}
-
-static bool is_this_boot(const char *boot_id)
-{
-    char here[sizeof((assay__journal_header *)NULL)->boot_id] = "";
-    FILE *stream = fopen("/proc/sys/kernel/random/boot_id", "re");
-    if (stream == NULL)
-        return false;
-    bool same = fgets(here, sizeof here, stream) != NULL;
-    fclose(stream);
-    here[strcspn(here, "\n")] = '\0';
-    return same && strcmp(here, boot_id) == 0;
-}
-
 bool assay__journal_is_live(const assay__journal_view *view)
 {
     const assay__journal_header *header = &view->header;
-    return header->state == ASSAY__JOURNAL_OPEN && is_this_boot(header->boot_id) &&
-           header->process_start != 0 &&
-           start_of_process(header->process_id) == header->process_start;
+    char boot_id[sizeof header->boot_id];
+    assay__boot_id(boot_id, sizeof boot_id);
+    return header->state == ASSAY__JOURNAL_OPEN && header->process_start != 0 &&
+           strcmp(boot_id, header->boot_id) == 0 &&
+           assay__process_start(header->process_id) == header->process_start;
 }
 
 const char *assay__journal_operation_name(const assay__journal_view *view, uint32_t operation)
