@@ -8,7 +8,7 @@
 #include "report/cell.h"
 #include "report/format.h"
 
-enum { WIDTH = 80, NAME_WIDTH = 20, RATIO_WIDTH = 8, INTERVAL_WIDTH = 17, REASON_INDENT = 4 };
+enum { WIDTH = 80, NAME_WIDTH = 20, RATIO_WIDTH = 7, INTERVAL_WIDTH = 18, REASON_INDENT = 4 };
 enum { LABEL_WIDTH = 23, VALUE_WIDTH = 27 }; /* of differences */
 
 /* "1", "0.5": a share in percent, without a trail of zeros. */
@@ -111,8 +111,7 @@ static void print_name(FILE *stream, const char *name, size_t indent)
 static void print_figures(const assay_record_comparison *it, FILE *stream)
 {
     char low[ASSAY__CELL_BYTES], high[ASSAY__CELL_BYTES], text[2 * ASSAY__CELL_BYTES + 8];
-    assay__format_right(stream, assay__cell_reading(low, it->ratio, 3, RATIO_WIDTH - 1),
-                        RATIO_WIDTH);
+    assay__format_right(stream, assay__cell_reading(low, it->ratio, 3, RATIO_WIDTH), RATIO_WIDTH);
     if (it->low.validity == ASSAY_VALID && it->high.validity == ASSAY_VALID)
         snprintf(text, sizeof text, "%s … %s", assay__cell_reading(low, it->low, 3, 7),
                  assay__cell_reading(high, it->high, 3, 7));

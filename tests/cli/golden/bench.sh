@@ -1,4 +1,4 @@
-# What depends on the machine's mood goes: rounds left out, and the verdicts.
+# What depends on the machine's mood goes: rounds left out, and with them the figures and verdicts.
 steady() { grep -vE '^  (left out|disturbed) '; }
 show bench --runs 5 --name nightly -- true | steady | mask
 show bench --runs 5 -- sh -c 'exit 0' | steady | mask
@@ -30,11 +30,11 @@ sort prepared | uniq -c | tr -s ' '; ls cleaned-*
 
 echo "— verdicts"
 show bench --runs 30 --margin 3% --json verdict.json -- true -- sleep 0.02 | grep -E '^(baseline|true|sleep|interval)' |
-    sed -E 's/(slower|inconclusive)$/VERDICT/' | mask
+    sed -E 's/^(true +sleep [^ ]+) .*(slower|inconclusive)$/\1 FIGURES/' | mask
 python3 -c '
 import json
 for c in json.load(open("verdict.json"))["comparisons"]:
-    print(c["baseline"], c["candidate"], c["verdict"] in ("slower", "inconclusive"), c["low"] < c["ratio"] < c["high"])
+    print(c["baseline"], c["candidate"], c["verdict"] in ("slower", "inconclusive"), c["low"] is None or c["low"] < c["ratio"] < c["high"])
     print(c["reason"] is None or c["verdict"] == "inconclusive")'
 "$ASSAY" report verdict.json | grep -c '^  mean '
 
