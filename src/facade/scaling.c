@@ -11,12 +11,10 @@
 #include <string.h>
 
 #include "assay/sampling.h"
-#include "assay/stats.h"
 #include "base/error.h"
 #include "base/json_writer.h"
 #include "base/random.h"
-
-static const double level = 0.95;
+#include "sampling/figures.h"
 
 typedef struct bench {
     const assay_scaling_subject *subject;
@@ -201,26 +199,14 @@ static assay_status gather(const bench *self, size_t index, assay_record *record
 
 static assay_status fill_figures(assay_record_subject *to, assay_runtime_stats *stats)
 {
-    assay_interval interval;
-    assay_summary summary;
-    assay_status status =
-        assay_stats_mean_interval(to->samples_seconds, to->sample_count, level, &interval);
-    if (status == ASSAY_OK)
-        status = assay_stats_summarize(to->samples_seconds, to->sample_count, &summary);
+    assay_status status = assay__subject_fill_time(to);
     if (status != ASSAY_OK)
         return status;
-    to->mean_seconds = summary.mean;
-    to->low_seconds = (assay_reading){interval.low, interval.validity};
-    to->high_seconds = (assay_reading){interval.high, interval.validity};
-    to->median_seconds = summary.median;
-    to->std_seconds = summary.std;
-    to->min_seconds = summary.min;
-    to->max_seconds = summary.max;
     *stats = (assay_runtime_stats){
-        .mean = 1e3 * summary.mean.value,
-        .std = summary.std.validity == ASSAY_VALID ? 1e3 * summary.std.value : NAN,
-        .min = 1e3 * summary.min.value,
-        .max = 1e3 * summary.max.value,
+        .mean = 1e3 * to->mean_seconds.value,
+        .std = to->std_seconds.validity == ASSAY_VALID ? 1e3 * to->std_seconds.value : NAN,
+        .min = 1e3 * to->min_seconds.value,
+        .max = 1e3 * to->max_seconds.value,
         .num_runs = to->sample_count};
     return ASSAY_OK;
 }

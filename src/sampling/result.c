@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "assay/stats.h"
+#include "sampling/figures.h"
 #include "sampling/sampler.h"
 
 static const double level = 0.95;
@@ -80,7 +81,7 @@ static assay_status fill_samples(const assay__sampler *sampler, const assay__jud
     return ASSAY_OK;
 }
 
-static assay_status fill_time(assay_record_subject *to)
+assay_status assay__subject_fill_time(assay_record_subject *to)
 {
     assay_interval interval;
     assay_summary summary;
@@ -138,7 +139,7 @@ assay_status assay__sampler_record(const assay__sampler *sampler, const assay__j
         if (status == ASSAY_OK)
             status = fill_samples(sampler, judgement, i, record, &subject);
         if (status == ASSAY_OK)
-            status = fill_time(&subject);
+            status = assay__subject_fill_time(&subject);
         if (status != ASSAY_OK)
             return status;
         fill_usage(sampler, judgement, i, &subject);

@@ -1,0 +1,11 @@
+/* The figures of a subject, from its samples. */
+#ifndef ASSAY_SAMPLING_FIGURES_H
+#define ASSAY_SAMPLING_FIGURES_H
+
+#include "assay/record.h"
+
+/* Mean with its 95 % interval, median, spread and extremes of `samples_seconds`. A time is never
+ * negative, so the interval ends at 0. */
+ASSAY_MUST_USE assay_status assay__subject_fill_time(assay_record_subject *subject);
+
+#endif
