@@ -7,7 +7,7 @@ set(CMAKE_INSTALL_LIBDIR lib CACHE STRING "Library folder below the prefix")
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-install(TARGETS assay_shared assay_static EXPORT assayTargets
+install(TARGETS assay_shared assay_static assay_models_shared assay_models_static EXPORT assayTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS assay_heap LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -26,7 +26,8 @@ set(PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
 set(PC_LIBDIR "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
 set(PC_RPATH "")
 configure_file(cmake/assay.pc.in ${CMAKE_BINARY_DIR}/install/assay.pc @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/install/assay.pc
+configure_file(cmake/assay-models.pc.in ${CMAKE_BINARY_DIR}/install/assay-models.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/install/assay.pc ${CMAKE_BINARY_DIR}/install/assay-models.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 set(PC_PREFIX ${CMAKE_BINARY_DIR})
@@ -34,6 +35,7 @@ set(PC_INCLUDEDIR ${CMAKE_SOURCE_DIR}/include)
 set(PC_LIBDIR "\${prefix}/lib")
 set(PC_RPATH " -Wl,-rpath,\${libdir}")
 configure_file(cmake/assay.pc.in ${CMAKE_BINARY_DIR}/assay.pc @ONLY)
+configure_file(cmake/assay-models.pc.in ${CMAKE_BINARY_DIR}/assay-models.pc @ONLY)
 
 # find_package(assay): targets assay::assay (shared) and assay::static.
 set(PACKAGE_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/assay)

@@ -7,6 +7,7 @@
 #include "assay/facade.h"
 #include "assay/growth.h"
 #include "assay/instrument.h"
+#include "assay/model.h"
 #include "assay/monitor.h"
 #include "assay/reading.h"
 #include "assay/record.h"

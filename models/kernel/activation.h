@@ -1,0 +1,36 @@
+/* Elementwise functions of `count` float32 values and their derivatives, vectorised; x and y may be
+ * the same array. Accuracy: 4 units in the last place of float32 or better over the whole range
+ * (sine: arguments up to 8192), NaN and infinities as libm. */
+#ifndef ASSAY_MODELS_KERNEL_ACTIVATION_H
+#define ASSAY_MODELS_KERNEL_ACTIVATION_H
+
+#include <stdint.h>
+
+typedef enum assay__activation {
+    ASSAY__IDENTITY,
+    ASSAY__RELU,
+    ASSAY__GELU, /* exact: x Phi(x), as PyTorch's default */
+    ASSAY__TANH,
+    ASSAY__SIGMOID,
+    ASSAY__SINE,
+    ASSAY__SILU, /* x sigmoid(x) */
+    ASSAY__ACTIVATIONS_COUNT
+} assay__activation;
+
+void assay__activate(assay__activation kind, int64_t count, const float *x, float *y);
+
+/* dx = dy f'(x); x is what forward got (not its output) for every kind. dx may be dy. */
+void assay__activate_backward(assay__activation kind, int64_t count, const float *dy,
+                              const float *x, float *dx);
+
+/* The same by libm, in double: the reference in tests. */
+double assay__activate_reference(assay__activation kind, double x);
+double assay__activate_slope_reference(assay__activation kind, double x);
+
+/* y = exp(x), tanh(x), sigmoid(x), sin(x), cos(x): for callers with loops of their own. */
+void assay__exp(int64_t count, const float *x, float *y);
+void assay__tanh(int64_t count, const float *x, float *y);
+void assay__sigmoid(int64_t count, const float *x, float *y);
+void assay__sin_cos(int64_t count, const float *x, float *sine, float *cosine);
+
+#endif

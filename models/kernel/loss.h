@@ -1,0 +1,16 @@
+/* Losses: the value returned, its gradient written. */
+#ifndef ASSAY_MODELS_KERNEL_LOSS_H
+#define ASSAY_MODELS_KERNEL_LOSS_H
+
+#include <stdint.h>
+
+/* Mean over all `count` elements of (y - target)^2; dy (count; NULL: not wanted) = 2 (y - target) /
+ * count. Summed in double. */
+double assay__mse(int64_t count, const float *y, const float *target, float *dy);
+
+/* Mean over rows of -log softmax(logits)[class]; logits (rows, classes); class < 0: row ignored.
+ * dlogits (rows, classes; NULL: not wanted; may be logits). */
+double assay__cross_entropy(int64_t rows, int64_t classes, const float *logits,
+                            const int64_t *class_of_row, float *dlogits);
+
+#endif

@@ -1,0 +1,27 @@
+/* Matrix products on OpenBLAS, row-major float32. Threads as assay_models_set_threads() says. */
+#ifndef ASSAY_MODELS_KERNEL_MATMUL_H
+#define ASSAY_MODELS_KERNEL_MATMUL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A matrix in memory: element (i, j) at data[i * stride + j]; `transposed` swaps i and j. */
+typedef struct assay__matrix {
+    const float *data;
+    int64_t stride;
+    bool transposed;
+} assay__matrix;
+
+/* c (m, n, row stride c_stride) = alpha a (m, k) b (k, n) + beta c */
+void assay__matmul(int64_t m, int64_t n, int64_t k, float alpha, assay__matrix a, assay__matrix b,
+                   float beta, float *c, int64_t c_stride);
+
+/* y (m) = a (m, k) x (k) + beta y; a row-major with that stride. */
+void assay__matvec(int64_t m, int64_t k, const float *a, int64_t stride, const float *x, float beta,
+                   float *y);
+
+/* The same by three loops: the reference in tests. */
+void assay__matmul_reference(int64_t m, int64_t n, int64_t k, float alpha, assay__matrix a,
+                             assay__matrix b, float beta, float *c, int64_t c_stride);
+
+#endif

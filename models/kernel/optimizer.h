@@ -1,0 +1,29 @@
+/* One step of an optimizer over all of a model's parameters, in one pass. */
+#ifndef ASSAY_MODELS_KERNEL_OPTIMIZER_H
+#define ASSAY_MODELS_KERNEL_OPTIMIZER_H
+
+#include "assay/status.h"
+#include "kernel/memory.h"
+#include "kernel/parameters.h"
+
+/* Adam (Kingma and Ba 2015, algorithm 1) with PyTorch's defaults: beta 0.9 and 0.999, epsilon 1e-8
+ * outside the root. The moments are taken from the model's memory at the first step. */
+typedef struct assay__adam {
+    float *first, *second; /* (total) each */
+    int64_t step;
+} assay__adam;
+
+ASSAY_MUST_USE assay_status assay__adam_step(assay__adam *adam, assay__memory *memory,
+                                             assay__parameters *parameters, double learning_rate);
+
+/* Stochastic gradient descent with momentum (0: none), as PyTorch: v = momentum v + g; w -= rate v.
+ */
+typedef struct assay__sgd {
+    float *velocity; /* (total); NULL without momentum */
+} assay__sgd;
+
+ASSAY_MUST_USE assay_status assay__sgd_step(assay__sgd *sgd, assay__memory *memory,
+                                            assay__parameters *parameters, double learning_rate,
+                                            double momentum);
+
+#endif
