@@ -5,6 +5,7 @@
 #include "assay/analyze.h"
 #include "assay/clock.h"
 #include "assay/facade.h"
+#include "assay/flops.h"
 #include "assay/growth.h"
 #include "assay/instrument.h"
 #include "assay/model.h"

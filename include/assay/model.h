@@ -106,7 +106,10 @@ typedef enum assay_operation_kind {
     ASSAY_OP_EMBEDDING,  /* m rows of n looked up */
     ASSAY_OP_SPLINE,     /* m x n elements, k basis functions of each evaluated */
     ASSAY_OP_MEAN,       /* m rows of n averaged: pooling */
-    ASSAY_OP_SOLVER      /* a stencil of k arithmetic operations on m x n grid points */
+    ASSAY_OP_SOLVER,     /* a stencil of k arithmetic operations on m x n grid points */
+    ASSAY_OP_LSTM_CELL,  /* m rows of n units: everything of a cell but its two products, that is
+                            adding these and both biases, the gates, the new state */
+    ASSAY_OP_KINDS
 } assay_operation_kind;
 
 typedef struct assay_operation {

@@ -1,0 +1,170 @@
+/* How much arithmetic a model does: FLOPs from shapes alone, under the conventions in use.
+ *
+ *     assay_flop_account *account = NULL;
+ *     if (assay_flop_account_new(&account) != ASSAY_OK) ...
+ *     if (assay_model_describe(model, inputs, count, assay_flop_account_add, account, &error) ...
+ *     if (assay_flop_account_total(account, ASSAY_FLOPS_ASSAY, &flops) != ASSAY_OK) ...
+ *     assay_flop_account_free(account);
+ *
+ * The same model has a different "FLOPs" in every tool. docs/flops.md gives the table: what each
+ * convention counts for each kind of operation, with sources, and the graph transformer worked out
+ * by hand. All figures are exact integers of the stated rule.
+ *
+ *   assay      2 m k n a product, and every other operation at a stated price: 1 an element,
+ * softmax and layer norm 5, GELU 4. The only one that leaves nothing out. pytorch
+ * torch.utils.flop_counter: 2 m k n, products only. fvcore     multiply-accumulates: m k n; layer
+ * norm 5 an element; nothing else. deepspeed  2 m k n, activations and softmax 1 an element, layer
+ * norm 5; backward is twice forward, whatever it does.
+ *
+ * Threads: an account belongs to one thread at a time. Nothing is measured, nothing printed.
+ */
+#ifndef ASSAY_FLOPS_H
+#define ASSAY_FLOPS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "assay/model.h"
+#include "assay/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum assay_flop_convention {
+    ASSAY_FLOPS_ASSAY,
+    ASSAY_FLOPS_PYTORCH,
+    ASSAY_FLOPS_FVCORE,
+    ASSAY_FLOPS_DEEPSPEED,
+    ASSAY_FLOP_CONVENTIONS
+} assay_flop_convention;
+
+/* "assay", "pytorch", "fvcore", "deepspeed"; static storage. */
+ASSAY_API const char *assay_flop_convention_name(assay_flop_convention convention);
+
+typedef struct assay_flops {
+    uint64_t forward;
+    uint64_t backward; /* of fvcore, which has none: the products of backward, counted its way */
+} assay_flops;
+
+/* One operation under one convention. Sizes below 0 count as 0. ASSAY_E_LIMIT when the figure does
+ * not fit 64 bits. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_flops_of(const assay_operation *operation,
+                                                     assay_flop_convention convention,
+                                                     assay_flops *flops);
+
+/* "matmul", "softmax", ...; static storage. */
+ASSAY_API const char *assay_operation_kind_name(assay_operation_kind kind);
+
+/* ---- accounts: sums by component ---- */
+
+typedef struct assay_flop_account assay_flop_account;
+
+enum { ASSAY_FLOP_COMPONENTS_MAX = 65536 };
+
+typedef struct assay_flop_component {
+    const char *name; /* the account's */
+    assay_flops flops[ASSAY_FLOP_CONVENTIONS];
+} assay_flop_component;
+
+ASSAY_API ASSAY_MUST_USE assay_status assay_flop_account_new(assay_flop_account **account);
+ASSAY_API void assay_flop_account_free(assay_flop_account *account);
+
+/* An assay_operation_sink: `account` is an assay_flop_account *. The first failure is kept and
+ * reported by the readers. */
+ASSAY_API void assay_flop_account_add(void *account, const assay_operation *operation);
+
+ASSAY_API ASSAY_MUST_USE assay_status assay_flop_account_total(const assay_flop_account *account,
+                                                               assay_flop_convention convention,
+                                                               assay_flops *flops);
+
+/* The components in order of first appearance, borrowed; NULL after a failure of add. */
+ASSAY_API const assay_flop_component *
+assay_flop_account_components(const assay_flop_account *account, size_t *count);
+
+/* The same summed by what a component is, whatever layer it stands in: "layers.3.attention.scores"
+ * belongs to "attention", "encoder.weight" to "encoder". A new account; caller frees. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_flop_account_group(const assay_flop_account *account,
+                                                               assay_flop_account **grouped);
+
+/* The kinds that occur in the account and that the convention counts as nothing, as a bit mask
+ * (bit = assay_operation_kind). */
+ASSAY_API uint32_t assay_flop_account_left_out(const assay_flop_account *account,
+                                               assay_flop_convention convention);
+
+/* ---- estimates from plain numbers, without a model (convention assay) ----
+ * Figures that do not fit 64 bits, and sizes below 0, give UINT64_MAX. */
+
+/* 2 rows in out + rows out for the bias, rows = batch_size x seq_len. */
+ASSAY_API uint64_t assay_estimate_linear_flops(int64_t in_features, int64_t out_features,
+                                               int64_t batch_size, int64_t seq_len);
+
+/* Projections, scores, softmax, weighted sum and output projection of one layer of multi-head
+ * attention. `sparse_ratio`: the share of the node pairs that attend, 1 for all. */
+ASSAY_API uint64_t assay_estimate_attention_flops(int64_t num_nodes, int64_t hidden_dim,
+                                                  int64_t num_heads, double sparse_ratio);
+
+typedef enum assay_mpnn_type {
+    ASSAY_MPNN_GIN,      /* W2 relu(W1 (h + sum of neighbours)) */
+    ASSAY_MPNN_GCN,      /* W (normalised sum of neighbours and self) */
+    ASSAY_MPNN_GATED_GCN /* five products, a gate on every edge */
+} assay_mpnn_type;
+
+ASSAY_API uint64_t assay_estimate_mpnn_flops(int64_t num_nodes, int64_t num_edges,
+                                             int64_t in_features, int64_t out_features,
+                                             assay_mpnn_type type);
+
+/* Two layers with GELU between them. */
+ASSAY_API uint64_t assay_estimate_ffn_flops(int64_t hidden_dim, int64_t ffn_dim, int64_t num_nodes);
+
+typedef enum assay_pe_type {
+    ASSAY_PE_NONE,
+    ASSAY_PE_LAPLACIAN,
+    ASSAY_PE_RANDOM_WALK
+} assay_pe_type;
+
+/* Laplacian: a dense symmetric eigenproblem, 4/3 n^3 for the tridiagonal form and 2 n^2 a vector
+ * for going back (Golub and Van Loan, 4th edition, sections 8.3 and 8.4). Random walk: pe_dim - 1
+ * products of n x n matrices. Both are upper bounds: sparse methods do less. */
+ASSAY_API uint64_t assay_estimate_pe_flops(int64_t num_nodes, int64_t pe_dim, assay_pe_type type);
+
+/* The graph transformer of docs/models.md by its sizes. `input_dim` and `output_dim` 0 leave the
+ * encoder and the head out. */
+typedef struct assay_graph_transformer_shape {
+    size_t struct_size;
+    int64_t num_nodes, num_edges, hidden_dim, num_layers, num_heads, ffn_dim;
+    int64_t input_dim, output_dim;
+    double sparse_ratio; /* 0 counts as 1: all pairs attend */
+    assay_mpnn_type mpnn_type;
+    assay_operation_kind activation; /* of the FFN: ASSAY_OP_GELU (also for 0) or ASSAY_OP_RELU */
+} assay_graph_transformer_shape;
+
+/* Its operations, one forward pass, evaluation. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_describe_graph_transformer(
+    const assay_graph_transformer_shape *shape, assay_operation_sink sink, void *context);
+
+/* Those, accounted. Caller frees. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_estimate_model_flops(
+    const assay_graph_transformer_shape *shape, assay_flop_account **account);
+
+/* Bytes of the attention matrices that a plain implementation keeps: batch heads n n float32, and
+ * queries, keys, values and output, 4 batch n hidden; in MB of 2^20 bytes. */
+ASSAY_API double assay_estimate_attention_memory(int64_t num_nodes, int64_t num_heads,
+                                                 int64_t hidden_dim, int64_t batch_size);
+
+/* Storage of positional encodings in MB of 2^20 bytes, float32: node_pe is n x node_pe_dim;
+ * relative ones are n x n x buckets dense, the share `sparse_ratio` of it with two 32-bit indices
+ * an entry when sparse. */
+typedef struct assay_pe_storage {
+    double node_pe, relative_pe_dense, relative_pe_sparse;
+} assay_pe_storage;
+
+ASSAY_API assay_pe_storage assay_estimate_pe_storage(int64_t num_nodes, int64_t node_pe_dim,
+                                                     int64_t relative_pe_buckets,
+                                                     double sparse_ratio);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
