@@ -201,8 +201,8 @@ typedef const assay_model_class *(*assay_model_plugin_function)(void);
 ASSAY_API const assay_model_class *const *assay_model_classes(size_t *count);
 
 /* A built-in class by name, or, if `name` contains a '/' or ends in ".so", the class of that
- * plugin, which stays loaded for the life of the process. ASSAY_E_NOT_FOUND with the nearest name;
- * ASSAY_E_FORMAT for a file that is no plugin; ASSAY_E_VERSION for another ABI. */
+ * plugin, which stays loaded for the life of the process. ASSAY_E_NOT_FOUND with the names there
+ * are; ASSAY_E_FORMAT for a file that is no plugin; ASSAY_E_VERSION for another ABI. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_model_find(const char *name, assay_error *error,
                                                        const assay_model_class **class_);
 
@@ -256,17 +256,26 @@ ASSAY_API void assay_models_set_threads(int threads);
 
 /* ---- Files ---- */
 
-/* Weights as safetensors. Loading names every tensor that is missing, extra or of another shape
- * (ASSAY_E_FORMAT), and then changes nothing. */
+/* Weights as safetensors, as float32, float64, float16 or bfloat16. Loading names every tensor that
+ * is missing, extra or of another shape (ASSAY_E_FORMAT), and then changes nothing. Saving also
+ * stores the model's name and settings, in the file's metadata. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_model_load_weights(assay_model *model, const char *path,
                                                                assay_error *error);
 ASSAY_API ASSAY_MUST_USE assay_status assay_model_save_weights(assay_model *model, const char *path,
                                                                assay_error *error);
+/* Would the file load? The error's one line has room for a few problems only; this call gives each
+ * of them to `sink` (NULL: none), one line of text valid during the call. Changes nothing. */
+typedef void (*assay_problem_sink)(void *context, const char *problem);
+ASSAY_API ASSAY_MUST_USE assay_status assay_model_check_weights(assay_model *model,
+                                                                const char *path,
+                                                                assay_problem_sink sink,
+                                                                void *context, assay_error *error);
 /* The gradients under their parameters' names. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_model_save_gradients(assay_model *model,
                                                                  const char *path,
                                                                  assay_error *error);
-/* `settings` (option_count values, already filled): changed to fit the weights in the file. */
+/* `settings` (option_count values, already filled): changed to what was stored with the weights and
+ * to what their names and shapes determine. ASSAY_E_FORMAT for weights of another model. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_model_infer(const assay_model_class *class_,
                                                         const char *path, double *settings,
                                                         assay_error *error);

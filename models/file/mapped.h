@@ -1,0 +1,25 @@
+/* A whole file as bytes in memory: mapped if it is a regular file, so that only what is looked at
+ * is read; otherwise (a pipe) read in, up to a maximum. The file must not be cut short meanwhile.
+ */
+#ifndef ASSAY_MODELS_FILE_MAPPED_H
+#define ASSAY_MODELS_FILE_MAPPED_H
+
+#include <stddef.h>
+
+#include "assay/status.h"
+#include "base/buffer.h"
+
+enum { ASSAY__MAPPED_PIPE_MAX = 1 << 30 };
+
+typedef struct assay__mapped { /* all zero: nothing */
+    const unsigned char *bytes;
+    size_t size;
+    void *mapping; /* NULL if `buffer` holds the bytes */
+    assay__buffer buffer;
+} assay__mapped;
+
+ASSAY_MUST_USE assay_status assay__mapped_open(const char *path, assay_error *error,
+                                               assay__mapped *mapped);
+void assay__mapped_release(assay__mapped *mapped);
+
+#endif

@@ -1,0 +1,52 @@
+#include "registry.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "problems.h"
+
+/* Sorted by name; the NULL at the end is not counted. */
+static const assay_model_class *const classes[] = {
+    NULL,
+};
+
+const assay_model_class *const *assay_model_classes(size_t *count)
+{
+    *count = sizeof classes / sizeof *classes - 1;
+    return classes;
+}
+
+static bool is_path(const char *name)
+{
+    size_t length = strlen(name);
+    return strchr(name, '/') != NULL || (length > 3 && strcmp(name + length - 3, ".so") == 0);
+}
+
+static assay_status fail_unknown(const char *name, assay_error *error)
+{
+    assay__problems names = {0};
+    for (size_t i = 0; classes[i] != NULL; i++) {
+        assay__problems_add(&names, "%s", classes[i]->name);
+    }
+    return assay__problems_fail(&names, ASSAY_E_NOT_FOUND, error, "there is no model '%s'; known",
+                                name);
+}
+
+assay_status assay_model_find(const char *name, assay_error *error,
+                              const assay_model_class **class_)
+{
+    if (name == NULL || *name == '\0') {
+        return assay__fail(error, ASSAY_E_ARGUMENT, "no model is named");
+    }
+    if (is_path(name)) {
+        return assay__plugin_load(name, error, class_);
+    }
+    for (size_t i = 0; classes[i] != NULL; i++) {
+        if (strcmp(classes[i]->name, name) == 0) {
+            *class_ = classes[i];
+            return ASSAY_OK;
+        }
+    }
+    return fail_unknown(name, error);
+}
