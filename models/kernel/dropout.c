@@ -1,0 +1,48 @@
+/* The mask is a hash of (key, index): the 32-bit finaliser of MurmurHash3 (Appleby, public domain)
+ * over the index times an odd constant plus the key's halves, two rounds. Every index hashes on its
+ * own, so the loop is vectorised and backward needs no stored mask. A generator with a state
+ * (base/random.h) would be neither. */
+#include "kernel/dropout.h"
+
+#include <string.h>
+
+#include "kernel/simd.h"
+
+ASSAY__ELEMENT uint32_t finalize(uint32_t h)
+{
+    h ^= h >> 16;
+    h *= 0x85ebca6bU;
+    h ^= h >> 13;
+    h *= 0xc2b2ae35U;
+    h ^= h >> 16;
+    return h;
+}
+
+ASSAY__SIMD static void drop(uint32_t count, float scale, uint32_t threshold, uint32_t low,
+                             uint32_t high, const float *x, float *y)
+{
+    ASSAY__LANES
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t hash = finalize(finalize(i * 0x9e3779b9U + low) ^ high);
+        y[i] = hash >= threshold ? x[i] * scale : 0;
+    }
+}
+
+void assay__dropout(int64_t count, float rate, uint64_t key, const float *x, float *y)
+{
+    if (!(rate > 0)) {
+        memmove(y, x, (size_t)count * sizeof *y);
+        return;
+    }
+    if (rate >= 1) {
+        memset(y, 0, (size_t)count * sizeof *y);
+        return;
+    }
+    enum { SEGMENT = 1 << 30 }; /* the index fits 32 bits; each segment has a key of its own */
+    uint32_t threshold = (uint32_t)((double)rate * 0x1p32);
+    for (int64_t start = 0, segment = 0; start < count; start += SEGMENT, segment++) {
+        int64_t length = count - start < SEGMENT ? count - start : SEGMENT;
+        drop((uint32_t)length, 1 / (1 - rate), threshold, (uint32_t)key,
+             (uint32_t)(key >> 32) + (uint32_t)segment, x + start, y + start);
+    }
+}

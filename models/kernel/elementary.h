@@ -1,0 +1,202 @@
+/* Elementary functions of one float32, written so that a loop over them is vectorised: no branch,
+ * no call, no table. For callers that fuse them into loops of their own (see simd.h); whole arrays
+ * are in activation.h.
+ *
+ * Method: argument reduction after Cody and Waite ("Software Manual for the Elementary Functions",
+ * 1980) and polynomials that are minimax in relative error; tools/fit-elementary derives every
+ * coefficient below. Errors, measured over all of the range by
+ * tests/unit/test_models_kernel_math.c, stand at each function in units in the last place (ulp).
+ * NaN gives NaN. */
+#ifndef ASSAY_MODELS_KERNEL_ELEMENTARY_H
+#define ASSAY_MODELS_KERNEL_ELEMENTARY_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "kernel/simd.h"
+
+ASSAY__ELEMENT float assay__from_bits(int32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+ASSAY__ELEMENT int32_t assay__to_bits(float value)
+{
+    int32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+ASSAY__ELEMENT float assay__abs1(float x)
+{
+    return assay__from_bits(assay__to_bits(x) & INT32_MAX);
+}
+
+/* |size| with the sign of x; size must not be negative. */
+ASSAY__ELEMENT float assay__with_sign(float size, float x)
+{
+    return assay__from_bits(assay__to_bits(size) | (assay__to_bits(x) & INT32_MIN));
+}
+
+/* Integers that compare as the floats do. (A maximum of floats is not vectorised by every compiler,
+ * because of NaN; one of integers is.) */
+ASSAY__ELEMENT int32_t assay__order(float x)
+{
+    int32_t bits = assay__to_bits(x);
+    return bits ^ ((bits >> 31) & INT32_MAX);
+}
+
+/* The largest of x (count); a NaN if there is a positive one; -infinity of none. */
+ASSAY__ELEMENT float assay__largest(int64_t count, const float *x)
+{
+    int32_t most = INT32_MIN + 0x7FFFFF; /* of -infinity */
+    ASSAY__MAX(most)
+    for (int64_t i = 0; i < count; i++) {
+        int32_t order = assay__order(x[i]);
+        most = order > most ? order : most;
+    }
+    return assay__from_bits(most ^ ((most >> 31) & INT32_MAX));
+}
+
+/* Added to a number below 2^22 in size, leaves the nearest integer in the low bits of the sum. */
+#define ASSAY__ROUNDER 0x1.8p23F
+
+ASSAY__ELEMENT float assay__power_of_two(int32_t n) /* -126 <= n <= 127 */
+{
+    return assay__from_bits((int32_t)((uint32_t)(n + 127) << 23));
+}
+
+/* exp(x + low) - 1 = 2^n (1 + p) - 1: n returned, p through `p`. |x| <= 200, |low| tiny. */
+ASSAY__ELEMENT int32_t assay__exp_parts(float x, float low, float *p)
+{
+    float shifted = x * 0x1.715476p0F + ASSAY__ROUNDER; /* 1 / ln 2 */
+    float n = shifted - ASSAY__ROUNDER;
+    float r = x - n * 0x1.62e4p-1F;    /* ln 2, of which n times 15 bits is exact, */
+    r = r - n * 0x1.7f7d1cp-20F + low; /* and the rest */
+    float q = 0.00138825073F;
+    q = q * r + 0.00836659595F;
+    q = q * r + 0.0416672006F;
+    q = q * r + 0.166665435F;
+    q = q * r + 0.49999997F;
+    *p = q * r * r + r;
+    return assay__to_bits(shifted) - assay__to_bits(ASSAY__ROUNDER);
+}
+
+/* In two steps, so that results below 2^-126 round once and above 2^127 overflow. */
+ASSAY__ELEMENT float assay__scale(float value, int32_t n)
+{
+    int32_t half = n >> 1;
+    return value * assay__power_of_two(half) * assay__power_of_two(n - half);
+}
+
+/* exp(x + low): for exponents known to more than float32. */
+ASSAY__ELEMENT float assay__exp_sum(float x, float low)
+{
+    x = x > 89 ? 89 : x;
+    x = x < -105 ? -105 : x;
+    float p;
+    int32_t n = assay__exp_parts(x, low, &p);
+    return assay__scale(1 + p, n);
+}
+
+/* exp(x) */
+ASSAY__ELEMENT float assay__exp1(float x)
+{
+    return assay__exp_sum(x, 0);
+}
+
+/* exp(x) for x <= 0, 0 where the result would be below 2^-126: what softmax needs, cheaper. */
+ASSAY__ELEMENT float assay__exp_negative(float x)
+{
+    float p;
+    float bounded = x < -87 ? -87 : x;
+    int32_t n = assay__exp_parts(bounded, 0, &p);
+    return x < -87 ? 0 : (1 + p) * assay__power_of_two(n);
+}
+
+/* tanh(x) = e / (e + 2), e = exp(2 |x|) - 1, which keeps its relative accuracy near 0. */
+ASSAY__ELEMENT float assay__tanh1(float x)
+{
+    float size = assay__abs1(x);
+    size = size > 10 ? 10 : size;
+    float p;
+    int32_t n = assay__exp_parts(2 * size, 0, &p);
+    float power = assay__power_of_two(n);
+    float e = power * p + (power - 1);
+    return assay__with_sign(e / (e + 2), x);
+}
+
+/* 1 / (1 + exp(-x)) */
+ASSAY__ELEMENT float assay__sigmoid1(float x)
+{
+    float z = assay__exp1(-assay__abs1(x));
+    return (x < 0 ? z : 1) / (1 + z);
+}
+
+/* Phi(x), the standard normal distribution function, and its density: with t = |x|,
+ * 1 / 2 + x p(x^2) up to t = 1, beyond it 1 - Phi(t) = exp(-t^2 / 2) s q(s), s = 1 / (1 + t / 3).
+ * The square is kept exact in two parts, since an error in the exponent is one in the result. */
+ASSAY__ELEMENT float assay__normal1(float x, float *density)
+{
+    float t = assay__abs1(x);
+    t = t > 15 ? 15 : t;
+    float head = assay__from_bits(assay__to_bits(t) & ~0xFFF); /* 12 bits: its square is exact */
+    float rest = (t - head) * (t + head);
+    float bell = assay__exp_sum(-0.5F * head * head, -0.5F * rest);
+    *density = 0.398942280F * bell; /* 1 / sqrt(2 pi) */
+    float s = 3 / (3 + t);
+    float q = 0.0436377116F;
+    q = q * s - 0.133331582F;
+    q = q * s + 0.0964052975F;
+    q = q * s + 0.0123621468F;
+    q = q * s + 0.0981744453F;
+    q = q * s + 0.116738595F;
+    q = q * s + 0.133104235F;
+    q = q * s + 0.132976413F;
+    float tail = bell * (q * s);
+    float square = t * t;
+    float p = -7.46289561e-06F;
+    p = p * square + 0.000112952177F;
+    p = p * square - 0.00118578493F;
+    p = p * square + 0.00997307803F;
+    p = p * square - 0.0664903149F;
+    p = p * square + 0.398942292F;
+    float middle = x * p + 0.5F;
+    float beyond = x < 0 ? tail : 1 - tail;
+    return t < 1 ? middle : beyond;
+}
+
+/* sin(x) and cos(x), |x| <= ASSAY__SINE_RANGE. Reduced in double: near a multiple of pi so many
+ * bits cancel that float32 parts of pi / 2 would have to be five. */
+#define ASSAY__SINE_RANGE 8192.0F
+
+ASSAY__ELEMENT void assay__sin_cos1(float x, float *sine, float *cosine)
+{
+    float shifted = x * 0.636619772F + ASSAY__ROUNDER; /* 2 / pi */
+    double n = (double)(shifted - ASSAY__ROUNDER);
+    double reduced =
+        (double)x - n * 0x1.921fb544p0;   /* pi / 2, of which n times 33 bits is exact, */
+    reduced -= n * 0x1.0b4611a626331p-34; /* and the rest */
+    float r = (float)reduced;
+    float square = r * r;
+    float s = -0.000195151166F;
+    s = s * square + 0.00833215937F;
+    s = s * square - 0.166666552F;
+    s = s * square * r + r;
+    float c = 2.44329658e-05F;
+    c = c * square - 0.00138873141F;
+    c = c * square + 0.0416666456F;
+    c = c * square * square + (1 - 0.5F * square);
+    int32_t quadrant = assay__to_bits(shifted);
+    int32_t swap = -(quadrant & 1); /* all ones in quadrants 1 and 3 */
+    int32_t sine_bits = (assay__to_bits(c) & swap) | (assay__to_bits(s) & ~swap);
+    int32_t cosine_bits = (assay__to_bits(s) & swap) | (assay__to_bits(c) & ~swap);
+    int32_t sine_sign = (int32_t)((uint32_t)(quadrant & 2) << 30);
+    int32_t cosine_sign = (int32_t)((uint32_t)((quadrant + 1) & 2) << 30);
+    *sine = assay__from_bits(sine_bits ^ sine_sign);
+    *cosine = assay__from_bits(cosine_bits ^ cosine_sign);
+}
+
+#endif

@@ -1,0 +1,49 @@
+/* The bias is written into y first and the product added to it, so that y is touched once less than
+ * by a product followed by an addition. */
+#include "kernel/linear.h"
+
+#include <string.h>
+
+#include "kernel/matmul.h"
+#include "kernel/simd.h"
+
+void assay__linear_forward(int64_t rows, int64_t in, int64_t out, const float *x,
+                           const float *weight, const float *bias, float *y)
+{
+    if (bias != NULL) {
+        for (int64_t i = 0; i < rows; i++) {
+            memcpy(y + i * out, bias, (size_t)out * sizeof *y);
+        }
+    }
+    float beta = bias != NULL ? 1 : 0;
+    if (rows == 1) {
+        assay__matvec(out, in, weight, in, x, beta, y);
+        return;
+    }
+    assay__matmul(rows, out, in, 1, (assay__matrix){x, in, false},
+                  (assay__matrix){weight, in, true}, beta, y, out);
+}
+
+void assay__linear_backward(int64_t rows, int64_t in, int64_t out, const float *dy, const float *x,
+                            const float *weight, float *dx, float *dweight, float *dbias)
+{
+    if (dx != NULL) {
+        assay__matmul(rows, in, out, 1, (assay__matrix){dy, out, false},
+                      (assay__matrix){weight, in, false}, 0, dx, in);
+    }
+    assay__matmul(out, in, rows, 1, (assay__matrix){dy, out, true}, (assay__matrix){x, in, false},
+                  1, dweight, in);
+    if (dbias != NULL) {
+        assay__column_sum(rows, out, dy, dbias);
+    }
+}
+
+ASSAY__SIMD void assay__column_sum(int64_t rows, int64_t columns, const float *dy, float *dbias)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        ASSAY__LANES
+        for (int64_t j = 0; j < columns; j++) {
+            dbias[j] += dy[i * columns + j];
+        }
+    }
+}

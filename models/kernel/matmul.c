@@ -1,0 +1,63 @@
+/* OpenBLAS, whose kernels are picked for the processor at run time. */
+#include "kernel/matmul.h"
+
+#include <cblas.h>
+
+static CBLAS_TRANSPOSE transpose_of(assay__matrix matrix)
+{
+    return matrix.transposed ? CblasTrans : CblasNoTrans;
+}
+
+/* Of no element or no product: c = beta c, where 0 erases NaN as in BLAS. */
+static void scale(int64_t m, int64_t n, float beta, float *c, int64_t c_stride)
+{
+    for (int64_t i = 0; i < m; i++) {
+        for (int64_t j = 0; j < n; j++) {
+            c[i * c_stride + j] = beta == 0 ? 0 : beta * c[i * c_stride + j];
+        }
+    }
+}
+
+void assay__matmul(int64_t m, int64_t n, int64_t k, float alpha, assay__matrix a, assay__matrix b,
+                   float beta, float *c, int64_t c_stride)
+{
+    if (m == 0 || n == 0 || k == 0) {
+        scale(m, n, beta, c, c_stride);
+        return;
+    }
+    cblas_sgemm(CblasRowMajor, transpose_of(a), transpose_of(b), (blasint)m, (blasint)n, (blasint)k,
+                alpha, a.data, (blasint)a.stride, b.data, (blasint)b.stride, beta, c,
+                (blasint)c_stride);
+}
+
+void assay__matvec(int64_t m, int64_t k, const float *a, int64_t stride, const float *x, float beta,
+                   float *y)
+{
+    if (m == 0 || k == 0) {
+        scale(m, 1, beta, y, 1);
+        return;
+    }
+    cblas_sgemv(CblasRowMajor, CblasNoTrans, (blasint)m, (blasint)k, 1, a, (blasint)stride, x, 1,
+                beta, y, 1);
+}
+
+static float element(assay__matrix matrix, int64_t i, int64_t j)
+{
+    return matrix.transposed ? matrix.data[j * matrix.stride + i]
+                             : matrix.data[i * matrix.stride + j];
+}
+
+void assay__matmul_reference(int64_t m, int64_t n, int64_t k, float alpha, assay__matrix a,
+                             assay__matrix b, float beta, float *c, int64_t c_stride)
+{
+    for (int64_t i = 0; i < m; i++) {
+        for (int64_t j = 0; j < n; j++) {
+            double sum = 0;
+            for (int64_t l = 0; l < k; l++) {
+                sum += (double)element(a, i, l) * (double)element(b, l, j);
+            }
+            float *to = &c[i * c_stride + j];
+            *to = (float)((double)alpha * sum + (beta == 0 ? 0 : (double)beta * (double)*to));
+        }
+    }
+}

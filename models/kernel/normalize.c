@@ -1,0 +1,132 @@
+/* A row is read from memory once: it fits the first-level cache, where the later passes find it. */
+#include "kernel/normalize.h"
+
+#include <math.h>
+
+#include "kernel/elementary.h"
+
+ASSAY__SIMD static void softmax_row(int64_t columns, const float *x, float *y)
+{
+    float most = assay__largest(columns, x);
+    float sum = 0;
+    ASSAY__SUM(sum)
+    for (int64_t j = 0; j < columns; j++) {
+        float power = assay__exp_negative(x[j] - most);
+        y[j] = power;
+        sum += power;
+    }
+    float scale = 1 / sum;
+    ASSAY__LANES
+    for (int64_t j = 0; j < columns; j++) {
+        y[j] *= scale;
+    }
+}
+
+void assay__softmax_forward(int64_t rows, int64_t columns, int64_t stride, const float *x, float *y)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        softmax_row(columns, x + i * stride, y + i * stride);
+    }
+}
+
+ASSAY__SIMD void assay__softmax_backward(int64_t rows, int64_t columns, int64_t stride,
+                                         const float *dy, const float *y, float *dx)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        const float *dy_row = dy + i * stride, *y_row = y + i * stride;
+        float *dx_row = dx + i * stride;
+        float sum = 0;
+        ASSAY__SUM(sum)
+        for (int64_t j = 0; j < columns; j++) {
+            sum += dy_row[j] * y_row[j];
+        }
+        ASSAY__LANES
+        for (int64_t j = 0; j < columns; j++) {
+            dx_row[j] = y_row[j] * (dy_row[j] - sum);
+        }
+    }
+}
+
+/* Mean first, then the squares about it: the one-pass formula cancels where the mean is large. */
+ASSAY__SIMD static void normalize_row(int64_t columns, float epsilon, const float *x,
+                                      const float *scale, const float *shift, float *y, float *mean,
+                                      float *rstd)
+{
+    float sum = 0;
+    ASSAY__SUM(sum)
+    for (int64_t j = 0; j < columns; j++) {
+        sum += x[j];
+    }
+    float middle = sum / (float)columns;
+    float squares = 0;
+    ASSAY__SUM(squares)
+    for (int64_t j = 0; j < columns; j++) {
+        squares += (x[j] - middle) * (x[j] - middle);
+    }
+    float inverse = 1 / sqrtf(squares / (float)columns + epsilon);
+    ASSAY__LANES
+    for (int64_t j = 0; j < columns; j++) {
+        y[j] = (x[j] - middle) * inverse * scale[j] + shift[j];
+    }
+    *mean = middle;
+    *rstd = inverse;
+}
+
+void assay__layer_norm_forward(int64_t rows, int64_t columns, float epsilon, const float *x,
+                               const float *scale, const float *shift, float *y, float *mean,
+                               float *rstd)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        normalize_row(columns, epsilon, x + i * columns, scale, shift, y + i * columns, mean + i,
+                      rstd + i);
+    }
+}
+
+ASSAY__SIMD static void add(int64_t count, const float *x, const float *r, float *sum)
+{
+    ASSAY__LANES
+    for (int64_t j = 0; j < count; j++) {
+        sum[j] = x[j] + r[j];
+    }
+}
+
+void assay__layer_norm_residual(int64_t rows, int64_t columns, float epsilon, const float *x,
+                                const float *r, const float *scale, const float *shift, float *sum,
+                                float *y, float *mean, float *rstd)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        int64_t row = i * columns;
+        add(columns, x + row, r + row, sum + row);
+        normalize_row(columns, epsilon, sum + row, scale, shift, y + row, mean + i, rstd + i);
+    }
+}
+
+/* With n = (x - mean) rstd and g = dy scale: dx = rstd (g - mean(g) - n mean(g n)). */
+ASSAY__SIMD void assay__layer_norm_backward(int64_t rows, int64_t columns, const float *dy,
+                                            const float *x, const float *scale, const float *mean,
+                                            const float *rstd, float *dx, float *dscale,
+                                            float *dshift)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        const float *dy_row = dy + i * columns, *x_row = x + i * columns;
+        float *dx_row = dx + i * columns;
+        float middle = mean[i], inverse = rstd[i];
+        float sum = 0, product = 0;
+        ASSAY__SUM(sum, product)
+        for (int64_t j = 0; j < columns; j++) {
+            float normal = (x_row[j] - middle) * inverse;
+            float g = dy_row[j] * scale[j];
+            dscale[j] += dy_row[j] * normal;
+            dshift[j] += dy_row[j];
+            sum += g;
+            product += g * normal;
+        }
+        sum /= (float)columns;
+        product /= (float)columns;
+        ASSAY__LANES
+        for (int64_t j = 0; j < columns; j++) {
+            float normal = (x_row[j] - middle) * inverse;
+            dx_row[j] = inverse * (dy_row[j] * scale[j] - sum - normal * product);
+        }
+    }
+}

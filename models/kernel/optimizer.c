@@ -1,0 +1,78 @@
+/* One pass over parameters, gradients and moments: they are far larger than a cache, so the cost is
+ * that of reading each once. */
+#include "kernel/optimizer.h"
+
+#include <math.h>
+
+#include "kernel/simd.h"
+
+ASSAY__SIMD static void adam(size_t count, float rate, float correction, const float *gradient,
+                             float *restrict first, float *restrict second, float *restrict value)
+{
+    const float beta1 = 0.9F, beta2 = 0.999F, epsilon = 1e-8F;
+    ASSAY__LANES
+    for (size_t i = 0; i < count; i++) {
+        float g = gradient[i];
+        first[i] = beta1 * first[i] + (1 - beta1) * g;
+        second[i] = beta2 * second[i] + (1 - beta2) * g * g;
+        value[i] -= rate * first[i] / (sqrtf(second[i]) * correction + epsilon);
+    }
+}
+
+assay_status assay__adam_step(assay__adam *state, assay__memory *memory,
+                              assay__parameters *parameters, double learning_rate)
+{
+    if (state->first == NULL) {
+        state->first = assay__memory_floats(memory, ASSAY__OPTIMIZER, parameters->total);
+    }
+    if (state->second == NULL) {
+        state->second = assay__memory_floats(memory, ASSAY__OPTIMIZER, parameters->total);
+    }
+    if (state->first == NULL || state->second == NULL) {
+        return ASSAY_E_MEMORY;
+    }
+    state->step++;
+    double rate = learning_rate / (1 - pow(0.9, (double)state->step));
+    double correction = 1 / sqrt(1 - pow(0.999, (double)state->step));
+    adam(parameters->total, (float)rate, (float)correction, parameters->gradients, state->first,
+         state->second, parameters->values);
+    return ASSAY_OK;
+}
+
+ASSAY__SIMD static void descend(size_t count, float rate, const float *gradient,
+                                float *restrict value)
+{
+    ASSAY__LANES
+    for (size_t i = 0; i < count; i++) {
+        value[i] -= rate * gradient[i];
+    }
+}
+
+ASSAY__SIMD static void descend_with_momentum(size_t count, float rate, float momentum,
+                                              const float *gradient, float *restrict velocity,
+                                              float *restrict value)
+{
+    ASSAY__LANES
+    for (size_t i = 0; i < count; i++) {
+        velocity[i] = momentum * velocity[i] + gradient[i];
+        value[i] -= rate * velocity[i];
+    }
+}
+
+assay_status assay__sgd_step(assay__sgd *state, assay__memory *memory,
+                             assay__parameters *parameters, double learning_rate, double momentum)
+{
+    if (momentum == 0) {
+        descend(parameters->total, (float)learning_rate, parameters->gradients, parameters->values);
+        return ASSAY_OK;
+    }
+    if (state->velocity == NULL) {
+        state->velocity = assay__memory_floats(memory, ASSAY__OPTIMIZER, parameters->total);
+        if (state->velocity == NULL) {
+            return ASSAY_E_MEMORY;
+        }
+    }
+    descend_with_momentum(parameters->total, (float)learning_rate, (float)momentum,
+                          parameters->gradients, state->velocity, parameters->values);
+    return ASSAY_OK;
+}

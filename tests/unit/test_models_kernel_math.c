@@ -1,0 +1,302 @@
+/* The elementary functions of models/kernel against libm in double, over all of float32: every
+ * thousandth bit pattern, dense near 0 and where reductions cancel. Bounds are the measured worst,
+ * rounded up; a coefficient off by one in its last digit shown, or one bit lost in a reduction,
+ * breaks them. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernel/activation.h"
+#include "kernel/elementary.h"
+
+enum { CHUNK = 1 << 12, STRIDE = 1009 };
+
+/* |value - truth| in units of the last place of truth; subnormals have one size of unit. */
+static double ulp(float value, double truth)
+{
+    float rounded = (float)truth;
+    if (isnan(truth) || isinf(rounded)) {
+        bool same = isnan(truth) ? isnan(value) : value == rounded;
+        return same ? 0 : INFINITY;
+    }
+    int exponent;
+    frexp(truth, &exponent);
+    double unit = ldexp(1, exponent - 24 < -149 || truth == 0 ? -149 : exponent - 24);
+    return fabs((double)value - truth) / unit;
+}
+
+typedef double (*function)(double);
+typedef void (*kernel)(int64_t count, const float *x, float *y);
+
+typedef struct worst {
+    double error;
+    float at;
+} worst;
+
+static void sweep_chunk(const float *x, int64_t count, kernel run, function truth, worst *most)
+{
+    float y[CHUNK];
+    run(count, x, y);
+    for (int64_t i = 0; i < count; i++) {
+        double error = ulp(y[i], truth((double)x[i]));
+        if (error > most->error) {
+            *most = (worst){error, x[i]};
+        }
+    }
+}
+
+/* Bit patterns of floats up to `limit` in size, both signs, infinities and NaN if limit is. */
+static worst sweep(kernel run, function truth, float limit)
+{
+    worst most = {0, 0};
+    float x[CHUNK];
+    int64_t filled = 0;
+    for (uint64_t pattern = 0; pattern <= UINT32_MAX; pattern += STRIDE) {
+        float value = assay__from_bits((int32_t)(uint32_t)pattern);
+        if (fabsf(value) <= limit || (isnan(value) && isinf(limit))) {
+            x[filled++] = value;
+        }
+        if (filled == CHUNK) {
+            sweep_chunk(x, filled, run, truth, &most);
+            filled = 0;
+        }
+    }
+    sweep_chunk(x, filled, run, truth, &most);
+    float edges[] = {0.0F, -0.0F, limit, -limit, 1, -1, 88.72F, 88.73F, -103.97F, -103.98F, -87.4F};
+    sweep_chunk(edges, (int64_t)(sizeof edges / sizeof *edges), run, truth, &most);
+    return most;
+}
+
+static void check(const char *name, worst most, double bound)
+{
+    print_message("%s: %.2f ulp at %a\n", name, most.error, (double)most.at);
+    assert_true(most.error <= bound);
+}
+
+static void cut(int64_t count, const float *x, float from, float *y)
+{
+    for (int64_t i = 0; i < count; i++) {
+        y[i] = x[i] < from && x[i] > -INFINITY ? 0 : y[i];
+    }
+}
+
+static void run_gelu(int64_t count, const float *x, float *y)
+{
+    assay__activate(ASSAY__GELU, count, x, y);
+    cut(count, x, -12, y);
+}
+static void run_silu(int64_t count, const float *x, float *y)
+{
+    assay__activate(ASSAY__SILU, count, x, y);
+    cut(count, x, -87, y);
+}
+static void run_sine(int64_t count, const float *x, float *y)
+{
+    assay__activate(ASSAY__SINE, count, x, y);
+}
+static void run_sine_of_pair(int64_t count, const float *x, float *y)
+{
+    float cosine[CHUNK];
+    assay__sin_cos(count, x, y, cosine);
+}
+static void run_cosine_of_pair(int64_t count, const float *x, float *y)
+{
+    float sine[CHUNK];
+    assay__sin_cos(count, x, sine, y);
+}
+static void run_normal_tail(int64_t count, const float *x, float *y)
+{
+    for (int64_t i = 0; i < count; i++) {
+        float density;
+        y[i] = assay__normal1(x[i], &density);
+    }
+}
+static void run_exp_negative(int64_t count, const float *x, float *y)
+{
+    for (int64_t i = 0; i < count; i++) {
+        y[i] = x[i] > 0 ? 1 : assay__exp_negative(x[i]);
+    }
+}
+
+static double sigmoid(double x)
+{
+    return 1 / (1 + exp(-x));
+}
+/* A factor below 2^-126 has fewer digits, and so has the product: such are cut off here and in
+ * run_gelu() and run_silu(); test_products_of_subnormals() bounds them. */
+static double gelu(double x)
+{
+    return x < -12 && x > -INFINITY ? 0 : assay__activate_reference(ASSAY__GELU, x);
+}
+static double silu(double x)
+{
+    return x < -87 && x > -INFINITY ? 0 : assay__activate_reference(ASSAY__SILU, x);
+}
+static double normal(double x)
+{
+    return 0.5 * erfc(-x * M_SQRT1_2);
+}
+static double exp_negative(double x)
+{
+    return x > 0 ? 1 : x < -87 ? 0 : exp(x);
+}
+
+static void test_whole_range(void **state)
+{
+    (void)state;
+    check("exp", sweep(assay__exp, exp, INFINITY), 1.5);
+    check("exp_negative", sweep(run_exp_negative, exp_negative, INFINITY), 1.5);
+    check("tanh", sweep(assay__tanh, tanh, INFINITY), 3);
+    check("sigmoid", sweep(assay__sigmoid, sigmoid, INFINITY), 3);
+    check("silu", sweep(run_silu, silu, INFINITY), 4);
+    check("normal", sweep(run_normal_tail, normal, INFINITY), 6);
+    check("gelu", sweep(run_gelu, gelu, INFINITY), 7);
+    check("sin", sweep(run_sine, sin, INFINITY), 2);
+    check("sin of pair", sweep(run_sine_of_pair, sin, INFINITY), 2);
+    check("cos of pair", sweep(run_cosine_of_pair, cos, INFINITY), 2);
+}
+
+static void test_products_of_subnormals(void **state)
+{
+    (void)state;
+    for (float x = -130; x < -12; x += 0.01F) {
+        float y;
+        assay__activate(ASSAY__GELU, 1, &x, &y);
+        double truth = assay__activate_reference(ASSAY__GELU, (double)x);
+        assert_true(fabs((double)y - truth) <= fabs((double)x) * 0x1p-148 - truth * 0x1p-22);
+        assay__activate(ASSAY__SILU, 1, &x, &y);
+        truth = assay__activate_reference(ASSAY__SILU, (double)x);
+        assert_true(fabs((double)y - truth) <= fabs((double)x) * 0x1p-148 - truth * 0x1p-22);
+    }
+}
+
+/* The floats next to multiples of pi / 2, where almost everything cancels. */
+static void test_sine_near_its_zeros(void **state)
+{
+    (void)state;
+    worst sine = {0, 0}, cosine = {0, 0};
+    for (int k = -5215; k <= 5215; k++) {
+        float near = (float)(k * M_PI_2);
+        float x[] = {nextafterf(near, -INFINITY), near, nextafterf(near, INFINITY)};
+        sweep_chunk(x, 3, run_sine_of_pair, sin, &sine);
+        sweep_chunk(x, 3, run_cosine_of_pair, cos, &cosine);
+    }
+    check("sin near zeros", sine, 2);
+    check("cos near zeros", cosine, 2);
+}
+
+/* One argument out of range sends its block to libm, the others stay fast; both are right. */
+static void test_sine_of_large_arguments(void **state)
+{
+    (void)state;
+    enum { COUNT = 3000 };
+    float *x = malloc(COUNT * sizeof *x), *y = malloc(COUNT * sizeof *y);
+    assert_non_null(x);
+    assert_non_null(y);
+    for (int i = 0; i < COUNT; i++) {
+        x[i] = i == 1500 ? 1e10F : i == 1501 ? INFINITY : 0.01F * (float)i;
+    }
+    assay__activate(ASSAY__SINE, COUNT, x, y);
+    for (int i = 0; i < COUNT; i++) {
+        assert_true(ulp(y[i], sin((double)x[i])) <= 2);
+    }
+    for (int i = 0; i < COUNT; i++) {
+        y[i] = 2;
+    }
+    assay__activate_backward(ASSAY__SINE, COUNT, y, x, y);
+    for (int i = 0; i < COUNT; i++) {
+        assert_true(ulp(y[i], 2 * cos((double)x[i])) <= 2);
+    }
+    free(x);
+    free(y);
+}
+
+/* Slopes: relative where they do not change sign, relative to 1 where they do (gelu, silu, sin). */
+static void test_slopes(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < ASSAY__ACTIVATIONS_COUNT; kind++) {
+        bool crosses = kind == ASSAY__GELU || kind == ASSAY__SILU || kind == ASSAY__SINE;
+        double most = 0;
+        for (int i = -40000; i <= 40000; i++) {
+            float x = (float)i * 1e-3F, dy = 1, dx;
+            assay__activate_backward((assay__activation)kind, 1, &dy, &x, &dx);
+            double truth = assay__activate_slope_reference((assay__activation)kind, (double)x);
+            double error = crosses ? fabs((double)dx - truth) / (double)0x1p-24F : ulp(dx, truth);
+            most = error > most ? error : most;
+        }
+        print_message("slope of %d: %.2f ulp\n", kind, most);
+        assert_true(most <= 4);
+    }
+}
+
+/* The reference slopes are the derivatives of the reference functions. */
+static void test_reference_slopes_by_differences(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < ASSAY__ACTIVATIONS_COUNT; kind++) {
+        for (double x = -6.03; x < 6; x += 0.1) {
+            double up = assay__activate_reference((assay__activation)kind, x + 1e-5);
+            double down = assay__activate_reference((assay__activation)kind, x - 1e-5);
+            double slope = assay__activate_slope_reference((assay__activation)kind, x);
+            assert_true(fabs((up - down) / 2e-5 - slope) < 1e-8);
+        }
+    }
+}
+
+/* Any length, in place: the vector body, its remainder and nothing beyond. */
+static void test_lengths_and_in_place(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < ASSAY__ACTIVATIONS_COUNT; kind++) {
+        for (int64_t count = 0; count <= 40; count++) {
+            float x[42], y[42];
+            for (int i = 0; i < 42; i++) {
+                x[i] = y[i] = (float)i * 0.3F - 5;
+            }
+            assay__activate((assay__activation)kind, count, y, y);
+            for (int64_t i = 0; i < 42; i++) {
+                double truth =
+                    i < count ? assay__activate_reference((assay__activation)kind, (double)x[i])
+                              : (double)x[i];
+                assert_true(ulp(y[i], truth) <= 4);
+            }
+        }
+    }
+}
+
+static void test_largest(void **state)
+{
+    (void)state;
+    float x[] = {-3, -INFINITY, -0.5F, -2, -0.25F, -7};
+    assert_true(assay__largest(0, x) == -INFINITY);
+    assert_true(assay__largest(2, x) == -3);
+    assert_true(assay__largest(6, x) == -0.25F);
+    x[3] = 1e-40F;
+    assert_true(assay__largest(6, x) == 1e-40F);
+    x[5] = NAN;
+    assert_true(isnan(assay__largest(6, x)));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_whole_range),
+        cmocka_unit_test(test_products_of_subnormals),
+        cmocka_unit_test(test_sine_near_its_zeros),
+        cmocka_unit_test(test_sine_of_large_arguments),
+        cmocka_unit_test(test_slopes),
+        cmocka_unit_test(test_reference_slopes_by_differences),
+        cmocka_unit_test(test_lengths_and_in_place),
+        cmocka_unit_test(test_largest),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
