@@ -13,6 +13,7 @@
 #include "assay/reading.h"
 #include "assay/record.h"
 #include "assay/report.h"
+#include "assay/runtime.h"
 #include "assay/sampling.h"
 #include "assay/scaling.h"
 #include "assay/snapshot.h"

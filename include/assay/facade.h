@@ -20,6 +20,7 @@
 #include "assay/monitor.h"
 #include "assay/record.h"
 #include "assay/report.h"
+#include "assay/runtime.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -220,6 +221,94 @@ typedef struct assay_inference_options {
 ASSAY_API ASSAY_MUST_USE assay_status
 assay_benchmark_inference(void (*function)(void *), void *argument,
                           const assay_inference_options *options, assay_inference_stats *stats);
+
+/* ---- Runtime profiles of forecasting models ----------------------------------------------------
+ *
+ *     double seconds = 0;
+ *     ASSAY_TIME_OPERATION("training", &seconds) { model = train(data); }
+ *     parts.training_seconds = assay_reading_of(seconds);
+ *     if (assay_quick_benchmark(&forecast, NULL, &parts, &profile) != ASSAY_OK) ...
+ *     if (assay_save_profile(&profile, "runtime_profile.json", &error) != ASSAY_OK) ...
+ */
+
+typedef struct assay_operation_timer {
+    const char *name;
+    uint64_t start_ns;
+} assay_operation_timer;
+
+/* Start timing; elapsed() may be asked any number of times. */
+ASSAY_API assay_operation_timer assay_time_operation(const char *name);
+ASSAY_API double assay_operation_elapsed(const assay_operation_timer *timer);
+
+typedef struct assay__operation_block {
+    assay_operation_timer timer;
+    double *elapsed;
+} assay__operation_block;
+
+ASSAY_API void assay__operation_close(assay__operation_block *block);
+
+/* Time a block into `*elapsed_seconds`; return and goto out of it are safe, break and continue
+ * leave the block. */
+#define ASSAY_TIME_OPERATION(name, elapsed_seconds)                                                \
+    ASSAY__OPERATION_BLOCK(name, elapsed_seconds, ASSAY__JOIN(assay__operation_, __COUNTER__),     \
+                           ASSAY__JOIN(assay__operated_, __COUNTER__))
+
+#define ASSAY__OPERATION_BLOCK(name, elapsed_seconds, open, once)                                  \
+    for (assay__operation_block open ASSAY__CLEANUP(                                               \
+             assay__operation_close) = {assay_time_operation(name), elapsed_seconds},              \
+            *once = &open;                                                                         \
+         once != NULL; once = NULL)
+
+/* A model asked for its next `steps` values from the state in `context`. */
+typedef struct assay_forecast {
+    assay_status (*run)(void *context, uint64_t steps);
+    void *context;
+} assay_forecast;
+
+/* Start from ASSAY_FORECAST_OPTIONS_INIT; every zero means the default. */
+typedef struct assay_forecast_options {
+    size_t struct_size;
+    size_t n_trials;          /* timed; default 50 */
+    size_t warmup_trials;     /* before them; default 5 */
+    bool no_warmup;           /* none at all */
+    const assay_clock *clock; /* for tests; default: the best clock of the machine */
+} assay_forecast_options;
+
+#define ASSAY_FORECAST_OPTIONS_INIT ASSAY_INIT(assay_forecast_options)
+
+/* Times of single steps and of whole forecasts of `n_steps` (the seed's benchmark_inference). A
+ * failure of the forecast ends it and is returned. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_benchmark_forecast(
+    const assay_forecast *forecast, uint64_t n_steps, const assay_forecast_options *options,
+    assay_timing_result *single_step, assay_timing_result *full_trajectory);
+
+/* Resident memory of the process and the size of a model's parameters; about 10 microseconds. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_measure_memory(uint64_t model_params,
+                                                           size_t bytes_per_parameter,
+                                                           assay_memory_result *result);
+
+typedef struct assay_profile_parts {
+    size_t struct_size;
+    const char *model_name; /* borrowed by the profile */
+    assay_reading training_seconds;
+    assay_timing_result single_step, full_trajectory; /* quick_benchmark fills these */
+    uint64_t n_forecast_steps;
+    uint64_t model_params;
+    size_t bytes_per_parameter; /* default 4 */
+    assay_complexity_shape shape;
+} assay_profile_parts;
+
+#define ASSAY_PROFILE_PARTS_INIT ASSAY_INIT(assay_profile_parts)
+
+/* Memory measured now, throughput of the full trajectory, complexity from the shape. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_build_profile(const assay_profile_parts *parts,
+                                                          assay_runtime_profile *profile);
+
+/* Benchmark, then build. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_quick_benchmark(const assay_forecast *forecast,
+                                                            const assay_forecast_options *options,
+                                                            const assay_profile_parts *parts,
+                                                            assay_runtime_profile *profile);
 
 /* ---- Training loops ----------------------------------------------------------------------------
  *

@@ -14,6 +14,7 @@
 #include "assay/analyze.h"
 #include "assay/growth.h"
 #include "assay/record.h"
+#include "assay/runtime.h"
 #include "assay/status.h"
 
 #ifdef __cplusplus
@@ -219,6 +220,19 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_report_growth(const assay_growth *gr
 /* The same as one JSON object: `class`, `exponent`, `low`, `high` and the rest of assay_growth. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_report_growth_json(const assay_growth *growth,
                                                                FILE *stream, assay_error *error);
+
+/* ---- Runtime profiles (runtime.h) ---------------------------------------------------------------
+ * The seed's JSON: "model_name", "training", "inference", "memory", "throughput", "complexity"; and
+ * "models", the four ratios by "B_vs_A", "winners". */
+ASSAY_API ASSAY_MUST_USE assay_status assay_report_runtime_profile(
+    const assay_runtime_profile *profile, FILE *stream, assay_error *error);
+ASSAY_API ASSAY_MUST_USE assay_status assay_report_runtime_comparison(
+    const assay_runtime_comparison *comparison, FILE *stream, assay_error *error);
+/* The same into a file, which appears complete or not at all. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_save_profile(const assay_runtime_profile *profile,
+                                                         const char *path, assay_error *error);
+ASSAY_API ASSAY_MUST_USE assay_status assay_save_comparison(
+    const assay_runtime_comparison *comparison, const char *path, assay_error *error);
 
 #ifdef __cplusplus
 }

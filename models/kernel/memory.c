@@ -36,9 +36,8 @@ assay__memory *assay__memory_new(void)
 
 void assay__memory_free(assay__memory *memory)
 {
-    if (memory == NULL) {
+    if (memory == NULL)
         return;
-    }
     for (block *header = memory->first, *next; header != NULL; header = next) {
         next = header->next;
         free(header);
@@ -49,21 +48,18 @@ void assay__memory_free(assay__memory *memory)
 void *assay__memory_take(assay__memory *memory, assay__memory_use use, size_t count, size_t size)
 {
     size_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2) {
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2)
         return NULL;
-    }
     size_t whole = ALIGNMENT + (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     block *header = aligned_alloc(ALIGNMENT, whole);
-    if (header == NULL) {
+    if (header == NULL)
         return NULL;
-    }
     memset(header, 0, whole);
     header->bytes = bytes;
     header->use = use;
     header->next = memory->first;
-    if (memory->first != NULL) {
+    if (memory->first != NULL)
         memory->first->previous = header;
-    }
     memory->first = header;
     memory->bytes[use] += bytes;
     return data_of(header);
@@ -77,14 +73,12 @@ float *assay__memory_floats(assay__memory *memory, assay__memory_use use, size_t
 static void drop(assay__memory *memory, block *header)
 {
     memory->bytes[header->use] -= header->bytes;
-    if (header->previous != NULL) {
+    if (header->previous != NULL)
         header->previous->next = header->next;
-    } else {
+    else
         memory->first = header->next;
-    }
-    if (header->next != NULL) {
+    if (header->next != NULL)
         header->next->previous = header->previous;
-    }
     free(header);
 }
 
@@ -94,19 +88,15 @@ assay_status assay__memory_resize(assay__memory *memory, assay__memory_use use, 
     void *old;
     memcpy(&old, block_pointer, sizeof old);
     size_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes)) {
+    if (__builtin_mul_overflow(count, size, &bytes))
         return ASSAY_E_MEMORY;
-    }
-    if (old != NULL && header_of(old)->bytes >= bytes) {
+    if (old != NULL && header_of(old)->bytes >= bytes)
         return ASSAY_OK;
-    }
     void *fresh = assay__memory_take(memory, use, count, size);
-    if (fresh == NULL) {
+    if (fresh == NULL)
         return ASSAY_E_MEMORY;
-    }
-    if (old != NULL) {
+    if (old != NULL)
         drop(memory, header_of(old));
-    }
     memcpy(block_pointer, &fresh, sizeof fresh);
     return ASSAY_OK;
 }

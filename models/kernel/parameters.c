@@ -14,9 +14,8 @@ void assay__parameters_init(assay__parameters *parameters)
 
 void assay__parameters_release(assay__parameters *parameters)
 {
-    for (size_t i = 0; i < parameters->count; i++) {
+    for (size_t i = 0; i < parameters->count; i++)
         free((char *)parameters->list[i].value.name);
-    }
     free(parameters->list);
     assay__parameters_init(parameters);
 }
@@ -27,22 +26,18 @@ static assay_status append(assay__parameters *parameters, assay_tensor tensor)
         size_t capacity = parameters->capacity == 0 ? 16 : 2 * parameters->capacity;
         assay_model_parameter *list =
             reallocarray(parameters->list, capacity, sizeof *parameters->list);
-        if (list == NULL) {
+        if (list == NULL)
             return ASSAY_E_MEMORY;
-        }
         parameters->list = list;
         parameters->capacity = capacity;
     }
     int64_t elements = 1;
-    for (uint32_t axis = 0; axis < tensor.rank; axis++) {
+    for (uint32_t axis = 0; axis < tensor.rank; axis++)
         if (tensor.shape[axis] < 0 ||
-            __builtin_mul_overflow(elements, tensor.shape[axis], &elements)) {
+            __builtin_mul_overflow(elements, tensor.shape[axis], &elements))
             return ASSAY_E_LIMIT;
-        }
-    }
-    if (__builtin_add_overflow(parameters->total, (size_t)elements, &parameters->total)) {
+    if (__builtin_add_overflow(parameters->total, (size_t)elements, &parameters->total))
         return ASSAY_E_LIMIT;
-    }
     parameters->list[parameters->count++] = (assay_model_parameter){.value = tensor};
     return ASSAY_OK;
 }
@@ -51,9 +46,8 @@ size_t assay__parameters_add(assay__parameters *parameters, uint32_t rank, const
                              const char *name_format, ...)
 {
     size_t index = parameters->count;
-    if (parameters->status != ASSAY_OK) {
+    if (parameters->status != ASSAY_OK)
         return index;
-    }
     char *name = NULL;
     va_list arguments;
     va_start(arguments, name_format);
@@ -66,22 +60,19 @@ size_t assay__parameters_add(assay__parameters *parameters, uint32_t rank, const
     assay_tensor tensor = {.name = name, .element = ASSAY_F32, .rank = rank};
     memcpy(tensor.shape, shape, rank * sizeof *shape);
     parameters->status = append(parameters, tensor);
-    if (parameters->status != ASSAY_OK) {
+    if (parameters->status != ASSAY_OK)
         free(name);
-    }
     return index;
 }
 
 assay_status assay__parameters_allocate(assay__parameters *parameters, assay__memory *memory)
 {
-    if (parameters->status != ASSAY_OK) {
+    if (parameters->status != ASSAY_OK)
         return parameters->status;
-    }
     parameters->values = assay__memory_floats(memory, ASSAY__PARAMETERS, parameters->total);
     parameters->gradients = assay__memory_floats(memory, ASSAY__GRADIENTS, parameters->total);
-    if (parameters->values == NULL || parameters->gradients == NULL) {
+    if (parameters->values == NULL || parameters->gradients == NULL)
         return ASSAY_E_MEMORY;
-    }
     size_t offset = 0;
     for (size_t i = 0; i < parameters->count; i++) {
         assay_model_parameter *parameter = &parameters->list[i];
@@ -112,16 +103,14 @@ void assay__parameters_uniform(assay__parameters *parameters, size_t index, floa
 {
     float *value = assay__parameters_value(parameters, index);
     int64_t count = assay_tensor_count(&parameters->list[index].value);
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         value[i] = bound * (float)(2 * assay__random_uniform(random) - 1);
-    }
 }
 
 void assay__parameters_fill(assay__parameters *parameters, size_t index, float value)
 {
     float *values = assay__parameters_value(parameters, index);
     int64_t count = assay_tensor_count(&parameters->list[index].value);
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         values[i] = value;
-    }
 }

@@ -57,10 +57,8 @@ static assay_status product_flops(const assay_operation *operation,
 {
     uint64_t each = convention == ASSAY_FLOPS_FVCORE ? 1 : 2;
     if (!multiply(each, operation->m, &each) || !multiply(each, operation->k, &each) ||
-        !multiply(each, operation->n, &each) ||
-        !multiply(each, operation->count, &flops->forward)) {
+        !multiply(each, operation->n, &each) || !multiply(each, operation->count, &flops->forward))
         return ASSAY_E_LIMIT;
-    }
     int64_t gradients =
         convention == ASSAY_FLOPS_DEEPSPEED ? 2 : (int64_t)operation->operand_gradients;
     return multiply(flops->forward, gradients, &flops->backward) ? ASSAY_OK : ASSAY_E_LIMIT;
@@ -97,12 +95,10 @@ assay_status assay_flops_of(const assay_operation *operation, assay_flop_convent
 {
     *flops = (assay_flops){0};
     assay_operation_kind kind = operation->kind;
-    if ((unsigned)kind >= ASSAY_OP_KINDS || (unsigned)convention >= ASSAY_FLOP_CONVENTIONS) {
+    if ((unsigned)kind >= ASSAY_OP_KINDS || (unsigned)convention >= ASSAY_FLOP_CONVENTIONS)
         return ASSAY_E_ARGUMENT;
-    }
-    if (kind == ASSAY_OP_MATMUL) {
+    if (kind == ASSAY_OP_MATMUL)
         return product_flops(operation, convention, flops);
-    }
     bool several = kind == ASSAY_OP_SPLINE || kind == ASSAY_OP_SOLVER; /* k at each element */
     uint64_t elements = 1;
     if (!multiply(elements, operation->m, &elements) ||

@@ -20,9 +20,8 @@ assay_status assay_flop_account_new(assay_flop_account **account)
 {
     *account = NULL;
     assay_flop_account *fresh = calloc(1, sizeof *fresh);
-    if (fresh == NULL) {
+    if (fresh == NULL)
         return ASSAY_E_MEMORY;
-    }
     fresh->names = assay__arena_new(NAMES_MAX_BYTES);
     if (fresh->names == NULL) {
         free(fresh);
@@ -34,9 +33,8 @@ assay_status assay_flop_account_new(assay_flop_account **account)
 
 void assay_flop_account_free(assay_flop_account *account)
 {
-    if (account == NULL) {
+    if (account == NULL)
         return;
-    }
     assay__arena_free(account->names);
     free(account->components);
     free(account);
@@ -44,18 +42,15 @@ void assay_flop_account_free(assay_flop_account *account)
 
 static assay_status make_room(assay_flop_account *account)
 {
-    if (account->count < account->capacity) {
+    if (account->count < account->capacity)
         return ASSAY_OK;
-    }
-    if (account->count >= ASSAY_FLOP_COMPONENTS_MAX) {
+    if (account->count >= ASSAY_FLOP_COMPONENTS_MAX)
         return ASSAY_E_LIMIT;
-    }
     size_t capacity = account->capacity == 0 ? 32 : 2 * account->capacity;
     assay_flop_component *components =
         reallocarray(account->components, capacity, sizeof *components);
-    if (components == NULL) {
+    if (components == NULL)
         return ASSAY_E_MEMORY;
-    }
     account->components = components;
     account->capacity = capacity;
     return ASSAY_OK;
@@ -73,13 +68,11 @@ static assay_status find(assay_flop_account *account, const char *name, size_t l
         }
     }
     assay_status status = make_room(account);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     char *copy = assay__arena_allocate(account->names, length + 1, 1);
-    if (copy == NULL) {
+    if (copy == NULL)
         return ASSAY_E_MEMORY;
-    }
     memcpy(copy, name, length);
     *component = &account->components[account->count++];
     **component = (assay_flop_component){.name = copy};
@@ -96,9 +89,8 @@ static assay_status add_flops(assay_flops *sum, assay_flops more)
 void assay_flop_account_add(void *context, const assay_operation *operation)
 {
     assay_flop_account *account = context;
-    if (account->status != ASSAY_OK) {
+    if (account->status != ASSAY_OK)
         return;
-    }
     const char *name = operation->component != NULL ? operation->component : "(unnamed)";
     assay_flop_component *component = NULL;
     account->status = find(account, name, strlen(name), &component);
@@ -106,26 +98,22 @@ void assay_flop_account_add(void *context, const assay_operation *operation)
          convention++) {
         assay_flops flops;
         account->status = assay_flops_of(operation, (assay_flop_convention)convention, &flops);
-        if (account->status == ASSAY_OK) {
+        if (account->status == ASSAY_OK)
             account->status = add_flops(&component->flops[convention], flops);
-        }
     }
-    if (account->status == ASSAY_OK) {
+    if (account->status == ASSAY_OK)
         account->kinds |= UINT32_C(1) << operation->kind;
-    }
 }
 
 assay_status assay_flop_account_total(const assay_flop_account *account,
                                       assay_flop_convention convention, assay_flops *flops)
 {
     *flops = (assay_flops){0};
-    if ((unsigned)convention >= ASSAY_FLOP_CONVENTIONS) {
+    if ((unsigned)convention >= ASSAY_FLOP_CONVENTIONS)
         return ASSAY_E_ARGUMENT;
-    }
     assay_status status = account->status;
-    for (size_t i = 0; i < account->count && status == ASSAY_OK; i++) {
+    for (size_t i = 0; i < account->count && status == ASSAY_OK; i++)
         status = add_flops(flops, account->components[i].flops[convention]);
-    }
     return status;
 }
 
@@ -142,9 +130,8 @@ static const char *group_of(const char *name, size_t *length)
     const char *dot = strchr(name, '.');
     if (dot != NULL && dot[1] >= '0' && dot[1] <= '9') {
         const char *after = dot + 1 + strspn(dot + 1, "0123456789");
-        if (*after == '.') {
+        if (*after == '.')
             name = after + 1;
-        }
     }
     *length = strcspn(name, ".");
     return name;
@@ -156,17 +143,15 @@ assay_status assay_flop_account_group(const assay_flop_account *account,
     *grouped = NULL;
     assay_flop_account *fresh = NULL;
     assay_status status = account->status;
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = assay_flop_account_new(&fresh);
-    }
     for (size_t i = 0; i < account->count && status == ASSAY_OK; i++) {
         size_t length;
         const char *name = group_of(account->components[i].name, &length);
         assay_flop_component *component = NULL;
         status = find(fresh, name, length, &component);
-        for (int c = 0; c < ASSAY_FLOP_CONVENTIONS && status == ASSAY_OK; c++) {
+        for (int c = 0; c < ASSAY_FLOP_CONVENTIONS && status == ASSAY_OK; c++)
             status = add_flops(&component->flops[c], account->components[i].flops[c]);
-        }
     }
     if (status != ASSAY_OK) {
         assay_flop_account_free(fresh);
@@ -186,9 +171,8 @@ uint32_t assay_flop_account_left_out(const assay_flop_account *account,
             .kind = (assay_operation_kind)kind, .count = 1, .m = 1, .k = 1, .n = 1};
         assay_flops flops;
         if ((account->kinds & UINT32_C(1) << kind) != 0 &&
-            assay_flops_of(&one, convention, &flops) == ASSAY_OK && flops.forward == 0) {
+            assay_flops_of(&one, convention, &flops) == ASSAY_OK && flops.forward == 0)
             left_out |= UINT32_C(1) << kind;
-        }
     }
     return left_out;
 }

@@ -56,9 +56,8 @@ static void emit_attention(const emitter *to, int64_t nodes, int64_t hidden, int
 
 static void emit_gated_gcn(const emitter *to, int64_t nodes, int64_t edges, int64_t in, int64_t out)
 {
-    for (int product = 0; product < 5; product++) {
+    for (int product = 0; product < 5; product++)
         emit_linear(to, "mpnn.linear", product == 2 ? edges : nodes, in, out);
-    }
     emit(to, "mpnn.gate", ASSAY_OP_ADD, 2, edges, 0, out);
     emit(to, "mpnn.gate", ASSAY_OP_SIGMOID, 1, edges, 0, out);
     emit(to, "mpnn.gate", ASSAY_OP_MULTIPLY, 1, edges, 0, out);
@@ -109,9 +108,8 @@ static assay_status check(const assay_graph_transformer_shape *shape)
     if (shape->num_nodes < 0 || shape->num_edges < 0 || shape->hidden_dim < 1 ||
         shape->num_layers < 0 || shape->num_heads < 1 || shape->ffn_dim < 0 ||
         shape->input_dim < 0 || shape->output_dim < 0 || !(ratio >= 0 && ratio <= 1) ||
-        shape->hidden_dim % shape->num_heads != 0) {
+        shape->hidden_dim % shape->num_heads != 0)
         return ASSAY_E_ARGUMENT;
-    }
     return ASSAY_OK;
 }
 
@@ -119,17 +117,15 @@ assay_status assay_describe_graph_transformer(const assay_graph_transformer_shap
                                               assay_operation_sink sink, void *context)
 {
     assay_status status = check(shape);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     emitter to = {.sink = sink, .context = context};
     int64_t nodes = shape->num_nodes, hidden = shape->hidden_dim;
     double ratio = shape->sparse_ratio > 0 ? shape->sparse_ratio : 1;
     assay_operation_kind activation =
         shape->activation == ASSAY_OP_RELU ? ASSAY_OP_RELU : ASSAY_OP_GELU;
-    if (shape->input_dim > 0) {
+    if (shape->input_dim > 0)
         emit_linear(&to, "encoder", nodes, shape->input_dim, hidden);
-    }
     for (int64_t layer = 0; layer < shape->num_layers; layer++) {
         snprintf(to.prefix, sizeof to.prefix, "layers.%lld.", (long long)layer);
         emit_mpnn(&to, nodes, shape->num_edges, hidden, hidden, shape->mpnn_type);
@@ -141,9 +137,8 @@ assay_status assay_describe_graph_transformer(const assay_graph_transformer_shap
         emit_residual_norm(&to, nodes, hidden);
     }
     to.prefix[0] = '\0';
-    if (shape->output_dim > 0) {
+    if (shape->output_dim > 0)
         emit_linear(&to, "head", nodes, hidden, shape->output_dim);
-    }
     return ASSAY_OK;
 }
 
@@ -151,9 +146,8 @@ assay_status assay_estimate_model_flops(const assay_graph_transformer_shape *sha
                                         assay_flop_account **account)
 {
     assay_status status = assay_flop_account_new(account);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     status = assay_describe_graph_transformer(shape, assay_flop_account_add, *account);
     if (status != ASSAY_OK) {
         assay_flop_account_free(*account);
@@ -169,9 +163,8 @@ static void add_up(void *context, const assay_operation *operation)
     assay_flops flops;
     if (operation->m < 0 || operation->k < 0 || operation->n < 0 || operation->count < 0 ||
         assay_flops_of(operation, ASSAY_FLOPS_ASSAY, &flops) != ASSAY_OK ||
-        __builtin_add_overflow(*sum, flops.forward, sum)) {
+        __builtin_add_overflow(*sum, flops.forward, sum))
         *sum = UINT64_MAX;
-    }
 }
 
 uint64_t assay_estimate_linear_flops(int64_t in_features, int64_t out_features, int64_t batch_size,
@@ -179,9 +172,8 @@ uint64_t assay_estimate_linear_flops(int64_t in_features, int64_t out_features, 
 {
     uint64_t sum = 0;
     int64_t rows;
-    if (batch_size < 0 || seq_len < 0 || __builtin_mul_overflow(batch_size, seq_len, &rows)) {
+    if (batch_size < 0 || seq_len < 0 || __builtin_mul_overflow(batch_size, seq_len, &rows))
         return UINT64_MAX;
-    }
     emit_linear(&(emitter){.sink = add_up, .context = &sum}, "", rows, in_features, out_features);
     return sum;
 }
@@ -191,9 +183,8 @@ uint64_t assay_estimate_attention_flops(int64_t num_nodes, int64_t hidden_dim, i
 {
     uint64_t sum = 0;
     if (num_heads < 1 || hidden_dim < 0 || hidden_dim % num_heads != 0 ||
-        !(sparse_ratio >= 0 && sparse_ratio <= 1) || hidden_dim > INT64_MAX / 3) {
+        !(sparse_ratio >= 0 && sparse_ratio <= 1) || hidden_dim > INT64_MAX / 3)
         return UINT64_MAX;
-    }
     emit_attention(&(emitter){.sink = add_up, .context = &sum}, num_nodes, hidden_dim, num_heads,
                    sparse_ratio);
     return sum;
@@ -204,9 +195,8 @@ uint64_t assay_estimate_mpnn_flops(int64_t num_nodes, int64_t num_edges, int64_t
 {
     uint64_t sum = 0;
     int64_t ends;
-    if (num_nodes < 0 || num_edges < 0 || __builtin_add_overflow(num_nodes, num_edges, &ends)) {
+    if (num_nodes < 0 || num_edges < 0 || __builtin_add_overflow(num_nodes, num_edges, &ends))
         return UINT64_MAX;
-    }
     emit_mpnn(&(emitter){.sink = add_up, .context = &sum}, num_nodes, num_edges, in_features,
               out_features, type);
     return sum;
@@ -224,9 +214,8 @@ uint64_t assay_estimate_pe_flops(int64_t num_nodes, int64_t pe_dim, assay_pe_typ
 {
     uint64_t sum = 0;
     emitter to = {.sink = add_up, .context = &sum};
-    if (num_nodes < 0 || pe_dim < 0) {
+    if (num_nodes < 0 || pe_dim < 0)
         return UINT64_MAX;
-    }
     if (type == ASSAY_PE_RANDOM_WALK) {
         emit(&to, "", ASSAY_OP_MATMUL, pe_dim > 0 ? pe_dim - 1 : 0, num_nodes, num_nodes,
              num_nodes);
@@ -235,9 +224,8 @@ uint64_t assay_estimate_pe_flops(int64_t num_nodes, int64_t pe_dim, assay_pe_typ
         emit(&(emitter){.sink = add_up, .context = &thrice}, "", ASSAY_OP_MATMUL, 2, num_nodes,
              num_nodes, num_nodes);
         emit(&to, "", ASSAY_OP_MATMUL, 1, num_nodes, num_nodes, pe_dim);
-        if (thrice == UINT64_MAX || __builtin_add_overflow(sum, (thrice + 2) / 3, &sum)) {
+        if (thrice == UINT64_MAX || __builtin_add_overflow(sum, (thrice + 2) / 3, &sum))
             return UINT64_MAX;
-        }
     }
     return sum;
 }

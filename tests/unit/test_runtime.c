@@ -1,0 +1,258 @@
+/* Seed A: figures by hand, the JSON to the character, trials counted. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "assay/assay.h"
+#include "golden.h"
+
+static void assert_near(double value, double expected)
+{
+    if (!(fabs(value - expected) <= 1e-12 * fmax(1, fabs(expected))))
+        fail_msg("%.17g is not %.17g", value, expected);
+}
+
+static void test_timing(void **state)
+{
+    (void)state;
+    const double seconds[] = {1, 2, 3, 4};
+    assay_timing_result timing;
+    assert_int_equal(assay_timing_summarize(seconds, 4, &timing), ASSAY_OK);
+    assert_near(timing.total_seconds, 10);
+    assert_near(timing.mean_seconds, 2.5);
+    assert_near(timing.std_seconds, sqrt(1.25)); /* numpy.std([1, 2, 3, 4]) */
+    assert_near(timing.min_seconds, 1);
+    assert_near(timing.max_seconds, 4);
+    assert_int_equal(timing.samples, 4);
+    assert_int_equal(assay_timing_summarize(seconds, 0, &timing), ASSAY_E_DATA);
+    const double bad[] = {1, NAN}, negative[] = {-1};
+    assert_int_equal(assay_timing_summarize(bad, 2, &timing), ASSAY_E_ARGUMENT);
+    assert_int_equal(assay_timing_summarize(negative, 1, &timing), ASSAY_E_ARGUMENT);
+}
+
+/* The seed's own example: 0.00023 s a step, 20 latent dimensions. */
+static void test_throughput(void **state)
+{
+    (void)state;
+    assay_timing_result timing = {.mean_seconds = 0.023, .samples = 50};
+    assay_throughput throughput;
+    assert_int_equal(assay_compute_throughput(&timing, 100, 20, &throughput), ASSAY_OK);
+    assert_near(throughput.steps_per_second, 100 / 0.023);
+    assert_near(throughput.predictions_per_second, 2000 / 0.023);
+    assert_near(throughput.seconds_per_step, 0.00023);
+    assert_near(throughput.microseconds_per_step, 230);
+    assert_int_equal(assay_compute_throughput(&timing, 0, 20, &throughput), ASSAY_E_ARGUMENT);
+    timing.mean_seconds = 0;
+    assert_int_equal(assay_compute_throughput(&timing, 1, 20, &throughput), ASSAY_E_DATA);
+}
+
+static void test_mvar_complexity(void **state)
+{
+    (void)state;
+    assay_complexity_shape shape = {0};
+    shape.kind = ASSAY_RUNTIME_MVAR;
+    shape.latent_dim = 20;
+    shape.lag = 5;
+    assay_complexity complexity;
+    assert_int_equal(assay_analyze_complexity(&shape, 2020, &complexity), ASSAY_OK);
+    assert_near(complexity.expected_parameters.value, 2020);
+    assert_int_equal(complexity.parameters_per_lag, 400);
+    assert_near(complexity.inference_flops_per_step.value, 4000);
+    assert_string_equal(complexity.training_complexity, "O(N_samples * p * d²)");
+    assert_string_equal(complexity.inference_complexity, "O(p * d²)");
+    shape.lag = 0;
+    assert_int_equal(assay_analyze_complexity(&shape, 2020, &complexity), ASSAY_E_ARGUMENT);
+}
+
+/* torch.nn.LSTM(20, 64) has 22016 parameters, LSTM(20, 64, 2) 55296; Linear(64, 20) has 1300. */
+static void test_lstm_complexity(void **state)
+{
+    (void)state;
+    assert_int_equal(assay_compute_lstm_params(20, 64, 1, 20), 22016 + 1300);
+    assert_int_equal(assay_compute_lstm_params(20, 64, 2, 20), 55296 + 1300);
+    assert_int_equal(assay_compute_lstm_params(UINT64_MAX / 2, 64, 2, 20), UINT64_MAX);
+    assay_complexity_shape shape = {0};
+    shape.kind = ASSAY_RUNTIME_LSTM;
+    shape.latent_dim = 20;
+    shape.hidden_size = 64;
+    shape.num_layers = 2;
+    assay_complexity complexity;
+    assert_int_equal(assay_analyze_complexity(&shape, 56596, &complexity), ASSAY_OK);
+    assert_near(complexity.expected_parameters.value, 56596);
+    assert_near(complexity.inference_flops_per_step.value,
+                2.0 * (256 * 20 + 256 * 64 + 256 * 64 + 256 * 64 + 20 * 64));
+    assert_int_equal(complexity.parameters_per_layer, 55296 - 22016);
+}
+
+static assay_runtime_profile example(const char *name, double training, double step,
+                                     uint64_t parameters)
+{
+    assay_runtime_profile profile = {.model_name = name,
+                                     .training_seconds = assay_reading_of(training)};
+    double single[] = {step, step}, full[] = {100 * step, 100 * step};
+    assert_int_equal(assay_timing_summarize(single, 2, &profile.inference_single_step), ASSAY_OK);
+    assert_int_equal(assay_timing_summarize(full, 2, &profile.inference_full_trajectory), ASSAY_OK);
+    profile.memory = (assay_memory_result){.peak_mb = assay_reading_of(245.5),
+                                           .current_mb = assay_reading_missing(ASSAY_UNSUPPORTED),
+                                           .model_parameters = parameters,
+                                           .parameter_memory_mb = (double)parameters * 8e-6};
+    assert_int_equal(
+        assay_compute_throughput(&profile.inference_full_trajectory, 100, 20, &profile.throughput),
+        ASSAY_OK);
+    assay_complexity_shape shape = {0};
+    shape.kind = ASSAY_RUNTIME_MVAR;
+    shape.latent_dim = 20;
+    shape.lag = 5;
+    assert_int_equal(assay_analyze_complexity(&shape, parameters, &profile.complexity), ASSAY_OK);
+    return profile;
+}
+
+static void test_profile_json(void **state)
+{
+    (void)state;
+    assay_runtime_profile profile = example("MVAR", 12.5, 0.00025, 2020);
+    golden_text text;
+    assert_int_equal(assay_report_runtime_profile(&profile, golden_open(&text), NULL), ASSAY_OK);
+    golden_check(&text, "runtime_profile");
+}
+
+static void test_directions_of_ratios(void **state)
+{
+    (void)state;
+    const assay_runtime_profile profiles[] = {example("MVAR", 2, 0.001, 2000),
+                                              example("LSTM", 8, 0.002, 6000),
+                                              example("GRU", 4, 0.0005, 4000)};
+    assay_runtime_comparison comparison;
+    assert_int_equal(assay_compare_models(profiles, 3, &comparison), ASSAY_OK);
+    assert_int_equal(comparison.ratio_count, 3);
+    const assay_runtime_ratio *first = &comparison.ratios[0];
+    assert_int_equal(first->a, 0);
+    assert_int_equal(first->b, 1);
+    assert_near(first->training_time.value, 4);       /* B / A */
+    assert_near(first->inference_speedup.value, 0.5); /* A / B: B is slower */
+    assert_near(first->memory.value, 3);
+    assert_near(first->parameters.value, 3);
+    assert_int_equal(comparison.fastest_training, 0);
+    assert_int_equal(comparison.fastest_inference, 2);
+    assert_int_equal(comparison.smallest_memory, 0);
+    golden_text text;
+    assert_int_equal(assay_report_runtime_comparison(&comparison, golden_open(&text), NULL),
+                     ASSAY_OK);
+    golden_check(&text, "runtime_comparison");
+    assay_runtime_comparison_release(&comparison);
+    assert_int_equal(assay_compare_models(profiles, 1, &comparison), ASSAY_E_DATA);
+}
+
+static void test_missing_training_has_no_ratio(void **state)
+{
+    (void)state;
+    assay_runtime_profile profiles[] = {example("A", 2, 0.001, 2000), example("B", 1, 0.002, 10)};
+    profiles[1].training_seconds = assay_reading_missing(ASSAY_NOT_MEASURED);
+    assay_runtime_comparison comparison;
+    assert_int_equal(assay_compare_models(profiles, 2, &comparison), ASSAY_OK);
+    assert_int_equal(comparison.ratios[0].training_time.validity, ASSAY_NOT_MEASURED);
+    assert_int_equal(comparison.fastest_training, 0);
+    assay_runtime_comparison_release(&comparison);
+}
+
+typedef struct counted {
+    uint64_t now_ns, calls, single_calls;
+} counted;
+
+static uint64_t counted_now(void *context)
+{
+    return ((counted *)context)->now_ns;
+}
+
+/* Takes 10 ms a step; the first calls, which must not count, ten times as long. */
+static assay_status counted_forecast(void *context, uint64_t steps)
+{
+    counted *count = context;
+    bool warm = steps == 1 ? count->single_calls >= 5 : count->calls - count->single_calls >= 5;
+    count->calls++;
+    count->single_calls += steps == 1;
+    count->now_ns += steps * (warm ? 10000000 : 100000000);
+    return ASSAY_OK;
+}
+
+static assay_status failing_forecast(void *context, uint64_t steps)
+{
+    (void)context;
+    return steps > 1 ? ASSAY_E_DATA : ASSAY_OK;
+}
+
+static void test_quick_benchmark(void **state)
+{
+    (void)state;
+    counted count = {.now_ns = 1000000000};
+    assay_clock *clock = NULL;
+    assert_int_equal(assay_clock_new_injected(counted_now, &count, &clock), ASSAY_OK);
+    assay_forecast_options options = ASSAY_FORECAST_OPTIONS_INIT;
+    options.clock = clock;
+    assay_forecast forecast = {counted_forecast, &count};
+    assay_profile_parts parts = ASSAY_PROFILE_PARTS_INIT;
+    parts.model_name = "counted";
+    parts.training_seconds = assay_reading_of(3);
+    parts.n_forecast_steps = 7;
+    parts.model_params = 1000;
+    parts.bytes_per_parameter = 8;
+    parts.shape.latent_dim = 20;
+    assay_runtime_profile profile;
+    assert_int_equal(assay_quick_benchmark(&forecast, &options, &parts, &profile), ASSAY_OK);
+    assert_int_equal(count.calls, 2 * (50 + 5));
+    assert_int_equal(count.single_calls, 55);
+    assert_int_equal(profile.inference_single_step.samples, 50);
+    assert_near(profile.inference_single_step.max_seconds, 0.01);
+    assert_near(profile.inference_full_trajectory.mean_seconds, 0.07);
+    assert_near(profile.throughput.steps_per_second, 100);
+    assert_near(profile.memory.parameter_memory_mb, 0.008);
+    assert_int_equal(profile.complexity.kind, ASSAY_RUNTIME_OTHER);
+    forecast.run = failing_forecast;
+    assert_int_equal(assay_quick_benchmark(&forecast, &options, &parts, &profile), ASSAY_E_DATA);
+    assay_clock_free(clock);
+}
+
+static void test_operation_timer(void **state)
+{
+    (void)state;
+    double elapsed = -1;
+    assay_operation_timer outer = assay_time_operation("outer");
+    ASSAY_TIME_OPERATION("inner", &elapsed) {
+        assert_true(assay_operation_elapsed(&outer) >= 0);
+    }
+    assert_true(elapsed >= 0);
+    assert_true(assay_operation_elapsed(&outer) >= elapsed);
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    assay_memory_result memory;
+    assert_int_equal(assay_measure_memory(2020, 8, &memory), ASSAY_OK);
+    assert_near(memory.parameter_memory_mb, 0.01616);
+    assert_int_equal(memory.current_mb.validity, ASSAY_VALID);
+    assert_true(memory.peak_mb.value * 1.05 >= memory.current_mb.value);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_timing),
+        cmocka_unit_test(test_throughput),
+        cmocka_unit_test(test_mvar_complexity),
+        cmocka_unit_test(test_lstm_complexity),
+        cmocka_unit_test(test_profile_json),
+        cmocka_unit_test(test_directions_of_ratios),
+        cmocka_unit_test(test_missing_training_has_no_ratio),
+        cmocka_unit_test(test_quick_benchmark),
+        cmocka_unit_test(test_operation_timer),
+        cmocka_unit_test(test_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
