@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "kernel/threads.h"
 #include "problems.h"
 #include "registry.h"
 
@@ -53,6 +54,7 @@ assay_status assay_model_new(const assay_model_class *class_, const double *sett
     }
     status = check_settings(class_, made->settings, error);
     if (status == ASSAY_OK) {
+        assay__models_start();
         status = class_->create(made->settings, seed, error, &made->state);
         if (status != ASSAY_OK) {
             made->state = NULL;
