@@ -62,9 +62,6 @@ void assay__linear_backward(int64_t rows, int64_t in, int64_t out, const float *
     }
     assay__matmul(out, in, rows, 1, (assay__matrix){dy, out, true}, (assay__matrix){x, in, false},
                   1, dweight, in);
-    if (dbias != NULL) {
-        assay__column_sum(rows, out, dy, dbias);
-    }
 }
 
 ASSAY__SIMD void assay__column_sum(int64_t rows, int64_t columns, const float *dy, float *dbias)
