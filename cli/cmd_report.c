@@ -6,6 +6,7 @@
 
 #include "assay/record.h"
 #include "assay/report.h"
+#include "base/nearest.h"
 #include "commands.h"
 #include "message.h"
 #include "output.h"
@@ -147,7 +148,7 @@ static int refuse_format(const report_settings *settings)
         return EX_OK;
     size_t count;
     const assay_export_format *formats = assay_export_formats(&count);
-    const char *nearest = options_nearest(settings->format, &formats->name, count, sizeof *formats);
+    const char *nearest = assay__nearest(settings->format, &formats->name, count, sizeof *formats);
     if (nearest != NULL)
         message_error("assay report: unknown format '%s'; did you mean '%s'?", settings->format,
                       nearest);

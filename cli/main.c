@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sysexits.h>
 
+#include "base/nearest.h"
 #include "commands.h"
 #include "message.h"
 
@@ -43,7 +44,7 @@ static int unknown_command(const char *typed)
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         names[i] = commands[i]->name;
     names[COMMAND_COUNT] = "help";
-    const char *nearest = options_nearest(typed, names, COMMAND_COUNT + 1, sizeof *names);
+    const char *nearest = assay__nearest(typed, names, COMMAND_COUNT + 1, sizeof *names);
     if (nearest != NULL)
         message_error("assay: unknown command '%s'; did you mean 'assay %s'?", typed, nearest);
     else

@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "message.h"
 
-enum { MAX_TYPED = 64, HELP_COLUMN = 26, HELP_WIDTH = 79 };
+enum { NAME_BYTES = 64, HELP_COLUMN = 26, HELP_WIDTH = 79 };
 
 static const option help_option = {
     .name = "help", .letter = 'h', .type = OPTION_FLAG, .help = "Print this help and exit."};
@@ -26,50 +27,6 @@ static bool same_name(const char *name, const char *typed, size_t length)
         if (name[i] != folded(typed[i]))
             return false;
     return true;
-}
-
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours,
- * which are the slips that fingers make. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t rows = strlen(a), columns = strlen(b);
-    if (rows > MAX_TYPED || columns > MAX_TYPED)
-        return SIZE_MAX;
-    size_t table[3][MAX_TYPED + 1];
-    for (size_t j = 0; j <= columns; j++)
-        table[0][j] = j;
-    for (size_t i = 1; i <= rows; i++) {
-        size_t *row = table[i % 3], *above = table[(i + 2) % 3], *two_above = table[(i + 1) % 3];
-        row[0] = i;
-        for (size_t j = 1; j <= columns; j++) {
-            size_t change = folded(a[i - 1]) != folded(b[j - 1]);
-            row[j] = smaller(smaller(row[j - 1], above[j]) + 1, above[j - 1] + change);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                row[j] = smaller(row[j], two_above[j - 2] + 1);
-        }
-    }
-    return table[rows % 3][columns];
-}
-
-const char *options_nearest(const char *typed, const char *const *first, size_t count,
-                            size_t stride)
-{
-    const char *nearest = NULL;
-    size_t best = strlen(typed) / 3 + 2; /* one slip in a short word, more in a long one */
-    for (size_t i = 0; i < count; i++) {
-        const char *candidate = *(const char *const *)((const char *)first + i * stride);
-        size_t d = distance(typed, candidate);
-        if (d < best) {
-            best = d;
-            nearest = candidate;
-        }
-    }
-    return nearest;
 }
 
 static const option *find_long(const command *self, const char *typed, size_t length)
@@ -207,14 +164,14 @@ static bool store(const command *self, const option *found, const char *value, v
 
 static void complain_unknown(const command *self, const char *typed, size_t length)
 {
-    char name[MAX_TYPED + 1];
-    length = smaller(length, MAX_TYPED);
+    char name[NAME_BYTES + 1];
+    length = length < NAME_BYTES ? length : NAME_BYTES;
     memcpy(name, typed, length);
     name[length] = '\0';
     const char *nearest =
         self->option_count == 0
             ? NULL
-            : options_nearest(name, &self->options->name, self->option_count, sizeof(option));
+            : assay__nearest(name, &self->options->name, self->option_count, sizeof(option));
     if (nearest != NULL)
         message_error("assay %s: unknown option '--%s'; did you mean '--%s'?", self->name, name,
                       nearest);

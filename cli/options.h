@@ -68,9 +68,4 @@ options_outcome options_parse(const command *self, int argc, char **argv, void *
 
 void options_print_help(const command *self, FILE *stream);
 
-/* The candidate nearest to what was typed, or NULL when none is near enough to be a slip of the
- * fingers. `candidate(i)` is a pointer `stride` bytes after candidate(i - 1). */
-const char *options_nearest(const char *typed, const char *const *first, size_t count,
-                            size_t stride);
-
 #endif
