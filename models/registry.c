@@ -5,9 +5,11 @@
 
 #include "base/error.h"
 #include "problems.h"
+#include "sequence/mvar.h"
 
 /* Sorted by name; the NULL at the end is not counted. */
 static const assay_model_class *const classes[] = {
+    &assay__mvar_class,
     NULL,
 };
 
