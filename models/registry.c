@@ -4,12 +4,16 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "field/mlp.h"
+#include "field/siren.h"
 #include "problems.h"
 #include "sequence/mvar.h"
 
 /* Sorted by name; the NULL at the end is not counted. */
 static const assay_model_class *const classes[] = {
     &assay__mvar_class,
+    &assay__mlp_class,
+    &assay__siren_class,
     NULL,
 };
 
