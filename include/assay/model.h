@@ -288,12 +288,18 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_tensor_load_npy(const char *path, as
 ASSAY_API ASSAY_MUST_USE assay_status assay_tensor_save_npy(const assay_tensor *tensor,
                                                             const char *path, assay_error *error);
 /* An OGB-style folder of raw CSV files (edge.csv, node-feat.csv, num-node-list.csv,
- * num-edge-list.csv, optionally edge-feat.csv; each plain or .gz) as the inputs of the graph
+ * num-edge-list.csv; each plain or .gz, there or in its subfolder raw) as the inputs of the graph
  * models: "nodes" (nodes, features) float32, "edges" (2, edges) int64, "graphs" (nodes) int64.
- * `tensors` has room for 3; release each. */
+ * Edges are those of the file, no reverse ones are added. `tensors` has room for 3; release each.
+ */
 ASSAY_API ASSAY_MUST_USE assay_status assay_tensor_load_graph(const char *folder,
                                                               assay_error *error,
                                                               assay_tensor tensors[3]);
+/* Its node-label.csv or, if there is none, graph-label.csv, as (rows, labels) float32.
+ * ASSAY_E_NOT_FOUND if there is neither. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_tensor_load_graph_labels(const char *folder,
+                                                                     assay_error *error,
+                                                                     assay_tensor *labels);
 ASSAY_API void assay_tensor_release(assay_tensor *tensor);
 ASSAY_API int64_t assay_tensor_count(const assay_tensor *tensor); /* elements */
 

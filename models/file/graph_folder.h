@@ -1,0 +1,30 @@
+/* Graphs as the Open Graph Benchmark stores them raw (ogb/io/README.md, read_csv_graph_raw): every
+ * graph's rows one after another in four tables without headers,
+ *
+ *     num-node-list.csv   (graphs, 1)       nodes of each graph
+ *     num-edge-list.csv   (graphs, 1)       edges of each graph
+ *     edge.csv            (edges, 2)        source and target, counted from 0 within their graph
+ *     node-feat.csv       (nodes, features)
+ *
+ * each plain or as NAME.csv.gz, in the folder or in its subfolder raw/. Edges are taken as they are
+ * written: an undirected graph has both directions in the file. */
+#ifndef ASSAY_MODELS_FILE_GRAPH_FOLDER_H
+#define ASSAY_MODELS_FILE_GRAPH_FOLDER_H
+
+#include "assay/model.h"
+#include "file/csv.h"
+
+typedef struct assay__graph_tables {
+    assay__csv nodes_per_graph, edges_per_graph, edges, features;
+} assay__graph_tables;
+
+/* As assay_tensor_load_graph, from open tables. An edge to a node that does not exist is
+ * ASSAY_E_FORMAT with its file and line. */
+ASSAY_MUST_USE assay_status assay__graph_read(assay__graph_tables *tables, assay_error *error,
+                                              assay_tensor tensors[3]);
+
+/* All rows of one table as (rows, columns) float32. */
+ASSAY_MUST_USE assay_status assay__table_read(assay__csv *table, assay_error *error,
+                                              assay_tensor *tensor);
+
+#endif
