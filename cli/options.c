@@ -84,6 +84,13 @@ static bool parse_number(const char *text, option_number *number)
     return number->given;
 }
 
+static bool parse_real(const char *text, double *real)
+{
+    char *end = NULL;
+    *real = strtod(text, &end);
+    return end != text && *end == '\0' && *real > 0 && isfinite(*real);
+}
+
 static bool parse_share(const char *text, double *share)
 {
     char *end = NULL;
@@ -150,6 +157,12 @@ static bool store(const command *self, const option *found, const char *value, v
         if (parse_number(value, field))
             return true;
         message_error("assay %s: '%s' is not a whole number for '--%s'", self->name, value,
+                      found->name);
+        return false;
+    case OPTION_REAL:
+        if (parse_real(value, field))
+            return true;
+        message_error("assay %s: '%s' is not a number above 0 for '--%s'", self->name, value,
                       found->name);
         return false;
     case OPTION_SHARE:

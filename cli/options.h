@@ -18,6 +18,7 @@ typedef enum option_type {
     OPTION_SECONDS, /* double, seconds > 0; typed with a unit: "50us", "10ms", "0.5s", "2min" */
     OPTION_COUNT,   /* size_t, >= 1 */
     OPTION_NUMBER,  /* option_number, >= 0 */
+    OPTION_REAL,    /* double > 0 */
     OPTION_SHARE,   /* double, 0 < share < 1; typed "2%" or "0.02" */
     OPTION_LIST     /* option_list: an OPTION_TEXT that may be given several times */
 } option_type;

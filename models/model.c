@@ -39,6 +39,7 @@ assay_status assay_model_new(const assay_model_class *class_, const double *sett
     if (status != ASSAY_OK) {
         return status;
     }
+    assay__models_start();
     assay_model *made = calloc(1, sizeof *made);
     if (made == NULL) {
         goto memory;

@@ -172,7 +172,8 @@ typedef struct assay_model_class {
     assay_status (*gradient)(void *state, const assay_tensor *inputs, size_t count,
                              const assay_tensor *target, assay_error *error, double *loss);
 
-    /* Change the parameters by the gradients that stand there: one step of Adam. Optional. */
+    /* Change the parameters by the gradients that stand there: one step of an optimizer, in the
+     * built-in models Adam. Optional. */
     assay_status (*update)(void *state, double learning_rate, assay_error *error);
 
     /* Training without steps: closed-form fits. Optional. */
