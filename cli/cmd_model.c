@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sysexits.h>
 
+#include "base/nearest.h"
 #include "commands.h"
 #include "message.h"
 #include "model_job.h"
@@ -78,7 +79,7 @@ static const struct action *find_action(char **operands, int count)
         if (strcmp(actions[i].name, operands[0]) == 0)
             return &actions[i];
     const char *nearest =
-        options_nearest(operands[0], &actions->name, action_count, sizeof *actions);
+        assay__nearest(operands[0], &actions->name, action_count, sizeof *actions);
     message_error("assay model: unknown action '%s'; %s%s", operands[0],
                   nearest != NULL ? "did you mean: assay model " : "see 'assay model --help'",
                   nearest != NULL ? nearest : "");

@@ -27,8 +27,8 @@ typedef struct model_job {
     const assay_model_class *class_; /* NULL: list without a model */
     model_settings *settings;
     option *options; /* the table made for this model */
-    char **names;    /* of the options the model adds */
-    size_t option_count, static_count;
+    char **names;    /* name and help of each value the model adds; NULL where not made */
+    size_t option_count, static_count, added_count;
     assay_model *model;
     assay_tensor *inputs; /* input_count of the class, in its order; data NULL: not given */
     assay_tensor target;

@@ -28,20 +28,10 @@ static int find_class(const char *name, const assay_model_class **class_)
 {
     assay_error error = {0};
     assay_status status = assay_model_find(name, &error, class_);
-    if (status != ASSAY_E_NOT_FOUND || strchr(name, '/') != NULL)
-        return status == ASSAY_OK ? EX_OK : model_fail(status, &error);
-    size_t count = 0;
-    const assay_model_class *const *classes = assay_model_classes(&count);
-    const char *names[64];
-    count = count < 64 ? count : 64;
-    for (size_t i = 0; i < count; i++)
-        names[i] = classes[i]->name;
-    const char *nearest = options_nearest(name, names, count, sizeof *names);
-    if (nearest != NULL)
-        message_error("assay model: there is no model '%s'; did you mean '%s'?", name, nearest);
-    else
-        message_error("assay model: %s", error.message);
-    return EX_USAGE;
+    if (status == ASSAY_OK)
+        return EX_OK;
+    int code = model_fail(status, &error);
+    return status == ASSAY_E_NOT_FOUND && strchr(name, '/') == NULL ? EX_USAGE : code;
 }
 
 static bool taken(const option *options, size_t count, const char *name)
@@ -91,9 +81,10 @@ static char *setting_help(const assay_model_option *setting)
     return text;
 }
 
-static bool add(model_job *job, char *name, char *help, const char *argument, bool own_help)
+/* `index` is that of the value among those the model adds. */
+static bool add(model_job *job, size_t index, char *name, char *help, const char *argument,
+                bool own_help)
 {
-    size_t index = job->option_count - job->static_count;
     job->names[2 * index] = name;
     job->names[2 * index + 1] = own_help ? help : NULL;
     job->options[job->option_count++] =
@@ -110,12 +101,15 @@ static bool add_class(model_job *job)
     const assay_model_class *class_ = job->class_;
     bool good = true;
     for (size_t i = 0; i < class_->option_count && good; i++)
-        good = add(job, spell("model-", class_->options[i].name, job->options, job->option_count),
-                   setting_help(&class_->options[i]),
-                   class_->options[i].words != NULL ? "WORD" : "N", true);
+        good =
+            add(job, i, spell("model-", class_->options[i].name, job->options, job->option_count),
+                setting_help(&class_->options[i]), class_->options[i].words != NULL ? "WORD" : "N",
+                true);
     for (size_t i = 0; i < class_->input_count && good; i++)
-        good = add(job, spell("input-", class_->inputs[i].name, job->options, job->option_count),
-                   (char *)class_->inputs[i].help, "FILE", false);
+        if (i > 0 || strcmp(class_->inputs[i].name, "input") != 0) /* that is --input already */
+            good = add(job, class_->option_count + i,
+                       spell("input-", class_->inputs[i].name, job->options, job->option_count),
+                       (char *)class_->inputs[i].help, "FILE", false);
     return good;
 }
 
@@ -126,6 +120,7 @@ int model_options_prepare(model_job *job, const command *self, int argc, char **
     if (code != EX_OK)
         return code;
     size_t added = job->class_ == NULL ? 0 : job->class_->option_count + job->class_->input_count;
+    job->added_count = added;
     job->static_count = job->option_count = self->option_count;
     job->settings = calloc(1, sizeof *job->settings + added * sizeof *job->settings->values);
     job->options = calloc(self->option_count + added, sizeof *job->options);
@@ -154,7 +149,7 @@ const char *model_options_input(const model_job *job, size_t index)
 
 void model_options_release(model_job *job)
 {
-    for (size_t i = 0; job->names != NULL && i < 2 * (job->option_count - job->static_count); i++)
+    for (size_t i = 0; job->names != NULL && i < 2 * job->added_count; i++)
         free(job->names[i]);
     free(job->names);
     free(job->options);

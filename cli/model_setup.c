@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sysexits.h>
 
+#include "base/nearest.h"
 #include "message.h"
 #include "model_job.h"
 
@@ -30,7 +31,7 @@ static bool parse_word(const assay_model_option *setting, const char *typed, con
             *value = (double)count;
             return true;
         }
-    const char *nearest = options_nearest(typed, setting->words, count, sizeof *setting->words);
+    const char *nearest = assay__nearest(typed, setting->words, count, sizeof *setting->words);
     message_error("assay model: '%s' is no choice for '--%s'; did you mean '%s'?", typed, flag,
                   nearest != NULL ? nearest : setting->words[0]);
     return false;

@@ -24,10 +24,10 @@ static int prepare(model_job *job)
     int code = model_setup_create(job);
     if (code == EX_OK)
         code = model_setup_inputs(job, true);
-    if (code != EX_OK || job->class_->fit != NULL)
+    if (code != EX_OK)
         return code;
     if (!job->example)
-        return model_setup_target(job);
+        return job->class_->fit != NULL ? EX_OK : model_setup_target(job);
     if (job->settings->target != NULL) {
         message_error("assay model train: a --target without an input; give --input FILE.npy");
         return EX_USAGE;

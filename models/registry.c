@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/nearest.h"
 #include "field/mlp.h"
 #include "field/siren.h"
 #include "problems.h"
@@ -11,8 +12,8 @@
 
 /* Sorted by name; the NULL at the end is not counted. */
 static const assay_model_class *const classes[] = {
-    &assay__mvar_class,
     &assay__mlp_class,
+    &assay__mvar_class,
     &assay__siren_class,
     NULL,
 };
@@ -31,11 +32,19 @@ static bool is_path(const char *name)
 
 static assay_status fail_unknown(const char *name, assay_error *error)
 {
-    assay__problems names = {0};
-    for (size_t i = 0; classes[i] != NULL; i++) {
-        assay__problems_add(&names, "%s", classes[i]->name);
+    enum { COUNT = sizeof classes / sizeof *classes - 1 };
+    const char *names[COUNT + 1];
+    assay__problems known = {0};
+    for (size_t i = 0; i < COUNT; i++) {
+        names[i] = classes[i]->name;
+        assay__problems_add(&known, "%s", names[i]);
     }
-    return assay__problems_fail(&names, ASSAY_E_NOT_FOUND, error, "there is no model '%s'; known",
+    const char *nearest = assay__nearest(name, names, COUNT, sizeof *names);
+    if (nearest != NULL) {
+        return assay__fail(error, ASSAY_E_NOT_FOUND, "there is no model '%s'; did you mean '%s'?",
+                           name, nearest);
+    }
+    return assay__problems_fail(&known, ASSAY_E_NOT_FOUND, error, "there is no model '%s'; known",
                                 name);
 }
 

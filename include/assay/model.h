@@ -202,8 +202,9 @@ typedef const assay_model_class *(*assay_model_plugin_function)(void);
 ASSAY_API const assay_model_class *const *assay_model_classes(size_t *count);
 
 /* A built-in class by name, or, if `name` contains a '/' or ends in ".so", the class of that
- * plugin, which stays loaded for the life of the process. ASSAY_E_NOT_FOUND with the names there
- * are; ASSAY_E_FORMAT for a file that is no plugin; ASSAY_E_VERSION for another ABI. */
+ * plugin, which stays loaded for the life of the process. ASSAY_E_NOT_FOUND with the nearest
+ * name or all there are; ASSAY_E_FORMAT for a file that is no plugin; ASSAY_E_VERSION for another
+ * ABI. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_model_find(const char *name, assay_error *error,
                                                        const assay_model_class **class_);
 
