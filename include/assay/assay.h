@@ -10,6 +10,7 @@
 #include "assay/instrument.h"
 #include "assay/model.h"
 #include "assay/monitor.h"
+#include "assay/profile.h"
 #include "assay/reading.h"
 #include "assay/record.h"
 #include "assay/report.h"
