@@ -31,6 +31,7 @@
 
 #include "assay/clock.h"
 #include "assay/growth.h"
+#include "assay/profile.h"
 #include "assay/record.h"
 #include "assay/status.h"
 
@@ -72,16 +73,11 @@ typedef struct assay_scaling_options {
 
 enum { ASSAY_SCALING_MAX_SIZES = 1024, ASSAY_SCALING_MAX_PASSES = 1000 };
 
-/* One size, all its samples: milliseconds of one iteration. `std` is NaN for a single sample. */
-typedef struct assay_runtime_stats {
-    double mean, std, min, max;
-    size_t num_runs; /* samples */
-} assay_runtime_stats;
-
 typedef struct assay_scaling {
     size_t count;
     double *parameter_values; /* the sizes, in the order given */
-    assay_runtime_stats *runtime_stats;
+    assay_runtime_stats
+        *runtime_stats;   /* of one iteration; std, low and high are NaN for a single sample */
     assay_record *record; /* one subject for each size; its parameter is the size */
     assay_growth *growth;
 } assay_scaling;

@@ -207,6 +207,8 @@ static assay_status fill_figures(assay_record_subject *to, assay_runtime_stats *
         .std = to->std_seconds.validity == ASSAY_VALID ? 1e3 * to->std_seconds.value : NAN,
         .min = 1e3 * to->min_seconds.value,
         .max = 1e3 * to->max_seconds.value,
+        .low = to->low_seconds.validity == ASSAY_VALID ? 1e3 * to->low_seconds.value : NAN,
+        .high = to->high_seconds.validity == ASSAY_VALID ? 1e3 * to->high_seconds.value : NAN,
         .num_runs = to->sample_count};
     return ASSAY_OK;
 }
