@@ -1,0 +1,446 @@
+/* The heat solver against its eigenfunctions, its adjoint against differences, the optimizer on
+ * functions with known minima, and all three on finding a conductivity. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "pde/heat.h"
+#include "pde/lbfgs.h"
+
+static assay__heat *make(assay__heat_shape shape)
+{
+    assay__heat *heat = NULL;
+    assay_error error;
+    assert_int_equal(assay__heat_new(&shape, &error, &heat), ASSAY_OK);
+    return heat;
+}
+
+/* sin(m pi x) of several m in a batch. */
+static void fill_modes(int64_t points, int64_t batch, double *initial)
+{
+    for (int64_t b = 0; b < batch; b++) {
+        for (int64_t i = 0; i < points; i++) {
+            double x = (double)(i + 1) / (double)(points + 1);
+            initial[b * points + i] = sin((double)(b + 1) * M_PI * x);
+        }
+    }
+}
+
+/* The sines are eigenvectors of the discrete operator too: each step multiplies them by (1 - (1 -
+ * theta) z) / (1 + theta z), z = dt k (4 / dx^2) sin^2(m pi dx / 2), to rounding. */
+static void test_modes_decay_as_the_scheme_says(void **state)
+{
+    (void)state;
+    enum { POINTS = 31, BATCH = 5, SNAPSHOTS = 3, STEPS = 7 };
+    const double thetas[] = {0.5, 0.7, 1}, log_k = log(0.3);
+    double initial[BATCH * POINTS];
+    fill_modes(POINTS, BATCH, initial);
+    for (int t = 0; t < 3; t++) {
+        assay__heat *heat = make((assay__heat_shape){.points = POINTS,
+                                                     .knots = 1,
+                                                     .snapshots = SNAPSHOTS,
+                                                     .steps = STEPS,
+                                                     .duration = 0.4,
+                                                     .implicitness = thetas[t]});
+        const double *u = NULL;
+        assert_int_equal(assay__heat_forward(heat, &log_k, BATCH, initial, NULL, &u), ASSAY_OK);
+        double dt = 0.4 / (SNAPSHOTS * STEPS), dx = 1.0 / (POINTS + 1);
+        for (int64_t b = 0; b < BATCH; b++) {
+            double z = dt * 0.3 * 4 / (dx * dx) * pow(sin((double)(b + 1) * M_PI * dx / 2), 2);
+            double factor = (1 - (1 - thetas[t]) * z) / (1 + thetas[t] * z);
+            for (int64_t s = 0; s < SNAPSHOTS; s++) {
+                double decay = pow(factor, (double)((s + 1) * STEPS));
+                for (int64_t i = 0; i < POINTS; i++) {
+                    double truth = decay * initial[b * POINTS + i];
+                    assert_true(fabs(u[(b * SNAPSHOTS + s) * POINTS + i] - truth) < 1e-13);
+                }
+            }
+        }
+        assay__heat_free(heat);
+    }
+}
+
+static double error_of_first_mode(int64_t points, int64_t steps, double theta)
+{
+    assay__heat *heat = make((assay__heat_shape){.points = points,
+                                                 .knots = 1,
+                                                 .snapshots = 1,
+                                                 .steps = steps,
+                                                 .duration = 0.2,
+                                                 .implicitness = theta});
+    double initial[200], log_k = log(0.5), worst = 0;
+    fill_modes(points, 1, initial);
+    const double *u = NULL;
+    assert_int_equal(assay__heat_forward(heat, &log_k, 1, initial, NULL, &u), ASSAY_OK);
+    for (int64_t i = 0; i < points; i++) {
+        worst = fmax(worst, fabs(u[i] - exp(-0.5 * M_PI * M_PI * 0.2) * initial[i]));
+    }
+    assay__heat_free(heat);
+    return worst;
+}
+
+/* exp(-k pi^2 t) sin(pi x): halving dx and dt divides the error by 4 (Crank-Nicolson) or, where
+ * time dominates, by 2 (backward Euler). */
+static void test_converges_to_the_closed_form(void **state)
+{
+    (void)state;
+    double ratio = error_of_first_mode(19, 20, 0.5) / error_of_first_mode(39, 40, 0.5);
+    print_message("Crank-Nicolson: order %.3f\n", log2(ratio));
+    assert_true(fabs(log2(ratio) - 2) < 0.05);
+    ratio = error_of_first_mode(199, 20, 1) / error_of_first_mode(199, 40, 1);
+    print_message("backward Euler: order %.3f\n", log2(ratio));
+    assert_true(fabs(log2(ratio) - 1) < 0.1);
+}
+
+/* The steady flux argument turned round: with conductivity k(x) the operator is symmetric, so
+ * (u(T; a), b) = (a, u(T; b)) for any two initial values. */
+static void test_operator_is_symmetric_with_varying_conductivity(void **state)
+{
+    (void)state;
+    enum { POINTS = 23 };
+    const double log_k[] = {-1, 0.5, -0.3, 1};
+    double initial[2 * POINTS];
+    assay__random random;
+    assay__random_init(&random, 5);
+    for (int i = 0; i < 2 * POINTS; i++) {
+        initial[i] = assay__random_normal(&random);
+    }
+    assay__heat *heat = make((assay__heat_shape){.points = POINTS,
+                                                 .knots = 4,
+                                                 .snapshots = 1,
+                                                 .steps = 9,
+                                                 .duration = 0.05,
+                                                 .implicitness = 0.5});
+    const double *u = NULL;
+    assert_int_equal(assay__heat_forward(heat, log_k, 2, initial, NULL, &u), ASSAY_OK);
+    double one = 0, other = 0;
+    for (int i = 0; i < POINTS; i++) {
+        one += u[i] * initial[POINTS + i];
+        other += initial[i] * u[POINTS + i];
+    }
+    assert_true(fabs(one - other) < 1e-13);
+    assay__heat_free(heat);
+}
+
+typedef struct fixture {
+    assay__heat *heat;
+    assay__heat_problem problem;
+    double *initial, *data, *doutput;
+    int64_t knots;
+} fixture;
+
+/* Snapshots of smooth random initial values under the conductivity `truth` (knots). */
+static void setup(fixture *f, assay__heat_shape shape, int64_t batch, const double *truth)
+{
+    int64_t count = batch * shape.snapshots * shape.points;
+    f->heat = make(shape);
+    f->knots = shape.knots;
+    f->initial = calloc((size_t)(batch * shape.points), sizeof(double));
+    f->data = calloc((size_t)count, sizeof(double));
+    f->doutput = calloc((size_t)count, sizeof(double));
+    assert_true(f->initial != NULL && f->data != NULL && f->doutput != NULL);
+    assay__random random;
+    assay__random_init(&random, 11);
+    for (int64_t b = 0; b < batch; b++) {
+        for (int mode = 1; mode <= 4; mode++) {
+            double size = assay__random_normal(&random);
+            for (int64_t i = 0; i < shape.points; i++) {
+                double x = (double)(i + 1) / (double)(shape.points + 1);
+                f->initial[b * shape.points + i] += size * sin(mode * M_PI * x);
+            }
+        }
+    }
+    const double *u = NULL;
+    assert_int_equal(assay__heat_forward(f->heat, truth, batch, f->initial, NULL, &u), ASSAY_OK);
+    memcpy(f->data, u, (size_t)count * sizeof(double));
+    f->problem = (assay__heat_problem){.heat = f->heat,
+                                       .batch = batch,
+                                       .initial = f->initial,
+                                       .data = f->data,
+                                       .doutput = f->doutput};
+}
+
+static void teardown(fixture *f)
+{
+    assay__heat_free(f->heat);
+    free(f->initial);
+    free(f->data);
+    free(f->doutput);
+}
+
+static void check_gradient(assay__heat_shape shape, int64_t batch, double smoothness)
+{
+    double truth[8] = {0.2, -0.4, 0.1, 0.3, -0.2, 0, 0.4, 0.1}, at[8] = {0}, gradient[8], unused[8];
+    fixture f;
+    setup(&f, shape, batch, truth);
+    f.problem.smoothness = smoothness;
+    for (int i = 0; i < 8; i++) {
+        at[i] = 0.1 * i - 0.2;
+    }
+    double value, worst = 0, most = 0;
+    assert_int_equal(assay__heat_misfit(&f.problem, at, &value, gradient), ASSAY_OK);
+    for (int64_t i = 0; i < shape.knots; i++) {
+        double kept = at[i], up, down, h = 1e-5;
+        at[i] = kept + h;
+        assert_int_equal(assay__heat_misfit(&f.problem, at, &up, unused), ASSAY_OK);
+        at[i] = kept - h;
+        assert_int_equal(assay__heat_misfit(&f.problem, at, &down, unused), ASSAY_OK);
+        at[i] = kept;
+        worst = fmax(worst, fabs((up - down) / (2 * h) - gradient[i]));
+        most = fmax(most, fabs(gradient[i]));
+    }
+    print_message("gradient off by %.1e of %.1e\n", worst, most);
+    assert_true(worst <= 1e-6 * most);
+    teardown(&f);
+}
+
+static void test_gradient_by_differences(void **state)
+{
+    (void)state;
+    check_gradient((assay__heat_shape){24, 8, 3, 5, 0.05, 0.5}, 3, 0);
+    check_gradient((assay__heat_shape){24, 8, 1, 11, 0.05, 1}, 1, 0.01);
+    check_gradient((assay__heat_shape){7, 1, 2, 3, 0.1, 0.6}, 2, 0.01);
+    check_gradient((assay__heat_shape){1, 2, 2, 3, 0.1, 0.5}, 2, 0);
+    check_gradient((assay__heat_shape){5, 8, 2, 3, 0.1, 0.5}, 17, 0); /* more knots than nodes */
+}
+
+/* The solution is linear in the initial values: (dinitial, v) is exactly (doutput, u(v)). */
+static void test_gradient_by_initial_values(void **state)
+{
+    (void)state;
+    enum { POINTS = 13, BATCH = 2, SNAPSHOTS = 2 };
+    const double log_k[] = {0.3, -0.7};
+    double initial[BATCH * POINTS], doutput[BATCH * SNAPSHOTS * POINTS], dinitial[BATCH * POINTS];
+    assay__random random;
+    assay__random_init(&random, 7);
+    for (int i = 0; i < BATCH * POINTS; i++) {
+        initial[i] = assay__random_normal(&random);
+    }
+    for (int i = 0; i < BATCH * SNAPSHOTS * POINTS; i++) {
+        doutput[i] = assay__random_normal(&random);
+    }
+    assay__heat *heat = make((assay__heat_shape){POINTS, 2, SNAPSHOTS, 4, 0.03, 0.5});
+    const double *u = NULL;
+    double dlog_k[2], forward = 0, backward = 0;
+    assert_int_equal(assay__heat_forward(heat, log_k, BATCH, initial, NULL, &u), ASSAY_OK);
+    assay__heat_backward(heat, doutput, dlog_k, dinitial);
+    for (int i = 0; i < BATCH * SNAPSHOTS * POINTS; i++) {
+        forward += doutput[i] * u[i];
+    }
+    for (int i = 0; i < BATCH * POINTS; i++) {
+        backward += dinitial[i] * initial[i];
+    }
+    assert_true(fabs(forward - backward) < 1e-13);
+    assay__heat_free(heat);
+}
+
+static void run(assay__lbfgs *lbfgs, const double *x, int64_t limit, assay__lbfgs_state *final)
+{
+    assert_int_equal(assay__lbfgs_start(lbfgs, x), ASSAY_OK);
+    assay__lbfgs_state_of(lbfgs, final);
+    double last = final->value;
+    while (final->outcome == ASSAY__LBFGS_RUNNING && final->iteration < limit) {
+        assert_int_equal(assay__lbfgs_step(lbfgs, final), ASSAY_OK);
+        assert_true(final->value <= last);
+        last = final->value;
+    }
+}
+
+/* No noise: the conductivity comes back. */
+static void test_conductivity_is_recovered(void **state)
+{
+    (void)state;
+    const double truth[] = {-0.5, 0.4, 0.9, 0.1, -0.8};
+    const double start[5] = {0};
+    fixture f;
+    setup(&f, (assay__heat_shape){48, 5, 4, 8, 0.1, 0.5}, 4, truth);
+    assay__lbfgs *lbfgs = NULL;
+    assert_int_equal(assay__lbfgs_new(5, 8, assay__heat_misfit, &f.problem, &lbfgs), ASSAY_OK);
+    assay__lbfgs_set_tolerances(lbfgs, 1e-12, 0);
+    assay__lbfgs_state final;
+    run(lbfgs, start, 100, &final);
+    print_message("recovered in %lld iterations, %lld evaluations, misfit %.1e\n",
+                  (long long) final.iteration, (long long) final.evaluations, final.value);
+    for (int i = 0; i < 5; i++) {
+        assert_true(fabs(assay__lbfgs_point(lbfgs)[i] - truth[i]) < 1e-6);
+    }
+    assert_true(final.iteration < 60);
+    assay__lbfgs_free(lbfgs);
+    teardown(&f);
+}
+
+/* Rosenbrock's valley in `n` dimensions: minimum 0 at (1, ..., 1). */
+static assay_status rosenbrock(void *context, const double *x, double *value, double *gradient)
+{
+    size_t n = *(const size_t *)context;
+    *value = 0;
+    memset(gradient, 0, n * sizeof *gradient);
+    for (size_t i = 0; i + 1 < n; i++) {
+        double a = x[i + 1] - x[i] * x[i], b = 1 - x[i];
+        *value += 100 * a * a + b * b;
+        gradient[i] += -400 * a * x[i] - 2 * b;
+        gradient[i + 1] += 200 * a;
+    }
+    return ASSAY_OK;
+}
+
+static void test_rosenbrock(void **state)
+{
+    (void)state;
+    const size_t sizes[] = {2, 30};
+    for (int s = 0; s < 2; s++) {
+        size_t n = sizes[s];
+        double x[30];
+        for (size_t i = 0; i < n; i++) {
+            x[i] = i % 2 == 0 ? -1.2 : 1;
+        }
+        assay__lbfgs *lbfgs = NULL;
+        assert_int_equal(assay__lbfgs_new(n, 7, rosenbrock, &n, &lbfgs), ASSAY_OK);
+        assay__lbfgs_state final;
+        run(lbfgs, x, 500, &final);
+        print_message("Rosenbrock %zu: %lld iterations, %lld evaluations\n", n,
+                      (long long) final.iteration, (long long) final.evaluations);
+        assert_int_equal(final.outcome, ASSAY__LBFGS_GRADIENT);
+        for (size_t i = 0; i < n; i++) {
+            assert_true(fabs(assay__lbfgs_point(lbfgs)[i] - 1) < 1e-7);
+        }
+        assert_true(final.evaluations < (n == 2 ? 80 : 250));
+        assay__lbfgs_free(lbfgs);
+    }
+}
+
+/* A quadratic with condition 1e4. SciPy's L-BFGS-B takes 117 iterations from the same start to the
+ * same gradient, 38 and 205 on the valleys above. */
+static assay_status quadratic(void *context, const double *x, double *value, double *gradient)
+{
+    (void)context;
+    *value = 0;
+    for (int i = 0; i < 6; i++) {
+        double curvature = pow(10, 0.8 * i), off = x[i] - i;
+        *value += 0.5 * curvature * off * off;
+        gradient[i] = curvature * off;
+    }
+    return ASSAY_OK;
+}
+
+static void test_quadratic(void **state)
+{
+    (void)state;
+    const double start[6] = {10, 10, 10, 10, 10, 10};
+    assay__lbfgs *lbfgs = NULL;
+    assert_int_equal(assay__lbfgs_new(6, 6, quadratic, NULL, &lbfgs), ASSAY_OK);
+    assay__lbfgs_state final;
+    run(lbfgs, start, 100, &final);
+    assert_int_equal(final.outcome, ASSAY__LBFGS_GRADIENT);
+    print_message("quadratic: %lld iterations\n", (long long) final.iteration);
+    assert_true(final.iteration <= 130);
+    for (int i = 0; i < 6; i++) {
+        assert_true(fabs(assay__lbfgs_point(lbfgs)[i] - i) < 1e-6);
+    }
+    /* at the minimum already: nothing happens */
+    const double minimum[6] = {0, 1, 2, 3, 4, 5};
+    run(lbfgs, minimum, 100, &final);
+    assert_int_equal(final.iteration, 0);
+    assert_int_equal(final.outcome, ASSAY__LBFGS_GRADIENT);
+    assay__lbfgs_free(lbfgs);
+}
+
+/* Not finite beyond 1, and steep before: a step too far is taken back. */
+static assay_status walled(void *context, const double *x, double *value, double *gradient)
+{
+    (void)context;
+    *value = x[0] < 1 ? -log(1 - x[0]) - 3 * x[0] : NAN;
+    gradient[0] = x[0] < 1 ? 1 / (1 - x[0]) - 3 : NAN;
+    return ASSAY_OK;
+}
+
+static assay_status lying(void *context, const double *x, double *value, double *gradient)
+{
+    (void)context;
+    *value = x[0] * x[0] + x[1] * x[1];
+    gradient[0] = -2 * x[0];
+    gradient[1] = -2 * x[1];
+    return ASSAY_OK;
+}
+
+static assay_status failing(void *context, const double *x, double *value, double *gradient)
+{
+    int *calls = context;
+    assay_status status = quadratic(NULL, x, value, gradient);
+    return (*calls)++ == 1 ? ASSAY_E_IO : status;
+}
+
+static void test_bad_objectives(void **state)
+{
+    (void)state;
+    assay__lbfgs *lbfgs = NULL;
+    assay__lbfgs_state final;
+    double start[6] = {-5, 1, 1, 1, 1, 1};
+    assert_int_equal(assay__lbfgs_new(1, 3, walled, NULL, &lbfgs), ASSAY_OK);
+    run(lbfgs, start, 100, &final);
+    assert_true(fabs(assay__lbfgs_point(lbfgs)[0] - 2.0 / 3) < 1e-7);
+    start[0] = 2;
+    assert_int_equal(assay__lbfgs_start(lbfgs, start), ASSAY_E_DATA);
+    assay__lbfgs_free(lbfgs);
+
+    assert_int_equal(assay__lbfgs_new(2, 3, lying, NULL, &lbfgs), ASSAY_OK);
+    run(lbfgs, start, 100, &final);
+    assert_int_equal(final.outcome, ASSAY__LBFGS_STALLED);
+    assert_true(final.value == 5);
+    assay__lbfgs_free(lbfgs);
+
+    int calls = 0;
+    assert_int_equal(assay__lbfgs_new(6, 3, failing, &calls, &lbfgs), ASSAY_OK);
+    assert_int_equal(assay__lbfgs_start(lbfgs, start), ASSAY_OK);
+    assert_int_equal(assay__lbfgs_step(lbfgs, &final), ASSAY_E_IO);
+    assert_int_equal(assay__lbfgs_step(lbfgs, &final), ASSAY_OK); /* and it goes on */
+    assert_int_equal(final.iteration, 1);
+    assay__lbfgs_free(lbfgs);
+    assay__lbfgs_free(NULL);
+    assert_int_equal(assay__lbfgs_new(0, 3, walled, NULL, &lbfgs), ASSAY_E_ARGUMENT);
+    assert_int_equal(assay__lbfgs_new(2, 101, walled, NULL, &lbfgs), ASSAY_E_ARGUMENT);
+}
+
+static void test_bad_shapes_are_named(void **state)
+{
+    (void)state;
+    const struct {
+        assay__heat_shape shape;
+        const char *named;
+    } cases[] = {{{0, 1, 1, 1, 1, 0.5}, "points"},      {{4, 0, 1, 1, 1, 0.5}, "knots"},
+                 {{4, 1, 0, 1, 1, 0.5}, "snapshots"},   {{4, 1, 1, 0, 1, 0.5}, "steps"},
+                 {{4, 1, 1, 1, 0, 0.5}, "duration"},    {{4, 1, 1, 1, NAN, 0.5}, "duration"},
+                 {{4, 1, 1, 1, 1, 0.4}, "implicitness"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assay_error error;
+        assay__heat *heat = NULL;
+        assert_int_equal(assay__heat_new(&cases[i].shape, &error, &heat), ASSAY_E_ARGUMENT);
+        assert_non_null(strstr(error.message, cases[i].named));
+    }
+    assay__heat_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_modes_decay_as_the_scheme_says),
+        cmocka_unit_test(test_converges_to_the_closed_form),
+        cmocka_unit_test(test_operator_is_symmetric_with_varying_conductivity),
+        cmocka_unit_test(test_gradient_by_differences),
+        cmocka_unit_test(test_gradient_by_initial_values),
+        cmocka_unit_test(test_conductivity_is_recovered),
+        cmocka_unit_test(test_rosenbrock),
+        cmocka_unit_test(test_quadratic),
+        cmocka_unit_test(test_bad_objectives),
+        cmocka_unit_test(test_bad_shapes_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
