@@ -9,17 +9,22 @@
 #include "doctor.h"
 #include "message.h"
 #include "output.h"
+#include "peak.h"
 
 enum { MAX_PROBES = 64, LEVEL_WIDTH = 9, TITLE_WIDTH = 19, LINE_WIDTH = 79 };
 
 typedef struct doctor_settings {
     const char *json;
+    bool measure;
 } doctor_settings;
 
 static const option doctor_options[] = {
     {"json", 'j', OPTION_TEXT, "FILE",
      "Write the findings as JSON instead; '-' is standard output.",
      offsetof(doctor_settings, json)},
+    {"measure", 0, OPTION_FLAG, NULL,
+     "First measure this machine's peak (arithmetic and memory, about two seconds) and keep it.",
+     offsetof(doctor_settings, measure)},
 };
 
 static const char *level_text(doctor_level level)
@@ -97,6 +102,19 @@ static assay_status print_json(const void *subject, FILE *stream, assay_error *e
     return ASSAY_E_IO;
 }
 
+/* Measured and kept; a message was printed if not. */
+static bool measure_peak(void)
+{
+    assay__peak peak;
+    assay_error error = {0};
+    assay_status status = assay__peak_measure(&peak, &error);
+    if (status == ASSAY_OK)
+        status = assay__peak_save(&peak, &error);
+    if (status != ASSAY_OK)
+        message_error("assay doctor: %s", error.message);
+    return status == ASSAY_OK;
+}
+
 static int doctor_main(const command *self, int argc, char **argv)
 {
     doctor_settings settings = {0};
@@ -112,6 +130,8 @@ static int doctor_main(const command *self, int argc, char **argv)
     int refused = output_refuse("doctor", (const char *const[]){settings.json}, 1);
     if (refused != EX_OK)
         return refused;
+    if (settings.measure && !measure_peak())
+        return EX_CANTCREAT;
     doctor_finding findings[MAX_PROBES] = {0};
     for (size_t i = 0; i < doctor_probe_count; i++)
         doctor_probes[i].examine(&findings[i]);
@@ -130,7 +150,8 @@ const command command_doctor = {
     .operands = "",
     .description =
         "Tries everything assay can measure and says for each: ok, limited (less precise\n"
-        "or disturbed), or no, with the reason and the remedy. Changes nothing.",
+        "or disturbed), or no, with the reason and the remedy. Changes nothing, but for the\n"
+        "peak that --measure keeps in the user's cache folder.",
     .options = doctor_options,
     .option_count = sizeof doctor_options / sizeof *doctor_options,
     .main = doctor_main,

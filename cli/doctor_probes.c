@@ -18,6 +18,7 @@
 #include "assay/clock.h"
 #include "assay/instrument.h"
 #include "doctor.h"
+#include "peak.h"
 #include "scratch_dir.h"
 
 /* A journal with default options takes this much. */
@@ -315,6 +316,22 @@ static void examine_gpu(doctor_finding *f)
         conclude(f, DOCTOR_NO, "no NVIDIA driver library on this machine");
 }
 
+static void examine_peak(doctor_finding *f)
+{
+    assay__peak peak;
+    assay_error error = {0};
+    if (assay__peak_load(&peak, &error) == ASSAY_OK) {
+        conclude(f, DOCTOR_OK,
+                 "%.1f GFLOP/s of float32 products, %.1f GB/s of memory, one thread (%s)",
+                 peak.gflops, peak.gigabytes_per_second, peak.measured_at);
+        return;
+    }
+    conclude(f, DOCTOR_LIMITED, "%s",
+             error.status == ASSAY_E_FORMAT ? "what was kept is damaged"
+                                            : "not measured yet, so no share of it can be given");
+    advise(f, "assay doctor --measure");
+}
+
 const doctor_probe doctor_probes[] = {
     {"time", "clock", "clock", examine_clock},
     {"time", "cpu_frequency", "processor speed", examine_frequency},
@@ -327,6 +344,7 @@ const doctor_probe doctor_probes[] = {
     {"memory", "heap", "heap", examine_heap},
     {"journal", "journal_directory", "journal directory", examine_journal},
     {"journal", "fork", "fork", examine_fork},
+    {"more", "peak", "peak", examine_peak},
     {"more", "hardware_counters", "hardware counters", examine_counters},
     {"more", "energy", "energy", examine_energy},
     {"more", "gpu", "gpu", examine_gpu},

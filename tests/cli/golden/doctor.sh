@@ -19,3 +19,16 @@ show doctor --json no/such/folder/d.json
 show doctor --json /dev/full
 "$ASSAY" doctor >/dev/full
 echo "exit $?"
+# The peak is measured once and kept; a damaged file is said to be.
+export XDG_CACHE_HOME=$PWD/cache
+"$ASSAY" doctor --json - | grep -A3 '"peak"' | grep level
+"$ASSAY" doctor --measure >measured.txt
+echo "exit $?"
+grep -cE '^ok +peak +[0-9.]+ GFLOP/s' measured.txt
+"$ASSAY" doctor --json - | grep -A3 '"peak"' | grep level
+echo '{"gflops": -1}' >cache/assay/peak.json
+"$ASSAY" doctor --json - | grep -A3 '"peak"' | grep finding
+sed 's/"processor": "[^"]*"/"processor": "another"/' >cache/assay/peak.json <<'JSON'
+{"gflops": 1.0, "gigabytes_per_second": 1.0, "processor": "x", "measured_at": "now"}
+JSON
+"$ASSAY" doctor --json - | grep -A3 '"peak"' | grep level
