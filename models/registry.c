@@ -8,14 +8,12 @@
 #include "field/mlp.h"
 #include "field/siren.h"
 #include "problems.h"
+#include "sequence/lstm.h"
 #include "sequence/mvar.h"
 
 /* Sorted by name; the NULL at the end is not counted. */
 static const assay_model_class *const classes[] = {
-    &assay__mlp_class,
-    &assay__mvar_class,
-    &assay__siren_class,
-    NULL,
+    &assay__lstm_class, &assay__mlp_class, &assay__mvar_class, &assay__siren_class, NULL,
 };
 
 const assay_model_class *const *assay_model_classes(size_t *count)

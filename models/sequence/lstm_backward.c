@@ -1,0 +1,147 @@
+/* Backpropagation through time. Each step has one product that cannot wait, the slopes by its
+ * states before; everything else (weights, biases, the layer below) is one product over all steps,
+ * taken from the slopes that replaced the gates.
+ *
+ * Truncation: slopes stop at step time - truncate, whose states count as given. */
+#include <string.h>
+
+#include "kernel/dropout.h"
+#include "kernel/linear.h"
+#include "kernel/loss.h"
+#include "kernel/matmul.h"
+#include "sequence/lstm_state.h"
+
+static float *value_of(const assay__lstm *model, size_t parameter)
+{
+    return assay__parameters_value(&model->parameters, parameter);
+}
+
+static float *gradient_of(const assay__lstm *model, size_t parameter)
+{
+    return assay__parameters_gradient(&model->parameters, parameter);
+}
+
+static assay_status backward_room(assay__lstm *model, int64_t batch, int64_t time)
+{
+    size_t block = (size_t)(batch * model->shape.hidden);
+    size_t between = model->shape.layers > 1 ? (size_t)time * block : 0;
+    const struct {
+        size_t floats;
+        float **to;
+    } rooms[] = {{(size_t)(batch * model->shape.output), &model->output_slope},
+                 {block, &model->hidden_slope},
+                 {block, &model->cell_slope},
+                 {between, &model->sequence_slope},
+                 {model->shape.layers > 2 ? between : 0, &model->sequence_slope2}};
+    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
+        if (assay__memory_resize(model->memory, ASSAY__WORKSPACE, rooms[i].floats, sizeof(float),
+                                 rooms[i].to) != ASSAY_OK) {
+            return ASSAY_E_MEMORY;
+        }
+    }
+    return ASSAY_OK;
+}
+
+/* Steps start ... time - 1 of a layer backwards: gates become slopes. `last` (batch, hidden): the
+ * slopes by the last hidden state; `above` (time, batch, hidden): by all of them, `last` included;
+ * exactly one is given, and serves as workspace. */
+static void through_time(assay__lstm *model, const assay__lstm_layer *layer, int64_t batch,
+                         int64_t start, int64_t time, float *last, float *above)
+{
+    int64_t hidden = model->shape.hidden, block = batch * hidden;
+    memset(model->cell_slope, 0, (size_t)block * sizeof(float));
+    for (int64_t t = time - 1; t >= start; t--) {
+        float *gates = layer->gates + 4 * t * block;
+        assay__lstm_cell_backward(batch, hidden, above != NULL ? above + t * block : last,
+                                  layer->cell + t * block, layer->tanh_cell + t * block, gates,
+                                  model->cell_slope);
+        if (t > start) {
+            assay__matmul(batch, hidden, 4 * hidden, 1, (assay__matrix){gates, 4 * hidden, false},
+                          (assay__matrix){value_of(model, layer->weight_hh), hidden, false},
+                          above != NULL ? 1 : 0, above != NULL ? above + (t - 1) * block : last,
+                          hidden);
+        }
+    }
+}
+
+/* Gradients of a layer's parameters from the slopes of steps start ... time - 1. */
+static void gather(assay__lstm *model, const assay__lstm_layer *layer, int64_t batch, int64_t start,
+                   int64_t time)
+{
+    int64_t hidden = model->shape.hidden, rows = (time - start) * batch, skipped = start * batch;
+    const float *slopes = layer->gates + skipped * 4 * hidden;
+    assay__matrix by_gate = {slopes, 4 * hidden, true};
+    assay__matmul(4 * hidden, layer->input, rows, 1, by_gate,
+                  (assay__matrix){layer->input_x + skipped * layer->input, layer->input, false}, 1,
+                  gradient_of(model, layer->weight_ih), layer->input);
+    int64_t zero_rows = start == 0 ? batch : 0; /* the states before step 0 */
+    by_gate.data += zero_rows * 4 * hidden;
+    assay__matmul(4 * hidden, hidden, rows - zero_rows, 1, by_gate,
+                  (assay__matrix){layer->hidden + (skipped + zero_rows) * hidden, hidden, false}, 1,
+                  gradient_of(model, layer->weight_hh), hidden);
+    float *bias = gradient_of(model, layer->bias_ih);
+    assay__column_sum(rows, 4 * hidden, slopes, bias);
+    memcpy(gradient_of(model, layer->bias_hh), bias, (size_t)(4 * hidden) * sizeof(float));
+}
+
+/* below (time, batch, hidden) = slopes by the outputs of layer l - 1 */
+static void pass_down(assay__lstm *model, int64_t l, int64_t batch, int64_t start, int64_t time,
+                      float *below)
+{
+    const assay__lstm_layer *layer = &model->layers[l];
+    int64_t hidden = model->shape.hidden, rows = (time - start) * batch, skipped = start * batch;
+    assay__matmul(rows, hidden, 4 * hidden, 1,
+                  (assay__matrix){layer->gates + skipped * 4 * hidden, 4 * hidden, false},
+                  (assay__matrix){value_of(model, layer->weight_ih), hidden, false}, 0,
+                  below + skipped * hidden, hidden);
+    if (layer->input_x == model->layers[l - 1].dropped) {
+        /* The mask is a function of the element's place, so it starts where the array did. */
+        memset(below, 0, (size_t)(skipped * hidden) * sizeof *below);
+        assay__dropout(time * batch * hidden, (float)model->shape.dropout,
+                       assay__lstm_dropout_key(model, l - 1), below, below);
+    }
+}
+
+assay_status assay__lstm_gradient(assay__lstm *model, int64_t batch, int64_t time, const float *x,
+                                  const float *target, double *loss)
+{
+    if (assay__lstm_forward_kept(model, batch, time, x) != ASSAY_OK ||
+        backward_room(model, batch, time) != ASSAY_OK) {
+        return ASSAY_E_MEMORY;
+    }
+    int64_t hidden = model->shape.hidden, output = model->shape.output,
+            top = model->shape.layers - 1;
+    int64_t truncate = model->shape.truncate;
+    int64_t start = truncate > 0 && truncate < time ? time - truncate : 0;
+    assay__parameters_zero_gradients(&model->parameters);
+    *loss = assay__mse(batch * output, model->output, target, model->output_slope);
+    assay__linear_backward(batch, hidden, output, model->output_slope,
+                           model->layers[top].hidden + time * batch * hidden,
+                           value_of(model, model->fc_weight), model->hidden_slope,
+                           gradient_of(model, model->fc_weight),
+                           gradient_of(model, model->fc_bias));
+    float *above = NULL, *below = model->sequence_slope, *spare = model->sequence_slope2;
+    for (int64_t l = top; l >= 0; l--) {
+        through_time(model, &model->layers[l], batch, start, time, model->hidden_slope, above);
+        gather(model, &model->layers[l], batch, start, time);
+        if (l > 0) {
+            pass_down(model, l, batch, start, time, below);
+            float *used = above;
+            above = below;
+            below = used != NULL ? used : spare;
+        }
+    }
+    return ASSAY_OK;
+}
+
+assay_status assay__lstm_update(assay__lstm *model, double learning_rate)
+{
+    return assay__adam_step(&model->adam, model->memory, &model->parameters, learning_rate);
+}
+
+assay_status assay__lstm_train_step(assay__lstm *model, int64_t batch, int64_t time, const float *x,
+                                    const float *target, double learning_rate, double *loss)
+{
+    assay_status status = assay__lstm_gradient(model, batch, time, x, target, loss);
+    return status == ASSAY_OK ? assay__lstm_update(model, learning_rate) : status;
+}

@@ -1,0 +1,82 @@
+/* The insides of an assay__lstm, shared by the files that implement it. */
+#ifndef ASSAY_MODELS_SEQUENCE_LSTM_STATE_H
+#define ASSAY_MODELS_SEQUENCE_LSTM_STATE_H
+
+#include "sequence/lstm.h"
+
+typedef struct assay__lstm_layer {
+    int64_t input;
+    size_t weight_ih, weight_hh, bias_ih, bias_hh; /* indices of parameters */
+
+    /* Kept from forward for backward. Block t of `cell` and `hidden` is the state before step t. */
+    float *gates;         /* (time, batch, 4 hidden) i f g o; backward leaves their slopes there */
+    float *cell;          /* (time + 1, batch, hidden) */
+    float *tanh_cell;     /* (time, batch, hidden) */
+    float *hidden;        /* (time + 1, batch, hidden) */
+    float *dropped;       /* (time, batch, hidden): what the layer above gets, with dropout */
+    const float *input_x; /* (time, batch, input): what this layer got; not its own */
+
+    float *bias;   /* (4 hidden) bias_ih + bias_hh */
+    float *packed; /* see lstm_stream.c */
+} assay__lstm_layer;
+
+struct assay__lstm {
+    assay__lstm_shape shape;
+    assay__memory *memory;
+    assay__parameters parameters;
+    assay__lstm_layer *layers;
+    size_t fc_weight, fc_bias;
+    assay__adam adam;
+    bool training;
+    uint64_t seed, passes; /* what dropout's masks are drawn from */
+
+    float *input;  /* (time, batch, input) */
+    float *output; /* (batch, steps, output) */
+
+    /* Workspace of backward. */
+    float *output_slope;    /* (batch, output) */
+    float *hidden_slope;    /* (batch, hidden) */
+    float *cell_slope;      /* (batch, hidden) */
+    float *sequence_slope;  /* (time, batch, hidden): from the layer above */
+    float *sequence_slope2; /* likewise, for the layer below */
+
+    /* Workspace of evaluation. */
+    float *states;     /* (layers, 2, batch, hidden): cell, hidden */
+    float *step_gates; /* (batch, 4 hidden) */
+    float *streams;    /* (batch, stream floats) */
+    float *packed_fc;  /* see lstm_stream.c */
+};
+
+/* ---- lstm_cell.c: the elementwise part of a step ---- */
+
+/* gates (batch, 4 hidden), products of inputs and states with the weights, become the activated
+ * gates; cell, its tanh and hidden, all (batch, hidden), are written. `bias` (4 hidden). */
+void assay__lstm_cell_forward(int64_t batch, int64_t hidden_dim, const float *bias, float *gates,
+                              const float *cell_before, float *cell, float *tanh_cell,
+                              float *hidden);
+/* The same where only the states are wanted: cell (batch, hidden) before and after. */
+void assay__lstm_cell_advance(int64_t batch, int64_t hidden_dim, const float *bias,
+                              const float *gates, float *cell, float *hidden);
+/* From dh (batch, hidden), the slopes by h_t, and dcell, those by c_t that come from later steps:
+ * gates become the slopes by their arguments, dcell those by c_{t-1}. */
+void assay__lstm_cell_backward(int64_t batch, int64_t hidden_dim, const float *dh,
+                               const float *cell_before, const float *tanh_cell, float *gates,
+                               float *dcell);
+
+/* ---- lstm.c ---- */
+
+/* bias = bias_ih + bias_hh of every layer. */
+ASSAY_MUST_USE assay_status assay__lstm_sum_biases(assay__lstm *model);
+/* y (batch, output; row stride) = fc of hidden (batch, hidden) */
+void assay__lstm_head(const assay__lstm *model, int64_t batch, const float *hidden, float *y,
+                      int64_t stride);
+/* The forward pass of training and gradients: keeps activations, drops out where told.
+ * model->output (batch, output). */
+ASSAY_MUST_USE assay_status assay__lstm_forward_kept(assay__lstm *model, int64_t batch,
+                                                     int64_t time, const float *x);
+/* y (output) from a stream as it stands, over packed weights. */
+void assay__lstm_stream_head(const assay__lstm *model, const float *stream, float *y);
+/* The key of the dropout after a layer in the current pass. */
+uint64_t assay__lstm_dropout_key(const assay__lstm *model, int64_t layer);
+
+#endif
