@@ -1,0 +1,112 @@
+/* Which road next? A model of drivers: from the roads driven so far and the destination, a
+ * probability for each successor of the current road. Trained on trajectories.
+ *
+ *     h_t     = GRU(E[road_t], h_{t-1})                                the way so far
+ *     score_c = v . relu(W [h_t ; E[c] ; D[destination] ; features_c] + b)   of successor c
+ *     p       = softmax of the scores over the successors of road_t
+ *
+ * with features as road/features.h defines them. Only successors are scored, so the cost of a step
+ * does not depend on the size of the network. Parameters under the names of a PyTorch module made
+ * of nn.Embedding, nn.GRU and nn.Sequential(Linear, ReLU, Linear without bias):
+ *
+ *   road_embedding.weight         (roads, embedding)             E
+ *   destination_embedding.weight  (roads, embedding)             D
+ *   gru.weight_ih_l0              (3 hidden, embedding)
+ *   gru.weight_hh_l0              (3 hidden, hidden)
+ *   gru.bias_ih_l0, bias_hh_l0    (3 hidden)
+ *   score.0.weight                (scorer, hidden + 2 embedding + 6)    columns h, E[c], D,
+ * features score.0.bias                  (scorer) score.2.weight                (1, scorer) v
+ *
+ * The same idea, larger, is HOSER (Cao et al. 2025, "Holistic semantic representation for
+ * navigational trajectory generation"). */
+#ifndef ASSAY_MODELS_ROAD_NEXT_ROAD_H
+#define ASSAY_MODELS_ROAD_NEXT_ROAD_H
+
+#include "kernel/memory.h"
+#include "kernel/optimizer.h"
+#include "kernel/parameters.h"
+#include "road/features.h"
+
+typedef struct assay__next_road_shape {
+    int64_t roads, embedding, hidden, scorer;
+} assay__next_road_shape;
+
+/* "vanilla": 32, 64, 64; "distilled": 16, 32, 32, the small one a large one teaches. */
+typedef enum assay__next_road_size {
+    ASSAY__NEXT_ROAD_VANILLA,
+    ASSAY__NEXT_ROAD_DISTILLED
+} assay__next_road_size;
+
+assay__next_road_shape assay__next_road_shape_of(assay__next_road_size size, int64_t roads);
+
+/* Where each parameter is. */
+typedef struct assay__next_road_weights {
+    size_t road, destination, input, recurrent, input_bias, recurrent_bias, score, score_bias, out;
+} assay__next_road_weights;
+
+/* What passes keep: rows by position (P), candidate (C), trajectory (B). */
+typedef struct assay__next_road_activations {
+    float *driven;      /* (P, embedding) */
+    float *gates;       /* (P, 3 hidden); before the step, gi */
+    float *recurrent;   /* (P, 3 hidden) gh */
+    float *state;       /* (P + B, hidden): h_{-1} = 0, then h_t */
+    float *context;     /* (P, scorer) */
+    float *choice;      /* (C, embedding) */
+    float *goal;        /* (B, embedding) */
+    float *goal_score;  /* (B, scorer) */
+    float *hidden;      /* (C, scorer) of the scorer, after relu */
+    float *logits;      /* (C) */
+    float *probability; /* (C) */
+    float *dlogits;     /* (C) this and the following: gradients */
+    float *dhidden, *dcontext, *dgoal_score, *dgoal, *dchoice, *dstate, *dgi, *dgh, *ddriven;
+    float *carry; /* (B, hidden) */
+} assay__next_road_activations;
+
+typedef struct assay__next_road {
+    assay__next_road_shape shape;
+    assay__memory *memory;
+    assay__parameters parameters;
+    assay__next_road_weights at;
+    assay__adam adam;
+    assay__next_road_activations act;
+} assay__next_road;
+
+/* Weights drawn from `seed`. ASSAY_E_ARGUMENT for a size below 1. */
+ASSAY_MUST_USE assay_status assay__next_road_new(const assay__next_road_shape *shape, uint64_t seed,
+                                                 assay_error *error, assay__next_road **model);
+void assay__next_road_free(assay__next_road *model);
+
+/* logits and probability of each candidate of the batch, in model->act. Roads of the batch must be
+ * below shape.roads. ASSAY_E_MEMORY is the only failure. */
+ASSAY_MUST_USE assay_status assay__next_road_forward(assay__next_road *model,
+                                                     const assay__road_batch *batch);
+
+/* forward, the mean over decisions of the cross-entropy - sum target log probability, and its
+ * gradient in the parameters (overwritten). ASSAY_E_DATA if the batch has no decision. */
+ASSAY_MUST_USE assay_status assay__next_road_gradient(assay__next_road *model,
+                                                      const assay__road_batch *batch, double *loss);
+
+/* The same for a student: the mean over decisions of
+ *     (1 - share) cross-entropy with the targets
+ *     + share temperature^2 KL(teacher's probabilities || student's), both of logits / temperature
+ * (Hinton, Vinyals and Dean 2015, "Distilling the knowledge in a neural network"). Teacher and
+ * student know the same roads; the teacher's parameters stay as they are. ASSAY_E_ARGUMENT unless
+ * 0 <= share <= 1 and temperature > 0. */
+ASSAY_MUST_USE assay_status assay__next_road_distill(assay__next_road *student,
+                                                     assay__next_road *teacher,
+                                                     const assay__road_batch *batch, double share,
+                                                     double temperature, double *loss);
+
+/* One step of Adam by the gradients that stand there. */
+ASSAY_MUST_USE assay_status assay__next_road_update(assay__next_road *model, double learning_rate);
+
+/* The loss (and, if not NULL, the probabilities (C)) by plain loops in double: the reference in
+ * tests. `parameters` holds all of them in order, as model->parameters.values. */
+ASSAY_MUST_USE assay_status assay__next_road_reference(const assay__next_road_shape *shape,
+                                                       const double *parameters,
+                                                       const assay__road_batch *batch,
+                                                       double *probability, double *loss);
+
+extern const assay_model_class assay__next_road_class;
+
+#endif

@@ -1,0 +1,223 @@
+/* Routes are kept as a tree of (road, parent), which a route is read from backwards when it is
+ * told; that a road was expanded, or entered in this step, is a number at the road that is compared
+ * with the search's or the step's, so that nothing has to be cleared between searches. */
+#include "road/search.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "road/searcher.h"
+
+const char *assay__route_outcome_name(assay__route_outcome outcome)
+{
+    static const char *const names[] = {"found", "unreachable", "lost", "too long"};
+    return names[outcome];
+}
+
+/* ---- Steps ---- */
+
+/* The successors of all routes and their features; how many of them may be entered. */
+static int64_t gather(assay__road_searcher *self, int32_t destination)
+{
+    const assay__road_network *network = self->network;
+    int64_t count = 0, open = 0;
+    for (int64_t i = 0; i < self->beam_count; i++) {
+        self->expanded[self->beam[i].road] = self->search;
+    }
+    for (int64_t i = 0; i < self->beam_count; i++) {
+        int32_t from = self->beam[i].road;
+        self->first[i] = count;
+        for (int64_t k = network->first[from]; k < network->first[from + 1]; k++) {
+            int32_t to = network->next[k];
+            self->choice[count] = to;
+            open += self->expanded[to] != self->search;
+            assay__road_moving_features(network, from, to, destination,
+                                        self->features + count * ASSAY__ROAD_MOVING_FEATURES);
+            count++;
+        }
+    }
+    self->first[self->beam_count] = count;
+    return open;
+}
+
+/* log of the sum of exp over logits (count > 0) */
+static double log_sum(int64_t count, const float *logits)
+{
+    double largest = (double)logits[0], sum = 0;
+    for (int64_t i = 1; i < count; i++) {
+        largest = fmax(largest, (double)logits[i]);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        sum += exp((double)logits[i] - largest);
+    }
+    return largest + log(sum);
+}
+
+/* The continuations that may be entered, each road once; a worse double gets -infinity. */
+static int64_t list_options(assay__road_searcher *self)
+{
+    int64_t count = 0;
+    self->step++;
+    for (int64_t i = 0; i < self->beam_count; i++) {
+        int64_t first = self->first[i], end = self->first[i + 1];
+        double base = self->beam[i].log_probability;
+        base -= end > first ? log_sum(end - first, self->logits + first) : 0;
+        for (int64_t c = first; c < end; c++) {
+            int32_t road = self->choice[c];
+            assay__route_held option = {road, self->beam[i].node, (int32_t)i,
+                                        base + (double)self->logits[c]};
+            if (self->expanded[road] == self->search) {
+                continue;
+            }
+            if (self->entered[road] == self->step) {
+                assay__route_held *other = &self->options[self->entered_at[road]];
+                if (!(option.log_probability > other->log_probability)) {
+                    continue;
+                }
+                other->log_probability = -INFINITY;
+            }
+            self->entered[road] = self->step;
+            self->entered_at[road] = (int32_t)count;
+            self->options[count++] = option;
+        }
+    }
+    return count;
+}
+
+/* The best `width` options become the beam, best first, and nodes of the tree. */
+static void keep_best(assay__road_searcher *self, int64_t option_count, int64_t width)
+{
+    int64_t kept = 0;
+    for (int64_t i = 0; i < option_count; i++) {
+        assay__route_held option = self->options[i];
+        int64_t at = kept < width ? kept : width;
+        while (at > 0 && option.log_probability > self->beam[at - 1].log_probability) {
+            at--;
+        }
+        if (at == width || option.log_probability == -INFINITY) {
+            continue;
+        }
+        kept += kept < width;
+        memmove(&self->beam[at + 1], &self->beam[at], (size_t)(kept - at - 1) * sizeof option);
+        self->beam[at] = option;
+    }
+    for (int64_t i = 0; i < kept; i++) {
+        self->nodes[self->node_count] = (assay__route_node){self->beam[i].road, self->beam[i].node};
+        self->beam[i].node = (int32_t)self->node_count++;
+    }
+    self->beam_count = kept;
+}
+
+/* ---- A search ---- */
+
+static void begin(assay__road_searcher *self, int32_t origin, int32_t destination)
+{
+    const assay__next_road_shape *s = &self->model->shape;
+    size_t roads = (size_t)self->network->roads;
+    if (self->search == UINT32_MAX || self->step >= UINT32_MAX - (uint32_t)self->max_steps) {
+        memset(self->expanded, 0, roads * sizeof *self->expanded);
+        memset(self->entered, 0, roads * sizeof *self->entered);
+        memset(self->seen, 0, roads * sizeof *self->seen);
+        self->search = self->step = 0;
+    }
+    self->search++;
+    assay__road_searcher_aim(self, destination);
+    memset(self->state[0], 0, (size_t)s->hidden * sizeof(float));
+    memcpy(self->reached[0], self->product_bias,
+           (size_t)(3 * s->hidden + s->scorer) * sizeof(float));
+    self->nodes[0] = (assay__route_node){origin, -1};
+    self->node_count = 1;
+    self->beam[0] = (assay__route_held){.road = origin};
+    self->beam_count = 1;
+}
+
+static double distance_m(const assay__road_network *network, int32_t from, int32_t to)
+{
+    return hypot((double)network->end_x[from] - (double)network->end_x[to],
+                 (double)network->end_y[from] - (double)network->end_y[to]);
+}
+
+static void tell_route(assay__road_searcher *self, const assay__route_held *best,
+                       assay__road_route *route)
+{
+    int64_t count = 0;
+    for (int32_t at = best->node; at >= 0; at = self->nodes[at].parent) {
+        count++;
+    }
+    route->roads = self->route;
+    route->count = count;
+    route->log_probability = best->log_probability;
+    for (int32_t at = best->node; at >= 0; at = self->nodes[at].parent) {
+        self->route[--count] = self->nodes[at].road;
+    }
+}
+
+static assay__route_outcome run(assay__road_searcher *self, int32_t destination, int64_t width,
+                                assay__route_held *nearest, assay__road_route *route)
+{
+    double least_m = INFINITY;
+    for (int64_t step = 0;; step++) {
+        for (int64_t i = 0; i < self->beam_count; i++) {
+            double here_m = distance_m(self->network, self->beam[i].road, destination);
+            if (self->beam[i].road == destination || here_m < least_m) {
+                least_m = here_m;
+                *nearest = self->beam[i];
+            }
+            if (self->beam[i].road == destination) {
+                return ASSAY__ROUTE_FOUND;
+            }
+        }
+        if (step == self->max_steps) {
+            return ASSAY__ROUTE_TOO_LONG;
+        }
+        if (gather(self, destination) == 0) {
+            return ASSAY__ROUTE_LOST;
+        }
+        if (self->hook.before_forward != NULL) {
+            self->hook.before_forward(self->hook.context);
+        }
+        assay__road_searcher_forward(self);
+        if (self->hook.after_forward != NULL) {
+            self->hook.after_forward(self->hook.context);
+        }
+        route->forward_count++;
+        route->candidate_count += self->first[self->beam_count];
+        keep_best(self, list_options(self), width);
+    }
+}
+
+assay_status assay__road_search_beam(assay__road_searcher *self, int64_t origin,
+                                     int64_t destination, int64_t width, assay_error *error,
+                                     assay__road_route *route)
+{
+    int64_t roads = self->network->roads;
+    *route = (assay__road_route){0};
+    if (origin < 0 || origin >= roads || destination < 0 || destination >= roads) {
+        return assay__fail(error, ASSAY_E_ARGUMENT,
+                           "no way from road %lld to road %lld: the network has roads 0 to %lld",
+                           (long long)origin, (long long)destination, (long long)roads - 1);
+    }
+    if (width < 1 || width > self->max_width) {
+        return assay__fail(error, ASSAY_E_ARGUMENT,
+                           "a beam of %lld: this searcher has room for %lld", (long long)width,
+                           (long long)self->max_width);
+    }
+    assay__route_held nearest = {0};
+    begin(self, (int32_t)origin, (int32_t)destination);
+    route->outcome = run(self, (int32_t)destination, width, &nearest, route);
+    tell_route(self, &nearest, route);
+    if (route->outcome != ASSAY__ROUTE_FOUND &&
+        !assay__road_network_reaches(self->network, origin, destination, self->queue, self->seen,
+                                     self->search)) {
+        route->outcome = ASSAY__ROUTE_UNREACHABLE;
+    }
+    return ASSAY_OK;
+}
+
+assay_status assay__road_search_greedy(assay__road_searcher *searcher, int64_t origin,
+                                       int64_t destination, assay_error *error,
+                                       assay__road_route *route)
+{
+    return assay__road_search_beam(searcher, origin, destination, 1, error, route);
+}

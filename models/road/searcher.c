@@ -1,0 +1,272 @@
+/* What depends on a road alone is computed once for all roads: its input to the recurrent unit, and
+ * its part in the first layer of the scorer. The destination's part is computed once a search. What
+ * is left of a forward pass is one product, of the routes' states with W_hh and the scorer's
+ * columns for the state side by side, and a short loop over the successors. */
+#include "road/searcher.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "kernel/linear.h"
+#include "kernel/matmul.h"
+#include "kernel/simd.h"
+#include "road/gru.h"
+
+enum { ROWS = 4, COLUMNS = 32 }; /* of a tile of the product that stays in registers */
+
+/* ---- Set-up ---- */
+
+static assay_status take_memory(assay__road_searcher *self)
+{
+    const assay__next_road_shape *s = &self->model->shape;
+    size_t roads = (size_t)self->network->roads, W = (size_t)self->max_width;
+    size_t H = (size_t)s->hidden, S = (size_t)s->scorer;
+    size_t X = W * (size_t)self->network->max_successors, steps = (size_t)self->max_steps;
+    const struct {
+        size_t count, size;
+        void *block;
+    } needs[] = {
+        {roads * 3 * H, sizeof(float), &self->road_input},
+        {roads * S, sizeof(float), &self->road_score},
+        {H * (3 * H + S), sizeof(float), &self->product},
+        {3 * H + S, sizeof(float), &self->product_bias},
+        {ASSAY__ROAD_MOVING_FEATURES * S, sizeof(float), &self->feature_weight},
+        {S, sizeof(float), &self->goal_score},
+        {W * H, sizeof(float), &self->state[0]},
+        {W * H, sizeof(float), &self->state[1]},
+        {W * (3 * H + S), sizeof(float), &self->reached[0]},
+        {W * (3 * H + S), sizeof(float), &self->reached[1]},
+        {3 * H, sizeof(float), &self->gates},
+        {W, sizeof(assay__route_held), &self->beam},
+        {X, sizeof(int32_t), &self->choice},
+        {W + 1, sizeof(int64_t), &self->first},
+        {X * ASSAY__ROAD_MOVING_FEATURES, sizeof(float), &self->features},
+        {X, sizeof(float), &self->logits},
+        {X, sizeof(assay__route_held), &self->options},
+        {1 + W * steps, sizeof(assay__route_node), &self->nodes},
+        {roads, sizeof(uint32_t), &self->expanded},
+        {roads, sizeof(uint32_t), &self->entered},
+        {roads, sizeof(int32_t), &self->entered_at},
+        {roads, sizeof(int32_t), &self->queue},
+        {roads, sizeof(uint32_t), &self->seen},
+        {1 + steps, sizeof(int32_t), &self->route},
+    };
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
+        assay_status status = assay__memory_resize(self->memory, ASSAY__WORKSPACE, needs[i].count,
+                                                   needs[i].size, needs[i].block);
+        if (status != ASSAY_OK) {
+            return status;
+        }
+    }
+    return ASSAY_OK;
+}
+
+static const float *weight(const assay__road_searcher *self, size_t index)
+{
+    return assay__parameters_value(&self->model->parameters, index);
+}
+
+/* The scorer's weights: (S, columns), whose columns stand for state, successor, destination and
+ * features. */
+static int64_t score_columns(const assay__next_road_shape *s)
+{
+    return s->hidden + 2 * s->embedding + ASSAY__ROAD_FEATURES;
+}
+
+static void refresh_road_score(assay__road_searcher *self)
+{
+    const assay__next_road_shape *s = &self->model->shape;
+    int64_t K = score_columns(s), roads = self->network->roads;
+    const float *score = weight(self, self->model->at.score);
+    const float *bias = weight(self, self->model->at.score_bias);
+    const float *still = score + s->hidden + 2 * s->embedding + ASSAY__ROAD_MOVING_FEATURES;
+    for (int64_t road = 0; road < roads; road++) {
+        float feature[ASSAY__ROAD_FEATURES - ASSAY__ROAD_MOVING_FEATURES];
+        assay__road_still_features(self->network, (int32_t)road, feature);
+        for (int64_t j = 0; j < s->scorer; j++) {
+            self->road_score[road * s->scorer + j] =
+                bias[j] + still[j * K] * feature[0] + still[j * K + 1] * feature[1];
+        }
+    }
+    assay__matmul(roads, s->scorer, s->embedding, 1,
+                  (assay__matrix){weight(self, self->model->at.road), s->embedding, false},
+                  (assay__matrix){score + s->hidden, K, true}, 1, self->road_score, s->scorer);
+}
+
+void assay__road_searcher_refresh(assay__road_searcher *self)
+{
+    const assay__next_road_shape *s = &self->model->shape;
+    const assay__next_road_weights *at = &self->model->at;
+    int64_t K = score_columns(s), gates = 3 * s->hidden, wide = gates + s->scorer;
+    const float *score = weight(self, at->score), *recurrent = weight(self, at->recurrent);
+    assay__linear_forward(self->network->roads, s->embedding, gates, weight(self, at->road),
+                          weight(self, at->input), weight(self, at->input_bias), self->road_input);
+    refresh_road_score(self);
+    for (int64_t i = 0; i < s->hidden; i++) {
+        float *row = self->product + i * wide;
+        for (int64_t j = 0; j < gates; j++) {
+            row[j] = recurrent[j * s->hidden + i];
+        }
+        for (int64_t j = 0; j < s->scorer; j++) {
+            row[gates + j] = score[j * K + i];
+        }
+    }
+    memcpy(self->product_bias, weight(self, at->recurrent_bias), (size_t)gates * sizeof(float));
+    for (int64_t f = 0; f < ASSAY__ROAD_MOVING_FEATURES; f++) {
+        for (int64_t j = 0; j < s->scorer; j++) {
+            self->feature_weight[f * s->scorer + j] =
+                score[j * K + s->hidden + 2 * s->embedding + f];
+        }
+    }
+}
+
+assay_status assay__road_searcher_new(const assay__road_network *network,
+                                      const assay__next_road *model, int64_t max_width,
+                                      int64_t max_steps, assay_error *error,
+                                      assay__road_searcher **searcher)
+{
+    *searcher = NULL;
+    if (model->shape.roads < network->roads) {
+        return assay__fail(error, ASSAY_E_ARGUMENT,
+                           "the model knows %lld roads, the network has %lld",
+                           (long long)model->shape.roads, (long long)network->roads);
+    }
+    if (max_width < 1 || max_width > ASSAY__ROUTE_MAX_WIDTH || max_steps < 1 ||
+        max_steps > INT32_MAX / (2 * max_width)) {
+        return assay__fail(error, ASSAY_E_ARGUMENT,
+                           "a search of width %lld and %lld steps: widths "
+                           "are 1 to %d",
+                           (long long)max_width, (long long)max_steps, ASSAY__ROUTE_MAX_WIDTH);
+    }
+    assay__road_searcher *self = calloc(1, sizeof *self);
+    if (self == NULL || (self->memory = assay__memory_new()) == NULL) {
+        free(self);
+        return assay__fail(error, ASSAY_E_MEMORY, "no memory for a search");
+    }
+    self->network = network;
+    self->model = model;
+    self->max_width = max_width;
+    /* No road is entered twice. */
+    self->max_steps = max_steps < network->roads ? max_steps : network->roads;
+    assay_status status = take_memory(self);
+    if (status != ASSAY_OK) {
+        assay__road_searcher_free(self);
+        return assay__fail(error, status, "no memory for a search");
+    }
+    assay__road_searcher_refresh(self);
+    *searcher = self;
+    return ASSAY_OK;
+}
+
+void assay__road_searcher_free(assay__road_searcher *searcher)
+{
+    if (searcher != NULL) {
+        assay__memory_free(searcher->memory);
+        free(searcher);
+    }
+}
+
+void assay__road_searcher_set_hook(assay__road_searcher *searcher,
+                                   const assay__road_search_hook *hook)
+{
+    searcher->hook = hook != NULL ? *hook : (assay__road_search_hook){0};
+}
+
+/* ---- The forward pass ---- */
+
+/* y (rows, wide) = x (rows, k) w (k, wide) + bias (wide): a tile of y at a time, in registers.
+ * OpenBLAS spends more on packing so few rows than on the product. */
+ASSAY__SIMD static void few_rows(int64_t rows, int64_t wide, int64_t k, const float *x,
+                                 const float *w, const float *bias, float *y)
+{
+    for (int64_t row = 0; row < rows; row += ROWS) {
+        int64_t deep = rows - row < ROWS ? rows - row : ROWS;
+        for (int64_t column = 0; column < wide; column += COLUMNS) {
+            int64_t broad = wide - column < COLUMNS ? wide - column : COLUMNS;
+            float sum[ROWS][COLUMNS];
+            for (int64_t r = 0; r < deep; r++) {
+                memcpy(sum[r], bias + column, (size_t)broad * sizeof *bias);
+            }
+            if (deep == ROWS && broad == COLUMNS) {
+                for (int64_t i = 0; i < k; i++) {
+                    for (int64_t r = 0; r < ROWS; r++) {
+                        for (int64_t j = 0; j < COLUMNS; j++) {
+                            sum[r][j] += x[(row + r) * k + i] * w[i * wide + column + j];
+                        }
+                    }
+                }
+            } else {
+                for (int64_t r = 0; r < deep; r++) {
+                    for (int64_t i = 0; i < k; i++) {
+                        for (int64_t j = 0; j < broad; j++) {
+                            sum[r][j] += x[(row + r) * k + i] * w[i * wide + column + j];
+                        }
+                    }
+                }
+            }
+            for (int64_t r = 0; r < deep; r++) {
+                memcpy(y + (row + r) * wide + column, sum[r], (size_t)broad * sizeof *y);
+            }
+        }
+    }
+}
+
+/* logits of the candidates first ... end - 1 of one route */
+ASSAY__SIMD static void score(int64_t scorer, int64_t first, int64_t end, const int32_t *choice,
+                              const float *features, const float *road_score, const float *context,
+                              const float *goal, const float *feature_weight, const float *out,
+                              float *logits)
+{
+    const float *w0 = feature_weight, *w1 = w0 + scorer, *w2 = w1 + scorer, *w3 = w2 + scorer;
+    for (int64_t c = first; c < end; c++) {
+        const float *row = road_score + (int64_t)choice[c] * scorer;
+        const float *f = features + c * ASSAY__ROAD_MOVING_FEATURES;
+        float f0 = f[0], f1 = f[1], f2 = f[2], f3 = f[3], sum = 0;
+        ASSAY__SUM(sum)
+        for (int64_t j = 0; j < scorer; j++) {
+            float a =
+                row[j] + context[j] + goal[j] + f0 * w0[j] + f1 * w1[j] + f2 * w2[j] + f3 * w3[j];
+            sum += (a > 0 ? a : 0) * out[j];
+        }
+        logits[c] = sum;
+    }
+}
+
+static void swap(float **a, float **b)
+{
+    float *kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+void assay__road_searcher_forward(assay__road_searcher *self)
+{
+    const assay__next_road_shape *s = &self->model->shape;
+    int64_t H = s->hidden, gates = 3 * H, wide = gates + s->scorer;
+    const float *out = weight(self, self->model->at.out);
+    for (int64_t i = 0; i < self->beam_count; i++) {
+        const assay__route_held *route = &self->beam[i];
+        assay__gru_gates(1, H, self->road_input + route->road * gates,
+                         self->reached[0] + route->parent * wide, wide,
+                         self->state[0] + route->parent * H, self->gates, self->state[1] + i * H);
+    }
+    few_rows(self->beam_count, wide, H, self->state[1], self->product, self->product_bias,
+             self->reached[1]);
+    for (int64_t i = 0; i < self->beam_count; i++) {
+        score(s->scorer, self->first[i], self->first[i + 1], self->choice, self->features,
+              self->road_score, self->reached[1] + i * wide + gates, self->goal_score,
+              self->feature_weight, out, self->logits);
+    }
+    swap(&self->state[0], &self->state[1]);
+    swap(&self->reached[0], &self->reached[1]);
+}
+
+void assay__road_searcher_aim(assay__road_searcher *self, int32_t destination)
+{
+    const assay__next_road_shape *s = &self->model->shape;
+    const assay__next_road_weights *at = &self->model->at;
+    assay__matvec(s->scorer, s->embedding, weight(self, at->score) + s->hidden + s->embedding,
+                  score_columns(s), weight(self, at->destination) + destination * s->embedding, 0,
+                  self->goal_score);
+}
