@@ -5,16 +5,24 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "field/kan.h"
 #include "field/mlp.h"
 #include "field/siren.h"
 #include "problems.h"
 #include "sequence/lstm.h"
 #include "sequence/mvar.h"
 
-/* Sorted by name; the NULL at the end is not counted. */
+/* Sorted by name, one a line; the NULL at the end is not counted. */
+/* clang-format off */
 static const assay_model_class *const classes[] = {
-    &assay__lstm_class, &assay__mlp_class, &assay__mvar_class, &assay__siren_class, NULL,
+    &assay__kan_class,
+    &assay__lstm_class,
+    &assay__mlp_class,
+    &assay__mvar_class,
+    &assay__siren_class,
+    NULL,
 };
+/* clang-format on */
 
 const assay_model_class *const *assay_model_classes(size_t *count)
 {

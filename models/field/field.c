@@ -6,6 +6,24 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "kernel/loss.h"
+
+int64_t assay__field_block(int64_t rows, int64_t most)
+{
+    int64_t blocks = (rows + most - 1) / most;
+    int64_t even = (rows + blocks - 1) / blocks;
+    return (even + 15) / 16 * 16;
+}
+
+double assay__field_loss(int64_t count, double share, const float *y, const float *target,
+                         float *dy)
+{
+    double mean = assay__mse(count, y, target, dy);
+    for (int64_t i = 0; i < count; i++) {
+        dy[i] *= (float)share;
+    }
+    return share * mean;
+}
 
 const assay_model_input assay__field_inputs[1] = {
     {.name = "input", .help = "(rows, input-dim)", .element = ASSAY_F32, .rank = 2}};
@@ -104,7 +122,8 @@ const assay_tensor *assay__field_find(const assay_tensor *weights, size_t count,
 }
 
 assay_status assay__field_infer(const assay_tensor *weights, size_t count, const char *kind,
-                                uint32_t rank, assay_error *error, assay__field_widths *widths)
+                                uint32_t rank, int64_t least, assay_error *error,
+                                assay__field_widths *widths)
 {
     const assay_tensor *first = assay__field_find(weights, count, 0, kind, rank), *last = first;
     int64_t layers = 0;
@@ -112,11 +131,10 @@ assay_status assay__field_infer(const assay_tensor *weights, size_t count, const
         last = next;
         next = assay__field_find(weights, count, layers + 1, kind, rank);
     }
-    if (layers < 2) {
+    if (layers < least) {
         return assay__fail(error, ASSAY_E_FORMAT,
-                           "the weights hold no layers.0.%s and layers.1.%s of %u axes: another "
-                           "model's?",
-                           kind, kind, rank);
+                           "the weights hold no layers.%lld.%s with %u axes: another model's?",
+                           (long long)layers, kind, rank);
     }
     *widths = (assay__field_widths){.input = first->shape[1],
                                     .hidden = first->shape[0],

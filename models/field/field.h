@@ -6,6 +6,15 @@
 #include "assay/model.h"
 #include "kernel/memory.h"
 
+/* Rows in each of the fewest equal blocks of at most `most`, which is a multiple of 16, as is the
+ * result. */
+int64_t assay__field_block(int64_t rows, int64_t most);
+
+/* A block's part of the mean squared error over all rows, and of its gradient dy: `count` elements,
+ * `share` of all. */
+double assay__field_loss(int64_t count, double share, const float *y, const float *target,
+                         float *dy);
+
 /* The one input all of them take. */
 extern const assay_model_input assay__field_inputs[1];
 
@@ -37,14 +46,14 @@ void assay__field_data_release(assay__field_data *data);
 const assay_tensor *assay__field_find(const assay_tensor *weights, size_t count, int64_t layer,
                                       const char *kind, uint32_t rank);
 
-/* Input, hidden and output widths and the number of hidden layers from the (out, in) of tensors
- * "layers.N.KIND"; ASSAY_E_FORMAT where there are not at least two. */
+/* Input, hidden and output widths and the number of hidden layers from the (out, in, ...) of
+ * tensors "layers.N.KIND"; ASSAY_E_FORMAT where there are fewer than `least`. */
 typedef struct assay__field_widths {
     int64_t input, hidden, output, hidden_layers;
 } assay__field_widths;
 
 ASSAY_MUST_USE assay_status assay__field_infer(const assay_tensor *weights, size_t count,
-                                               const char *kind, uint32_t rank, assay_error *error,
-                                               assay__field_widths *widths);
+                                               const char *kind, uint32_t rank, int64_t least,
+                                               assay_error *error, assay__field_widths *widths);
 
 #endif

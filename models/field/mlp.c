@@ -17,9 +17,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "field/field.h"
 #include "field/slope.h"
 #include "kernel/linear.h"
-#include "kernel/loss.h"
 #include "kernel/matmul.h"
 #include "kernel/optimizer.h"
 #include "kernel/simd.h"
@@ -308,14 +308,6 @@ static assay_status prepare(assay__mlp *mlp, int64_t rows, assay_error *error)
     return ASSAY_OK;
 }
 
-/* Rows in each of the fewest equal blocks. */
-static int64_t even_block(const assay__mlp *mlp, int64_t rows)
-{
-    int64_t blocks = (rows + mlp->block - 1) / mlp->block;
-    int64_t even = (rows + blocks - 1) / blocks;
-    return smaller((even + 15) / 16 * 16, mlp->block);
-}
-
 assay_status assay__mlp_forward(assay__mlp *mlp, int64_t rows, const float *x, assay_error *error,
                                 const float **y)
 {
@@ -323,7 +315,7 @@ assay_status assay__mlp_forward(assay__mlp *mlp, int64_t rows, const float *x, a
     if (status != ASSAY_OK) {
         return status;
     }
-    int64_t block = even_block(mlp, rows);
+    int64_t block = assay__field_block(rows, mlp->block);
     for (int64_t row = 0; row < rows; row += block) {
         forward_block(mlp, smaller(block, rows - row), x + row * mlp->shape.input, false,
                       mlp->output + row * mlp->shape.output);
@@ -332,48 +324,50 @@ assay_status assay__mlp_forward(assay__mlp *mlp, int64_t rows, const float *x, a
     return ASSAY_OK;
 }
 
+/* Forward and backward of every block. Either `target` is given, and *loss is set, or dy; dx may be
+ * NULL. */
+static void pass(assay__mlp *mlp, int64_t rows, const float *x, const float *target,
+                 const float *dy, float *dx, double *loss)
+{
+    int64_t block = assay__field_block(rows, mlp->block);
+    int64_t input = mlp->shape.input, output = mlp->shape.output;
+    assay__parameters_zero_gradients(&mlp->parameters);
+    double sum = 0;
+    for (int64_t row = 0; row < rows; row += block) {
+        int64_t here = smaller(block, rows - row);
+        float *y = mlp->output + row * output;
+        forward_block(mlp, here, x + row * input, true, y);
+        if (target != NULL) {
+            sum += assay__field_loss(here * output, (double)here / (double)rows, y,
+                                     target + row * output, mlp->dy);
+        } else {
+            memcpy(mlp->dy, dy + row * output, (size_t)(here * output) * sizeof *dy);
+        }
+        backward_block(mlp, here, x + row * input, dx == NULL ? NULL : dx + row * input);
+    }
+    if (target != NULL) {
+        *loss = sum;
+    }
+}
+
 assay_status assay__mlp_gradient(assay__mlp *mlp, int64_t rows, const float *x, const float *target,
                                  assay_error *error, double *loss)
 {
     assay_status status = prepare(mlp, rows, error);
-    if (status != ASSAY_OK) {
-        return status;
+    if (status == ASSAY_OK) {
+        pass(mlp, rows, x, target, NULL, NULL, loss);
     }
-    assay__parameters_zero_gradients(&mlp->parameters);
-    int64_t block = even_block(mlp, rows), output = mlp->shape.output;
-    double sum = 0;
-    for (int64_t row = 0; row < rows; row += block) {
-        int64_t here = smaller(block, rows - row);
-        const float *input = x + row * mlp->shape.input;
-        float *y = mlp->output + row * output;
-        forward_block(mlp, here, input, true, y);
-        double share = (double)here / (double)rows;
-        sum += share * assay__mse(here * output, y, target + row * output, mlp->dy);
-        for (int64_t i = 0; i < here * output; i++) {
-            mlp->dy[i] *= (float)share;
-        }
-        backward_block(mlp, here, input, NULL);
-    }
-    *loss = sum;
-    return ASSAY_OK;
+    return status;
 }
 
 assay_status assay__mlp_backward(assay__mlp *mlp, int64_t rows, const float *x, const float *dy,
                                  assay_error *error, float *dx)
 {
     assay_status status = prepare(mlp, rows, error);
-    if (status != ASSAY_OK) {
-        return status;
+    if (status == ASSAY_OK) {
+        pass(mlp, rows, x, NULL, dy, dx, NULL);
     }
-    assay__parameters_zero_gradients(&mlp->parameters);
-    int64_t block = even_block(mlp, rows), input = mlp->shape.input, output = mlp->shape.output;
-    for (int64_t row = 0; row < rows; row += block) {
-        int64_t here = smaller(block, rows - row);
-        forward_block(mlp, here, x + row * input, true, mlp->output + row * output);
-        memcpy(mlp->dy, dy + row * output, (size_t)(here * output) * sizeof *dy);
-        backward_block(mlp, here, x + row * input, dx == NULL ? NULL : dx + row * input);
-    }
-    return ASSAY_OK;
+    return status;
 }
 
 assay_status assay__mlp_update(assay__mlp *mlp, double learning_rate, assay_error *error)

@@ -111,7 +111,7 @@ static assay_status infer(const assay_tensor *weights, size_t count, double *set
                           assay_error *error)
 {
     assay__field_widths widths;
-    assay_status status = assay__field_infer(weights, count, "weight", 2, error, &widths);
+    assay_status status = assay__field_infer(weights, count, "weight", 2, 2, error, &widths);
     if (status == ASSAY_OK) {
         settings[INPUT] = (double)widths.input;
         settings[HIDDEN] = (double)widths.hidden;

@@ -1,0 +1,80 @@
+/* A Kolmogorov-Arnold network (Liu et al. 2024, "KAN: Kolmogorov-Arnold Networks"): every edge has
+ * a learnable function of one variable, nodes add up.
+ *
+ *     y_o = sum_i [ base_oi silu(x_i) + scaler_oi sum_c spline_oic B_c(x_i) ]
+ *
+ * B_0 ... B_{C-1}, C = grid + order, are the B-splines of that order (degree) on the uniform knots
+ * t_j = -1 + 2 (j - order) / grid, j = 0 ... grid + 2 order: `grid` intervals on [-1, 1] and
+ * `order` more on either side. The grid is fixed: outside [t_0, t_last] only the SiLU branch is
+ * left.
+ *
+ * Parameters, in the formulation known as efficient-KAN, per layer N: layers.N.base_weight (out,
+ * in), layers.N.spline_weight (out, in, C) and, with `scaler`, layers.N.spline_scaler (out, in).
+ * Drawn as the paper says: base_weight Xavier-uniform, spline_weight normal with deviation 0.1,
+ * spline_scaler 1. (Files of the Python package also hold layers.N.grid: leave it out, and train on
+ * its default range.)
+ *
+ * Rows go in blocks, nothing is allocated after _new() but what mlp.h names; the calls are those of
+ * mlp.h. One thread at a time. */
+#ifndef ASSAY_MODELS_FIELD_KAN_H
+#define ASSAY_MODELS_FIELD_KAN_H
+
+#include "assay/model.h"
+#include "kernel/parameters.h"
+
+enum { ASSAY__KAN_MOST_ORDER = 5 };
+
+typedef struct assay__kan_shape {
+    int64_t input, hidden, output; /* widths, at least 1 */
+    int64_t hidden_layers;         /* layers less one: 0 is one layer from input to output */
+    int64_t grid;                  /* intervals on [-1, 1], at least 1 */
+    int64_t order;                 /* 1 (piecewise linear) to ASSAY__KAN_MOST_ORDER */
+    bool scaler;
+} assay__kan_shape;
+
+typedef struct assay__kan assay__kan;
+
+/* ASSAY_E_ARGUMENT for a width, grid or order out of its limits. */
+ASSAY_MUST_USE assay_status assay__kan_new(const assay__kan_shape *shape, uint64_t seed,
+                                           assay_error *error, assay__kan **kan);
+void assay__kan_free(assay__kan *kan);
+
+/* x (rows, input); *y (rows, output) is the model's until the next call. */
+ASSAY_MUST_USE assay_status assay__kan_forward(assay__kan *kan, int64_t rows, const float *x,
+                                               assay_error *error, const float **y);
+
+/* Mean squared error over all elements against target (rows, output), and its gradient in every
+ * parameter (overwritten). */
+ASSAY_MUST_USE assay_status assay__kan_gradient(assay__kan *kan, int64_t rows, const float *x,
+                                                const float *target, assay_error *error,
+                                                double *loss);
+
+/* The gradient of any other loss, from dy (rows, output): in every parameter (overwritten) and,
+ * unless NULL, in dx (rows, input). Makes the activations again from x. At a knot the derivative of
+ * order 1 is that from the right. */
+ASSAY_MUST_USE assay_status assay__kan_backward(assay__kan *kan, int64_t rows, const float *x,
+                                                const float *dy, assay_error *error, float *dx);
+
+/* One step of Adam along the gradients that stand there. */
+ASSAY_MUST_USE assay_status assay__kan_update(assay__kan *kan, double learning_rate,
+                                              assay_error *error);
+
+/* _gradient, then _update. */
+ASSAY_MUST_USE assay_status assay__kan_train(assay__kan *kan, int64_t rows, const float *x,
+                                             const float *target, double learning_rate,
+                                             assay_error *error, double *loss);
+
+const assay__kan_shape *assay__kan_shape_of(const assay__kan *kan);
+assay__parameters *assay__kan_parameters(assay__kan *kan);
+void assay__kan_memory(const assay__kan *kan, assay_model_memory *memory);
+
+/* The same by plain loops in double and the recursion of Cox and de Boor: the reference in tests.
+ * `values` and `gradient` (parameter count; NULL: not wanted) lie in the order of
+ * assay__kan_parameters(); y (rows, output) is written. Returns the mean squared error against
+ * target, NaN when out of memory. */
+double assay__kan_reference(const assay__kan_shape *shape, const double *values, int64_t rows,
+                            const float *x, const float *target, double *y, double *gradient);
+
+extern const assay_model_class assay__kan_class;
+
+#endif

@@ -1,0 +1,115 @@
+/* On uniform knots all basis functions are one, shifted: B_c(x) = M(s - c) with s the distance of x
+ * from the first knot in intervals and M the cardinal B-spline on [0, order + 1]. Counted from its
+ * centre, M is an even function and a sum of truncated powers (Schoenberg 1946),
+ *
+ *     M(v) = 1 / k! sum_{j < h} (-1)^j binomial(k + 1, j) (h - j - |v - h|)_+^k,   h = (k + 1) / 2,
+ *
+ * with at most three terms up to order 5, all of it arithmetic without branches, so a function is
+ * evaluated at 16 values at a time (AVX-512). Finding each value's interval and placing its order +
+ * 1 nonzero functions there would be less arithmetic, but one value at a time, and the matrix
+ * product that follows reads all of them anyway. Taken from the outer end, the sum hardly cancels:
+ * no term is more than four times the result. */
+#include "field/spline.h"
+
+#include "kernel/simd.h"
+
+/* (-1)^j binomial(k + 1, j) / k! */
+static const float terms[6][3] = {
+    {1, 0, 0},
+    {1, 0, 0},
+    {1.0F / 2, -3.0F / 2, 0},
+    {1.0F / 6, -4.0F / 6, 0},
+    {1.0F / 24, -5.0F / 24, 10.0F / 24},
+    {1.0F / 120, -6.0F / 120, 15.0F / 120},
+};
+
+/* t_+^exponent, exponent at least 1 */
+ASSAY__ELEMENT float truncated_power(float t, int exponent)
+{
+    t = t > 0 ? t : 0;
+    float power = t;
+    for (int i = 1; i < exponent; i++) {
+        power *= t;
+    }
+    return power;
+}
+
+/* M(v); `order` is a constant where this is inlined. */
+ASSAY__ELEMENT float value(int order, float v)
+{
+    float half = 0.5F * (float)(order + 1);
+    float away = v - half;
+    away = away < 0 ? -away : away;
+    float sum = 0;
+    for (int j = 0; 2 * j < order + 1; j++) {
+        sum += terms[order][j] * truncated_power(half - (float)j - away, order);
+    }
+    return sum;
+}
+
+/* M'(v); of order 1 from the right. */
+ASSAY__ELEMENT float slope(int order, float v)
+{
+    if (order == 1) {
+        float inside = v < 1 ? 1 : -1;
+        return v >= 0 && v < 2 ? inside : 0;
+    }
+    float half = 0.5F * (float)(order + 1);
+    float away = v - half;
+    float sign = away < 0 ? (float)order : -(float)order;
+    away = away < 0 ? -away : away;
+    float sum = 0;
+    for (int j = 0; 2 * j < order + 1; j++) {
+        sum += terms[order][j] * truncated_power(half - (float)j - away, order - 1);
+    }
+    return sign * sum;
+}
+
+#define OF_ORDER(order)                                                                            \
+    ASSAY__SIMD static void basis_##order(int64_t grid, int64_t count, const float *restrict x,    \
+                                          float *restrict basis, int64_t stride)                   \
+    {                                                                                              \
+        float rate = 0.5F * (float)grid, shift = rate + (float)order;                              \
+        for (int64_t c = 0; c < grid + order; c++) {                                               \
+            ASSAY__LANES                                                                           \
+            for (int64_t i = 0; i < count; i++) {                                                  \
+                basis[c * stride + i] = value(order, rate * x[i] + shift - (float)c);              \
+            }                                                                                      \
+        }                                                                                          \
+    }                                                                                              \
+    ASSAY__SIMD static void backward_##order(int64_t grid, int64_t count, const float *restrict x, \
+                                             const float *restrict dbasis, int64_t stride,         \
+                                             float *restrict dx)                                   \
+    {                                                                                              \
+        float rate = 0.5F * (float)grid, shift = rate + (float)order;                              \
+        for (int64_t c = 0; c < grid + order; c++) {                                               \
+            ASSAY__LANES                                                                           \
+            for (int64_t i = 0; i < count; i++) {                                                  \
+                float v = rate * x[i] + shift - (float)c;                                          \
+                dx[i] += rate * dbasis[c * stride + i] * slope(order, v);                          \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+OF_ORDER(1)
+OF_ORDER(2)
+OF_ORDER(3)
+OF_ORDER(4)
+OF_ORDER(5)
+
+void assay__spline_basis(assay__spline spline, int64_t count, const float *x, float *basis,
+                         int64_t stride)
+{
+    static void (*const of_order[])(int64_t, int64_t, const float *, float *,
+                                    int64_t) = {basis_1, basis_2, basis_3, basis_4, basis_5};
+    of_order[spline.order - 1](spline.grid, count, x, basis, stride);
+}
+
+void assay__spline_backward(assay__spline spline, int64_t count, const float *x,
+                            const float *dbasis, int64_t stride, float *dx)
+{
+    static void (*const of_order[])(int64_t, int64_t, const float *, const float *, int64_t,
+                                    float *) = {backward_1, backward_2, backward_3, backward_4,
+                                                backward_5};
+    of_order[spline.order - 1](spline.grid, count, x, dbasis, stride, dx);
+}
