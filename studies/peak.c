@@ -2,8 +2,6 @@
  * for 20 of them in half a second; arrays of 64 MB each, more than any cache in sight. */
 #include "peak.h"
 
-#include <errno.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,12 +14,12 @@
 #include "assay/instrument.h"
 #include "assay/model.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/text.h"
+#include "json_file.h"
 #include "kernel/matmul.h"
 
 enum { SIDE = 1024, PRODUCT_RUNS = 20, TRIAD_ELEMENTS = 8 << 20, TRIAD_RUNS = 12 };
-enum { MAX_PATH = 4096, MAX_FILE_BYTES = 1 << 16 };
+enum { MAX_PATH = 4096 };
 
 static double seconds_since(uint64_t start_ns)
 {
@@ -122,40 +120,35 @@ static bool cache_path(char path[MAX_PATH], bool make)
     return true;
 }
 
-static assay_status read_json(const char *bytes, size_t length, const char *path, assay__peak *peak,
-                              assay_error *error)
+static assay_status take_figures(json_t *root, const char *path, assay__peak *peak,
+                                 assay_error *error)
 {
     const char *processor = NULL, *measured_at = NULL;
-    json_t *root = json_loadb(bytes, length, 0, NULL);
-    bool good = root != NULL &&
-                json_unpack(root, "{s:F, s:F, s:s, s:s}", "gflops", &peak->gflops,
+    bool good = json_unpack(root, "{s:F, s:F, s:s, s:s}", "gflops", &peak->gflops,
                             "gigabytes_per_second", &peak->gigabytes_per_second, "processor",
                             &processor, "measured_at", &measured_at) == 0 &&
                 peak->gflops > 0 && peak->gigabytes_per_second > 0;
-    if (good) {
-        snprintf(peak->processor, sizeof peak->processor, "%s", processor);
-        snprintf(peak->measured_at, sizeof peak->measured_at, "%s", measured_at);
-    }
-    json_decref(root);
-    return good ? ASSAY_OK
-                : assay__fail(error, ASSAY_E_FORMAT,
-                              "'%s' is damaged; 'assay doctor --measure' writes it anew", path);
+    if (!good)
+        return assay__fail(error, ASSAY_E_FORMAT,
+                           "'%s' is damaged; 'assay doctor --measure' writes it anew", path);
+    snprintf(peak->processor, sizeof peak->processor, "%s", processor);
+    snprintf(peak->measured_at, sizeof peak->measured_at, "%s", measured_at);
+    return ASSAY_OK;
 }
 
 assay_status assay__peak_load(assay__peak *peak, assay_error *error)
 {
     char path[MAX_PATH], processor[ASSAY__PEAK_TEXT_BYTES];
     struct stat info;
+    json_t *root = NULL;
     *peak = (assay__peak){0};
     if (!cache_path(path, false) || stat(path, &info) != 0)
         return assay__fail(error, ASSAY_E_NOT_FOUND,
                            "this machine's peak is not measured yet: run 'assay doctor --measure'");
-    assay__buffer bytes;
-    assay__buffer_init(&bytes, MAX_FILE_BYTES);
-    assay_status status = assay__file_read(path, &bytes, error);
+    assay_status status = assay__json_file_read(path, error, &root);
     if (status == ASSAY_OK)
-        status = read_json(bytes.data != NULL ? bytes.data : "", bytes.length, path, peak, error);
-    assay__buffer_release(&bytes);
+        status = take_figures(root, path, peak, error);
+    json_decref(root);
     describe_processor(processor);
     if (status == ASSAY_OK && strcmp(processor, peak->processor) != 0)
         return assay__fail(error, ASSAY_E_NOT_FOUND,
@@ -173,18 +166,5 @@ assay_status assay__peak_save(const assay__peak *peak, assay_error *error)
     json_t *root = json_pack("{s:f, s:f, s:s, s:s}", "gflops", peak->gflops, "gigabytes_per_second",
                              peak->gigabytes_per_second, "processor", peak->processor,
                              "measured_at", peak->measured_at);
-    assay__output output;
-    assay_status status = root != NULL ? assay__output_begin(&output, path, error)
-                                       : assay__fail(error, ASSAY_E_MEMORY, "out of memory");
-    if (status == ASSAY_OK) {
-        if (json_dumpf(root, output.stream, JSON_INDENT(2)) == 0 &&
-            fputc('\n', output.stream) != EOF) {
-            status = assay__output_commit(&output, error);
-        } else {
-            status = assay__fail_errno(error, "cannot write '%s'", path);
-            assay__output_abort(&output);
-        }
-    }
-    json_decref(root);
-    return status;
+    return assay__json_file_write(root, path, error);
 }

@@ -1,0 +1,41 @@
+#include "json_file.h"
+
+#include "base/error.h"
+#include "base/file.h"
+
+enum { MAX_BYTES = 64 << 20 };
+
+assay_status assay__json_file_write(json_t *root, const char *path, assay_error *error)
+{
+    assay__output output;
+    assay_status status = root == NULL ? assay__fail(error, ASSAY_E_MEMORY, "out of memory")
+                                       : assay__output_begin(&output, path, error);
+    if (status == ASSAY_OK) {
+        if (json_dumpf(root, output.stream, JSON_INDENT(2)) == 0 &&
+            fputc('\n', output.stream) != EOF) {
+            status = assay__output_commit(&output, error);
+        } else {
+            status = assay__fail_errno(error, "cannot write '%s'", path);
+            assay__output_abort(&output);
+        }
+    }
+    json_decref(root);
+    return status;
+}
+
+assay_status assay__json_file_read(const char *path, assay_error *error, json_t **root)
+{
+    json_error_t problem;
+    assay__buffer bytes;
+    *root = NULL;
+    assay__buffer_init(&bytes, MAX_BYTES);
+    assay_status status = assay__file_read(path, &bytes, error);
+    if (status == ASSAY_OK) {
+        *root = json_loadb(bytes.data != NULL ? bytes.data : "", bytes.length, 0, &problem);
+        if (*root == NULL)
+            status = assay__fail(error, ASSAY_E_FORMAT, "%s:%d:%d: %s", path, problem.line,
+                                 problem.column, problem.text);
+    }
+    assay__buffer_release(&bytes);
+    return status;
+}
