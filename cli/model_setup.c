@@ -118,6 +118,10 @@ int model_setup_create(model_job *job)
         return memory_exit();
     for (size_t i = 0; i < class_->option_count; i++)
         settings[i] = class_->options[i].initial;
+    if (!override_settings(job, settings)) { /* what was typed helps to infer the rest */
+        free(settings);
+        return EX_USAGE;
+    }
     assay_error error = {0};
     assay_status inferred = ASSAY_OK;
     if (job->settings->weights != NULL)

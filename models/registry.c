@@ -8,6 +8,7 @@
 #include "field/kan.h"
 #include "field/mlp.h"
 #include "field/siren.h"
+#include "graph/transformer.h"
 #include "problems.h"
 #include "sequence/lstm.h"
 #include "sequence/mvar.h"
@@ -15,6 +16,7 @@
 /* Sorted by name, one a line; the NULL at the end is not counted. */
 /* clang-format off */
 static const assay_model_class *const classes[] = {
+    &assay__graph_transformer_class,
     &assay__kan_class,
     &assay__lstm_class,
     &assay__mlp_class,

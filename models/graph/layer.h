@@ -1,0 +1,70 @@
+/* One layer of the graph transformer; transformer.h says what it computes. */
+#ifndef ASSAY_MODELS_GRAPH_LAYER_H
+#define ASSAY_MODELS_GRAPH_LAYER_H
+
+#include "graph/attention.h"
+#include "graph/message.h"
+#include "graph/transformer.h"
+
+/* Indices of a layer's parameters. */
+typedef struct assay__layer {
+    assay__message message;
+    size_t in_proj, out_proj; /* each a weight, followed by its bias */
+    size_t distance_bias;     /* if the shape has one */
+    size_t norm[3];           /* scale, followed by shift */
+    size_t ffn[2];            /* weight, followed by bias */
+} assay__layer;
+
+/* What forward leaves for backward, slices of one block. */
+typedef struct assay__layer_kept {
+    float *block;         /* of ASSAY__ACTIVATIONS */
+    float *message;       /* assay__message_kept() */
+    float *qkv;           /* (nodes, 3 hidden) */
+    float *mixed;         /* (nodes, hidden) what attention made, before out_proj */
+    float *log_sum;       /* (heads, nodes) */
+    float *sum[3];        /* (nodes, hidden) what each norm got */
+    float *mean[3];       /* (nodes) */
+    float *rstd[3];       /* (nodes) */
+    float *merged;        /* (nodes, hidden) l + a */
+    float *ffn;           /* (nodes, ffn) after the activation */
+    float *ffn_before;    /* (nodes, ffn) before it; with relu the same array */
+    uint64_t dropout_key; /* of the pass; one mask each for MPNN, MHA and FFN */
+    float dropout;        /* 0 outside training */
+} assay__layer_kept;
+
+/* Where a layer works. */
+typedef struct assay__layer_place {
+    const assay__graph_transformer_shape *shape;
+    const assay__parameters *parameters;
+    const assay__graph *graph;
+    assay__attention attention; /* but for the layer's bias */
+    float *scratch;             /* assay__layer_scratch() */
+} assay__layer_place;
+
+assay__layer assay__layer_declare(const assay__graph_transformer_shape *shape, int64_t index,
+                                  assay__parameters *parameters);
+void assay__layer_draw(const assay__layer *layer, const assay__graph_transformer_shape *shape,
+                       assay__parameters *parameters, assay__random *random);
+
+/* Make `kept` large enough for the graph. */
+ASSAY_MUST_USE assay_status assay__layer_reserve(const assay__layer *layer,
+                                                 const assay__layer_place *place,
+                                                 assay__memory *memory, assay__layer_kept *kept);
+
+/* Floats; backward needs more than forward. */
+size_t assay__layer_scratch(const assay__layer *layer, const assay__layer_place *place,
+                            bool backward);
+
+/* next (nodes, hidden) from h (nodes, hidden) */
+void assay__layer_forward(const assay__layer *layer, const assay__layer_place *place,
+                          const float *h, assay__layer_kept *kept, float *next);
+
+/* From dnext (nodes, hidden), which is overwritten: dh (nodes, hidden; overwritten), and the
+ * parameters' gradients, added to. */
+void assay__layer_backward(const assay__layer *layer, const assay__layer_place *place,
+                           const float *h, const assay__layer_kept *kept, float *dnext, float *dh);
+
+void assay__layer_describe(const assay__layer *layer, const assay__layer_place *place,
+                           int64_t index, assay_operation_sink sink, void *context);
+
+#endif

@@ -1,0 +1,144 @@
+/* The kinds of message passing behind one face. */
+#include "graph/message.h"
+
+#include <stdio.h>
+
+#include "kernel/matmul.h"
+
+assay__message assay__message_declare(assay__message_kind kind, int64_t hidden, int64_t layer,
+                                      assay__parameters *parameters)
+{
+    static const char *const maps[][5] = {[ASSAY__GIN] = {"lin1", "lin2"},
+                                          [ASSAY__GCN] = {"lin"},
+                                          [ASSAY__GATED_GCN] = {"A", "B", "D", "E"}};
+    assay__message message = {.kind = kind, .hidden = hidden, .first = parameters->count};
+    for (const char *const *map = maps[kind]; *map != NULL; map++) {
+        assay__parameters_add(parameters, 2, (int64_t[]){hidden, hidden},
+                              "layers.%lld.mpnn.%s.weight", (long long)layer, *map);
+        assay__parameters_add(parameters, 1, &hidden, "layers.%lld.mpnn.%s.bias", (long long)layer,
+                              *map);
+    }
+    return message;
+}
+
+/* Arrays of (nodes, hidden), and rows of hidden beside them. */
+static size_t floats(const assay__message *message, int64_t nodes, int64_t arrays, int64_t rows)
+{
+    return (size_t)((arrays * nodes + rows) * message->hidden);
+}
+
+size_t assay__message_kept(const assay__message *message, int64_t nodes)
+{
+    static const int64_t arrays[] = {[ASSAY__GIN] = 2, [ASSAY__GCN] = 1, [ASSAY__GATED_GCN] = 4};
+    return floats(message, nodes, arrays[message->kind], message->kind == ASSAY__GATED_GCN ? 2 : 0);
+}
+
+size_t assay__message_scratch(const assay__message *message, int64_t nodes)
+{
+    static const int64_t arrays[] = {[ASSAY__GIN] = 2, [ASSAY__GCN] = 1, [ASSAY__GATED_GCN] = 3};
+    return floats(message, nodes, arrays[message->kind], message->kind == ASSAY__GATED_GCN ? 2 : 0);
+}
+
+void assay__message_forward(const assay__message *message, const assay__parameters *parameters,
+                            const assay__graph *graph, const float *h, float *kept, float *y)
+{
+    switch (message->kind) {
+    case ASSAY__GIN:
+        assay__gin_forward(message, parameters, graph, h, kept, y);
+        break;
+    case ASSAY__GCN:
+        assay__gcn_forward(message, parameters, graph, h, kept, y);
+        break;
+    case ASSAY__GATED_GCN:
+        assay__gated_gcn_forward(message, parameters, graph, h, kept, y);
+        break;
+    }
+}
+
+void assay__message_backward(const assay__message *message, const assay__parameters *parameters,
+                             const assay__graph *graph, const float *h, const float *kept,
+                             float *dy, float *scratch, float *dh)
+{
+    switch (message->kind) {
+    case ASSAY__GIN:
+        assay__gin_backward(message, parameters, graph, kept, dy, scratch, dh);
+        break;
+    case ASSAY__GCN:
+        assay__gcn_backward(message, parameters, graph, kept, dy, scratch, dh);
+        break;
+    case ASSAY__GATED_GCN:
+        assay__gated_gcn_backward(message, parameters, graph, h, kept, dy, scratch, dh);
+        break;
+    }
+}
+
+void assay__linear_backward_add(int64_t rows, int64_t in, int64_t out, const float *dy,
+                                const float *weight, float *x)
+{
+    assay__matmul(rows, in, out, 1, (assay__matrix){.data = dy, .stride = out},
+                  (assay__matrix){.data = weight, .stride = in}, 1, x, in);
+}
+
+/* ---- Operations ---- */
+
+typedef struct description {
+    const char *prefix;
+    assay_operation_sink sink;
+    void *context;
+} description;
+
+static void say(const description *to, const char *part, assay_operation_kind kind, int64_t count,
+                int64_t m, int64_t k, int64_t n)
+{
+    char component[96];
+    snprintf(component, sizeof component, "%s.%s", to->prefix, part);
+    to->sink(to->context,
+             &(assay_operation){component, kind, count, m, k, n, kind == ASSAY_OP_MATMUL ? 2 : 0});
+}
+
+/* Edges but those of a node to itself. */
+static int64_t edges_between(const assay__graph *graph)
+{
+    int64_t edges = 0;
+    for (int64_t e = 0; e < graph->edges; e++) {
+        edges += graph->listed[e] != graph->listed[graph->edges + e];
+    }
+    return edges;
+}
+
+void assay__message_describe(const assay__message *message, const assay__graph *graph,
+                             const char *prefix, assay_operation_sink sink, void *context)
+{
+    const int64_t nodes = graph->nodes;
+    const int64_t edges = message->kind == ASSAY__GCN ? edges_between(graph) : graph->edges;
+    const description to = {prefix, sink, context};
+    const int64_t h = message->hidden;
+    switch (message->kind) {
+    case ASSAY__GIN:
+        say(&to, "sum", ASSAY_OP_GATHER_ADD, 1, edges, 0, h);
+        say(&to, "lin1", ASSAY_OP_MATMUL, 1, nodes, h, h);
+        say(&to, "lin1", ASSAY_OP_BIAS, 1, nodes, 0, h);
+        say(&to, "relu", ASSAY_OP_RELU, 1, nodes, 0, h);
+        say(&to, "lin2", ASSAY_OP_MATMUL, 1, nodes, h, h);
+        say(&to, "lin2", ASSAY_OP_BIAS, 1, nodes, 0, h);
+        break;
+    case ASSAY__GCN: /* every term of the sum is scaled, the node's own included */
+        say(&to, "sum", ASSAY_OP_GATHER_ADD, 1, edges, 0, h);
+        say(&to, "scale", ASSAY_OP_MULTIPLY, 1, edges + nodes, 0, h);
+        say(&to, "lin", ASSAY_OP_MATMUL, 1, nodes, h, h);
+        say(&to, "lin", ASSAY_OP_BIAS, 1, nodes, 0, h);
+        break;
+    case ASSAY__GATED_GCN:
+        say(&to, "maps", ASSAY_OP_MATMUL, 4, nodes, h, h);
+        say(&to, "maps", ASSAY_OP_BIAS, 4, nodes, 0, h);
+        say(&to, "gates", ASSAY_OP_ADD, 1, edges, 0, h);
+        say(&to, "gates", ASSAY_OP_SIGMOID, 1, edges, 0, h);
+        say(&to, "messages", ASSAY_OP_MULTIPLY, 1, edges, 0, h);
+        say(&to, "sum", ASSAY_OP_GATHER_ADD, 2, edges, 0, h);
+        say(&to, "norm", ASSAY_OP_ADD, 1, nodes, 0, h);
+        say(&to, "norm", ASSAY_OP_MULTIPLY, 1, nodes, 0, h);
+        say(&to, "skip", ASSAY_OP_ADD, 1, nodes, 0, h);
+        say(&to, "relu", ASSAY_OP_RELU, 1, nodes, 0, h);
+        break;
+    }
+}

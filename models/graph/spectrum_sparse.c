@@ -1,0 +1,293 @@
+/* Chebyshev-filtered subspace iteration (Zhou, Saad, Tiago and Chelikowsky 2006, "Self-consistent-
+ * field calculations using Chebyshev-filtered subspace iteration").
+ *
+ * A block of vectors is multiplied by a polynomial in L that is small on the unwanted part of the
+ * spectrum, [cut, 2], and grows as fast as possible below it; then a Rayleigh-Ritz step finds the
+ * best eigenvectors in its span and a better cut. The upper end, 2, is known, so nothing has to be
+ * estimated. Against Lanczos: no vector is orthogonalised against a long basis, and a product of L
+ * with a block reads each neighbour's row of contiguous values once, which vectorises; a product
+ * with one vector does not, and these two are where Lanczos spends its time.
+ *
+ * The filter runs on z = D^-1/2 x, for which the operator is I - D^-1 A: sums of rows, without a
+ * factor for each edge. */
+#include <cblas.h>
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "graph/spectrum.h"
+#include "kernel/simd.h"
+
+static const double TOLERANCE = 1e-9; /* of residuals; the spectrum has length 2 */
+static const double GAIN = 1e10;      /* of the filter within the block, at most, in one round */
+
+enum { ROUNDS = 400, LEAST_DEGREE = 8, MOST_DEGREE = 400 };
+
+/* Guard vectors speed convergence: the filter has to separate the last wanted eigenvalue from the
+ * first outside the block, not from the next. A multiple of 8 fills vector registers. */
+int64_t assay__spectrum_width(int64_t count)
+{
+    return (count + (count > 16 ? count / 2 : 8) + 7) / 8 * 8;
+}
+
+typedef struct block {
+    const assay__spectrum *of;
+    int64_t width, wanted;
+    double *x, *y, *w;        /* (nodes, width) */
+    double *small, *rotation; /* (width, width) */
+    double *ritz;             /* (width) ascending */
+    double *work;             /* (WORK x width) */
+    double residual;          /* the largest of the wanted */
+} block;
+
+enum { WORK = 64 };
+
+size_t assay__spectrum_sparse_scratch(int64_t nodes, int64_t width)
+{
+    return (size_t)((2 * nodes + 2 * width + 1 + WORK) * width);
+}
+
+/* ---- The operator ---- */
+
+/* previous (nodes, width) = a z + b (D^-1 A) z - c previous, for isolated nodes 0 */
+ASSAY__SIMD
+static void step(const assay__spectrum *of, int64_t width, double a, double b, double c,
+                 const double *z, double *previous)
+{
+    const assay__adjacency *adjacency = of->adjacency;
+    for (int64_t i = 0; i < of->nodes; i++) {
+        const int64_t start = adjacency->offsets[of->first + i];
+        const int64_t end = adjacency->offsets[of->first + i + 1];
+        const double share = start == end ? 0 : b / (double)(end - start);
+        double *restrict out = previous + i * width;
+        for (int64_t column = 0; column < width; column += 8) {
+            double sum[8] = {0};
+            for (int64_t e = start; e < end; e++) {
+                const double *restrict row =
+                    z + (adjacency->neighbours[e] - of->first) * width + column;
+                for (int j = 0; j < 8; j++) {
+                    sum[j] += row[j];
+                }
+            }
+            const double *restrict own = z + i * width + column;
+            for (int j = 0; j < 8; j++) {
+                out[column + j] = a * own[j] + share * sum[j] - c * out[column + j];
+            }
+        }
+    }
+}
+
+/* y = factor x by rows: factor is `root`, or what undoes it */
+static void scale_rows(const assay__spectrum *of, int64_t width, bool undo, double *x)
+{
+    for (int64_t i = 0; i < of->nodes; i++) {
+        double factor = undo && of->root[i] > 0 ? 1 / of->root[i] : of->root[i];
+        for (int64_t j = 0; j < width; j++) {
+            x[i * width + j] *= factor;
+        }
+    }
+}
+
+ASSAY__SIMD
+void assay__spectrum_apply(const assay__spectrum *of, int64_t width, const double *x, double *y)
+{
+    const assay__adjacency *adjacency = of->adjacency;
+    for (int64_t i = 0; i < of->nodes; i++) {
+        double *restrict out = y + i * width;
+        for (int64_t j = 0; j < width; j++) {
+            out[j] = of->root[i] > 0 ? x[i * width + j] : 0;
+        }
+        for (int64_t e = adjacency->offsets[of->first + i];
+             e < adjacency->offsets[of->first + i + 1]; e++) {
+            int64_t other = adjacency->neighbours[e] - of->first;
+            const double *restrict row = x + other * width;
+            const double factor = of->root[i] * of->root[other];
+            for (int64_t j = 0; j < width; j++) {
+                out[j] -= factor * row[j];
+            }
+        }
+    }
+}
+
+/* x := p(L) x with the Chebyshev polynomial of this degree that is at most 1 in size on [cut, 2],
+ * scaled to be 1 at `low`. */
+static void filter(block *b, int64_t degree, double low, double cut)
+{
+    const assay__spectrum *of = b->of;
+    const double centre = (cut + 2) / 2, half = (2 - cut) / 2, first = half / (low - centre);
+    scale_rows(of, b->width, false, b->x);
+    memset(b->y, 0, (size_t)(of->nodes * b->width) * sizeof *b->y);
+    double factor = first / half, ratio = first;
+    step(of, b->width, factor * (1 - centre), -factor, 0, b->x, b->y);
+    for (int64_t k = 2; k <= degree; k++) {
+        double next = 1 / (2 / first - ratio);
+        factor = 2 * next / half;
+        step(of, b->width, factor * (1 - centre), -factor, ratio * next, b->y, b->x);
+        double *swapped = b->x;
+        b->x = b->y;
+        b->y = swapped;
+        ratio = next;
+    }
+    double *swapped = b->x;
+    b->x = b->y;
+    b->y = swapped;
+    scale_rows(of, b->width, true, b->x);
+}
+
+/* ---- The subspace ---- */
+
+/* x := x - T T^T x, one part at a time; `sums` (parts, width) is b->w. */
+static void drop_trivial(block *b)
+{
+    const assay__spectrum *of = b->of;
+    memset(b->w, 0, (size_t)(of->parts * b->width) * sizeof *b->w);
+    for (int64_t i = 0; i < of->nodes; i++) {
+        double *sum = b->w + of->part[i] * b->width;
+        for (int64_t j = 0; j < b->width; j++) {
+            sum[j] += of->trivial[i] * b->x[i * b->width + j];
+        }
+    }
+    for (int64_t i = 0; i < of->nodes; i++) {
+        const double *sum = b->w + of->part[i] * b->width;
+        for (int64_t j = 0; j < b->width; j++) {
+            b->x[i * b->width + j] -= of->trivial[i] * sum[j];
+        }
+    }
+}
+
+/* Columns of length 1. */
+static void normalise(block *b)
+{
+    double *length = b->work;
+    memset(length, 0, (size_t)b->width * sizeof *length);
+    for (int64_t i = 0; i < b->of->nodes; i++) {
+        for (int64_t j = 0; j < b->width; j++) {
+            length[j] += b->x[i * b->width + j] * b->x[i * b->width + j];
+        }
+    }
+    for (int64_t j = 0; j < b->width; j++) {
+        length[j] = length[j] > 0 ? 1 / sqrt(length[j]) : 0;
+    }
+    for (int64_t i = 0; i < b->of->nodes; i++) {
+        for (int64_t j = 0; j < b->width; j++) {
+            b->x[i * b->width + j] *= length[j];
+        }
+    }
+}
+
+/* An orthonormal basis of the columns. After a Rayleigh-Ritz step the filter leaves them nearly
+ * orthogonal, and the Cholesky factor of their products is enough; where it does not exist or is
+ * nearly singular, Householder reflections do it. (Row-major (nodes, width) is, to LAPACK, the
+ * transposed matrix, so it is an LQ factorisation.) */
+static bool orthonormalise(block *b)
+{
+    const int width = (int)b->width, nodes = (int)b->of->nodes;
+    normalise(b);
+    cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, width, nodes, 1, b->x, width, 0, b->small,
+                width);
+    bool regular = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', width, b->small, width) == 0;
+    for (int j = 0; regular && j < width; j++) {
+        regular = b->small[j * width + j] > 1e-3;
+    }
+    if (regular) {
+        cblas_dtrsm(CblasRowMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, nodes, width,
+                    1, b->small, width, b->x, width);
+        return true;
+    }
+    double *tau = b->ritz;
+    return LAPACKE_dgelqf_work(LAPACK_COL_MAJOR, width, nodes, b->x, width, tau, b->work,
+                               WORK * width) == 0 &&
+           LAPACKE_dorglq_work(LAPACK_COL_MAJOR, width, nodes, width, b->x, width, tau, b->work,
+                               WORK * width) == 0;
+}
+
+/* to (nodes, width) = from (nodes, width) rotation */
+static void rotate(const block *b, const double *from, double *to)
+{
+    const int width = (int)b->width;
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)b->of->nodes, width, width, 1, from,
+                width, b->rotation, width, 0, to, width);
+}
+
+/* Rayleigh-Ritz: x becomes the best eigenvectors in its span, ritz their values. */
+static bool refine(block *b)
+{
+    const int width = (int)b->width, nodes = (int)b->of->nodes;
+    drop_trivial(b);
+    if (!orthonormalise(b)) {
+        return false;
+    }
+    assay__spectrum_apply(b->of, width, b->x, b->w);
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, width, width, nodes, 1, b->x, width, b->w,
+                width, 0, b->rotation, width);
+    if (LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'U', width, b->rotation, width, b->ritz, b->work,
+                           WORK * width) != 0) {
+        return false;
+    }
+    rotate(b, b->x, b->y);
+    rotate(b, b->w, b->x);
+    double *lengths = b->work;
+    memset(lengths, 0, (size_t)width * sizeof *lengths);
+    for (int64_t i = 0; i < nodes; i++) {
+        for (int64_t j = 0; j < b->wanted; j++) {
+            double off = b->x[i * width + j] - b->ritz[j] * b->y[i * width + j];
+            lengths[j] += off * off;
+        }
+    }
+    b->residual = 0;
+    for (int64_t j = 0; j < b->wanted; j++) {
+        b->residual = fmax(b->residual, sqrt(lengths[j]));
+    }
+    double *swapped = b->x;
+    b->x = b->y;
+    b->y = swapped;
+    return true;
+}
+
+/* The degree that would bring the worst wanted vector home, within reason: the filter grows below
+ * the cut as exp(degree acosh(distance)), and no faster within the block than GAIN allows. */
+static int64_t degree_for(const block *b, double cut)
+{
+    double half = (2 - cut) / 2;
+    double slow = acosh(1 + fmax(cut - b->ritz[b->wanted - 1], 1e-12) / half);
+    double fast = acosh(1 + fmax(cut - b->ritz[0], 1e-12) / half);
+    double degree = fmin(log(10 * b->residual / TOLERANCE) / slow, log(GAIN) / fast);
+    return (int64_t)fmin(fmax(degree, LEAST_DEGREE), MOST_DEGREE);
+}
+
+assay_status assay__spectrum_sparse(const assay__spectrum *spectrum, int64_t count, double *scratch,
+                                    int64_t width, double *values, double *vectors)
+{
+    const int64_t size = spectrum->nodes * width;
+    block b = {.of = spectrum, .width = width, .wanted = count, .x = vectors, .y = scratch};
+    b.w = b.y + size;
+    b.small = b.w + size;
+    b.rotation = b.small + width * width;
+    b.ritz = b.rotation + width * width;
+    b.work = b.ritz + width;
+    assay__random random;
+    assay__random_init(&random, 1); /* the same vectors on every call */
+    for (int64_t i = 0; i < size; i++) {
+        b.x[i] = assay__random_uniform(&random) - 0.5;
+    }
+    double cut = 1, low = 0; /* half of the spectrum, until something is known */
+    int64_t degree = LEAST_DEGREE;
+    for (int round = 0; round < ROUNDS; round++) {
+        filter(&b, degree, low, cut);
+        if (!refine(&b)) {
+            return ASSAY_E_LIMIT;
+        }
+        if (b.residual < TOLERANCE) {
+            memcpy(values, b.ritz, (size_t)count * sizeof *values);
+            if (b.x != vectors) {
+                memcpy(vectors, b.x, (size_t)size * sizeof *vectors);
+            }
+            return ASSAY_OK;
+        }
+        low = b.ritz[0];
+        cut = fmin(b.ritz[width - 1], 1.9);
+        degree = degree_for(&b, cut);
+    }
+    return ASSAY_E_LIMIT;
+}
