@@ -9,6 +9,8 @@
 #include "field/mlp.h"
 #include "field/siren.h"
 #include "graph/transformer.h"
+#include "pde/burgers_surrogate.h"
+#include "pde/heat.h"
 #include "problems.h"
 #include "sequence/lstm.h"
 #include "sequence/mvar.h"
@@ -16,7 +18,9 @@
 /* Sorted by name, one a line; the NULL at the end is not counted. */
 /* clang-format off */
 static const assay_model_class *const classes[] = {
+    &assay__burgers_surrogate_class,
     &assay__graph_transformer_class,
+    &assay__heat_class,
     &assay__kan_class,
     &assay__lstm_class,
     &assay__mlp_class,

@@ -68,6 +68,10 @@ const assay__mlp_shape *assay__mlp_shape_of(const assay__mlp *mlp);
 assay__parameters *assay__mlp_parameters(assay__mlp *mlp);
 void assay__mlp_memory(const assay__mlp *mlp, assay_model_memory *memory);
 
+/* The arithmetic of forward() on so many rows. */
+void assay__mlp_describe(const assay__mlp *mlp, int64_t rows, assay_operation_sink sink,
+                         void *context);
+
 /* The same by plain loops in double: the reference in tests. `values` and `gradient` (parameter
  * count; NULL: not wanted) lie in the order of assay__mlp_parameters(); y (rows, output) is
  * written. Returns the mean squared error against target, NaN when out of memory. */

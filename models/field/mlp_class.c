@@ -212,18 +212,10 @@ static void describe_activation(const assay__mlp_shape *shape, int64_t rows, con
     }
 }
 
-static assay_status describe(void *of, const assay_tensor *inputs, size_t count,
-                             assay_operation_sink sink, void *context, assay_error *error)
+void assay__mlp_describe(const assay__mlp *mlp, int64_t rows, assay_operation_sink sink,
+                         void *context)
 {
-    (void)count;
-    state *model = of;
-    const assay__mlp_shape *shape = assay__mlp_shape_of(model->mlp);
-    int64_t rows;
-    assay_status status =
-        assay__field_check(shape->input, shape->output, &inputs[0], NULL, error, &rows);
-    if (status != ASSAY_OK) {
-        return status;
-    }
+    const assay__mlp_shape *shape = assay__mlp_shape_of(mlp);
     for (int64_t i = 0; i <= shape->hidden_layers; i++) {
         bool last = i == shape->hidden_layers;
         char component[32];
@@ -245,7 +237,21 @@ static assay_status describe(void *of, const assay_tensor *inputs, size_t count,
             describe_activation(shape, rows, component, scale != 0, sink, context);
         }
     }
-    return ASSAY_OK;
+}
+
+static assay_status describe(void *of, const assay_tensor *inputs, size_t count,
+                             assay_operation_sink sink, void *context, assay_error *error)
+{
+    (void)count;
+    state *model = of;
+    const assay__mlp_shape *shape = assay__mlp_shape_of(model->mlp);
+    int64_t rows;
+    assay_status status =
+        assay__field_check(shape->input, shape->output, &inputs[0], NULL, error, &rows);
+    if (status == ASSAY_OK) {
+        assay__mlp_describe(model->mlp, rows, sink, context);
+    }
+    return status;
 }
 
 static void memory(void *of, assay_model_memory *figures)

@@ -58,6 +58,10 @@ void assay__heat_memory(const assay__heat *heat, assay_model_memory *memory);
 /* Arithmetic operations per point and step of forward: 2 for the flux through a face, 2 to add the
  * fluxes, 2 and 3 for the two sweeps of the solver. */
 enum { ASSAY__HEAT_STEP_OPERATIONS = 9 };
+/* Per face, once in a forward: 3 to interpolate, 1 exponential, 1 for the explicit part, 8 to
+ * factor.
+ */
+enum { ASSAY__HEAT_FACTOR_OPERATIONS = 13 };
 
 /* ---- Finding the conductivity from snapshots: a least-squares problem for lbfgs.h ---- */
 
@@ -75,5 +79,9 @@ typedef struct assay__heat_problem {
 /* An assay__objective: context is the problem, x log_conductivity (knots). */
 assay_status assay__heat_misfit(void *problem, const double *log_conductivity, double *value,
                                 double *gradient);
+
+/* The class "heat": its one parameter, log_conductivity (knots), starts at 0 and is trained on
+ * snapshots, (batch, snapshots, points), of initial values, (batch, points). */
+extern const assay_model_class assay__heat_class;
 
 #endif
