@@ -12,6 +12,7 @@
 #include "pde/burgers_surrogate.h"
 #include "pde/heat.h"
 #include "problems.h"
+#include "road/next_road.h"
 #include "sequence/lstm.h"
 #include "sequence/mvar.h"
 
@@ -25,6 +26,7 @@ static const assay_model_class *const classes[] = {
     &assay__lstm_class,
     &assay__mlp_class,
     &assay__mvar_class,
+    &assay__next_road_class,
     &assay__siren_class,
     NULL,
 };
