@@ -10,7 +10,7 @@
 
 static const command *const commands[] = {&command_run,     &command_bench,  &command_compare,
                                           &command_journal, &command_report, &command_fit,
-                                          &command_model,   &command_doctor};
+                                          &command_model,   &command_study,  &command_doctor};
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
 static void print_overview(FILE *stream)

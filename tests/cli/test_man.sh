@@ -12,21 +12,24 @@ complain() {
 }
 
 commands=$("$assay" help | sed -n 's/^  \([a-z]*\)  .*/\1/p' | grep -vx help)
+# Studies are commands below a command: "study-rom" here, "study rom" to the user.
+studies=$("$assay" study --help | sed -n '/^studies:/,$s/^  \([a-z]*\)  .*/study-\1/p')
 [ -n "$commands" ] || complain "assay help lists no commands"
 for page in "$pages"/assay-*.1; do
     name=$(basename "$page" .1)
-    grep -qx "${name#assay-}" <<<"$commands" || complain "$name.1 describes a command that does not exist"
+    grep -qx "${name#assay-}" <<<"$commands"$'\n'"$studies" || complain "$name.1 describes a command that does not exist"
 done
-for command in $commands; do
+for command in $commands $studies; do
+    words=${command/-/ }
     page=$pages/assay-$command.1
     [ -e "$page" ] || { complain "assay $command has no page"; continue; }
-    grep -q "^\.It Cm $command\b" "$pages/assay.1" || complain "assay.1 does not mention $command"
+    [ "$words" != "$command" ] || grep -q "^\.It Cm $command\b" "$pages/assay.1" || complain "assay.1 does not mention $command"
     # "-j, --json FILE" from both sides.
-    help=$("$assay" "$command" --help | sed -nE 's/^  +((-[A-Za-z], )?--[a-z-]+( [A-Z]+)?)( .*)?$/\1/p' | sort)
+    help=$("$assay" $words --help | sed -nE 's/^  +((-[A-Za-z], )?--[a-z-]+( [A-Z]+)?)( .*)?$/\1/p' | sort)
     man=$(sed -nE 's/^\.It (Fl .*)/\1/p' "$page" | sed -E 's/Fl ([A-Za-z]) , /-\1, /; s/Fl Fl /--/; s/ Ar / /' | sort)
     difference=$(diff --label help --label "assay-$command.1" -u <(echo "$help") <(echo "$man")) ||
         complain "$difference"
-    summary=$("$assay" help | sed -n "s/^  $command  *//p")
+    summary=$({ "$assay" help; "$assay" study --help; } | sed -n "s/^  ${words#study }  *//p" | head -n 1)
     grep -qxF ".Nd $summary" "$page" || complain "assay-$command.1: .Nd differs from '$summary'"
 done
 

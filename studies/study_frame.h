@@ -20,8 +20,8 @@
  *
  * Progress goes to plan.progress (a terminal, or NULL for silence) as one line that is redrawn;
  * plan.output gets the report. One thread. */
-#ifndef ASSAY_STUDIES_STUDY_H
-#define ASSAY_STUDIES_STUDY_H
+#ifndef ASSAY_STUDIES_STUDY_FRAME_H
+#define ASSAY_STUDIES_STUDY_FRAME_H
 
 #include <signal.h>
 #include <stdbool.h>

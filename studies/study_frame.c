@@ -1,4 +1,4 @@
-#include "study.h"
+#include "study_frame.h"
 
 #include <errno.h>
 #include <math.h>
