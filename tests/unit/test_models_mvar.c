@@ -1,5 +1,6 @@
 /* The MVAR: forecasts against plain loops, fits against LAPACK's SVD least squares on equations
  * written out in the plainest way, gradients against differences, and what is refused. */
+#include <cblas.h>
 #include <lapacke.h>
 #include <math.h>
 #include <setjmp.h>
@@ -308,6 +309,45 @@ static void test_spectral_radius(void **state)
     assay__mvar_free(model);
 }
 
+/* Gelfand: |C^k|^(1/k) tends to the radius; by squaring, k = 2^24. */
+static double radius_by_powers(const assay__mvar *model)
+{
+    int64_t dim = model->shape.dim, size = dim * model->shape.order;
+    double *power = calloc((size_t)(size * size), sizeof *power), logarithm = 0;
+    double *square = calloc((size_t)(size * size), sizeof *square);
+    for (int64_t i = 0; i < size; i++) {
+        for (int64_t j = 0; j < size; j++) {
+            power[i * size + j] =
+                i < dim ? model->lags[(j / dim * dim + i) * dim + j % dim] : (double)(i - dim == j);
+        }
+    }
+    for (int k = 0; k <= 24; k++) {
+        double norm = cblas_dnrm2((int)(size * size), power, 1);
+        cblas_dscal((int)(size * size), 1 / norm, power, 1);
+        logarithm += log(norm) / exp2(k);
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)size, (int)size, (int)size, 1,
+                    power, (int)size, power, (int)size, 0, square, (int)size);
+        memcpy(power, square, (size_t)(size * size) * sizeof *power);
+    }
+    free(power);
+    free(square);
+    return exp(logarithm);
+}
+
+static void test_spectral_radius_of_large_models(void **state)
+{
+    (void)state;
+    static const int64_t shapes[][2] = {{20, 5}, {3, 7}, {1, 9}, {12, 1}};
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+        assay__mvar *model = make(shapes[s][0], shapes[s][1], s);
+        double radius;
+        assert_int_equal(assay__mvar_spectral_radius(model, NULL, &radius), ASSAY_OK);
+        assert_true(radius < 1); /* as a new model is promised to be */
+        assert_true(fabs(radius - radius_by_powers(model)) < 1e-5 * radius);
+        assay__mvar_free(model);
+    }
+}
+
 static void add_flops(void *context, const assay_operation *operation)
 {
     if (operation->kind == ASSAY_OP_MATMUL) {
@@ -376,6 +416,7 @@ int main(void)
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_gradient),
         cmocka_unit_test(test_spectral_radius),
+        cmocka_unit_test(test_spectral_radius_of_large_models),
         cmocka_unit_test(test_class),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
