@@ -59,7 +59,8 @@ static assay_status create(const double *settings, uint64_t seed, assay_error *e
     return ASSAY_OK;
 }
 
-/* The coefficients are grid + order: the order stays as set, the grid follows. */
+/* There are grid + order coefficients an edge: the order stays as set where it can, the grid
+ * follows. */
 static assay_status infer(const assay_tensor *weights, size_t count, double *settings,
                           assay_error *error)
 {
@@ -68,18 +69,19 @@ static assay_status infer(const assay_tensor *weights, size_t count, double *set
     if (status != ASSAY_OK) {
         return status;
     }
-    int64_t functions = assay__field_find(weights, count, 0, "spline_weight", 3)->shape[2];
-    if ((double)functions <= settings[ORDER]) {
+    double functions = (double)assay__field_find(weights, count, 0, "spline_weight", 3)->shape[2];
+    if (functions < 2) {
         return assay__fail(error, ASSAY_E_FORMAT,
-                           "layers.0.spline_weight holds %lld coefficients an edge, splines of "
-                           "order %g have more; set spline-order",
-                           (long long)functions, settings[ORDER]);
+                           "layers.0.spline_weight holds %g coefficients an edge, no spline has "
+                           "fewer than 2",
+                           functions);
     }
     settings[INPUT] = (double)widths.input;
     settings[HIDDEN] = (double)widths.hidden;
     settings[LAYERS] = (double)widths.hidden_layers;
     settings[OUTPUT] = (double)widths.output;
-    settings[GRID] = (double)functions - settings[ORDER];
+    settings[ORDER] = settings[ORDER] < functions ? settings[ORDER] : functions - 1;
+    settings[GRID] = functions - settings[ORDER];
     settings[SCALER] = assay__field_find(weights, count, 0, "spline_scaler", 2) != NULL;
     return ASSAY_OK;
 }

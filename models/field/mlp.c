@@ -208,14 +208,13 @@ void assay__mlp_free(assay__mlp *mlp)
 
 /* ---- One block of rows ---- */
 
-ASSAY__SIMD static void fill_rows(int64_t rows, int64_t width, float scale, const float *row,
-                                  float *filled)
+/* z = scale z. Not left to the product's alpha: PyTorch rounds W x + b first, and omega 30 turns
+ * the difference into one of the sine. */
+ASSAY__SIMD static void multiply(int64_t count, float scale, float *z)
 {
-    for (int64_t i = 0; i < rows; i++) {
-        ASSAY__LANES
-        for (int64_t j = 0; j < width; j++) {
-            filled[i * width + j] = scale * row[j];
-        }
+    ASSAY__LANES
+    for (int64_t i = 0; i < count; i++) {
+        z[i] *= scale;
     }
 }
 
@@ -226,9 +225,14 @@ static void linear(const assay__mlp *mlp, const layer *at, int64_t rows, const f
     if (mlp->turned) {
         weight = (assay__matrix){at->turned, at->out, false};
     }
-    fill_rows(rows, at->out, at->scale, at->bias, z);
-    assay__matmul(rows, at->out, at->in, at->scale, (assay__matrix){x, at->in, false}, weight, 1, z,
+    for (int64_t row = 0; row < rows; row++) {
+        memcpy(z + row * at->out, at->bias, (size_t)at->out * sizeof *z);
+    }
+    assay__matmul(rows, at->out, at->in, 1, (assay__matrix){x, at->in, false}, weight, 1, z,
                   at->out);
+    if (at->scale != 1) {
+        multiply(rows * at->out, at->scale, z);
+    }
 }
 
 /* x (rows, input) to y (rows, output). With `slopes`, what backward_block() needs is kept. */

@@ -34,7 +34,7 @@ enum { SIREN_FIRST = SHARED_OPTIONS, SIREN_HIDDEN, SIREN_BATCH };
 
 static const assay_model_option mlp_options[] = {
     SHARED,
-    [MLP_ACTIVATION] = {"activation", "function of the hidden layers", 1, 0, 4, true,
+    [MLP_ACTIVATION] = {"activation", "function of the hidden layers", 0, 0, 4, true,
                         activation_words},
     [MLP_BATCH] = BATCH,
 };

@@ -34,11 +34,10 @@ ASSAY__ELEMENT float truncated_power(float t, int exponent)
     return power;
 }
 
-/* M(v); `order` is a constant where this is inlined. */
-ASSAY__ELEMENT float value(int order, float v)
+/* M at `away` from its centre; `order` is a constant where this is inlined. */
+ASSAY__ELEMENT float value(int order, float away)
 {
     float half = 0.5F * (float)(order + 1);
-    float away = v - half;
     away = away < 0 ? -away : away;
     float sum = 0;
     for (int j = 0; 2 * j < order + 1; j++) {
@@ -47,15 +46,14 @@ ASSAY__ELEMENT float value(int order, float v)
     return sum;
 }
 
-/* M'(v); of order 1 from the right. */
-ASSAY__ELEMENT float slope(int order, float v)
+/* M' there; of order 1 from the right. */
+ASSAY__ELEMENT float slope(int order, float away)
 {
     if (order == 1) {
-        float inside = v < 1 ? 1 : -1;
-        return v >= 0 && v < 2 ? inside : 0;
+        float inside = away < 0 ? 1 : -1;
+        return away >= -1 && away < 1 ? inside : 0;
     }
     float half = 0.5F * (float)(order + 1);
-    float away = v - half;
     float sign = away < 0 ? (float)order : -(float)order;
     away = away < 0 ? -away : away;
     float sum = 0;
@@ -65,15 +63,18 @@ ASSAY__ELEMENT float slope(int order, float v)
     return sign * sum;
 }
 
+/* s - c - h = rate x + shift: both constants are exact, so one fused multiply-add rounds once, at
+ * the size of the distance and not at that of s. */
 #define OF_ORDER(order)                                                                            \
     ASSAY__SIMD static void basis_##order(int64_t grid, int64_t count, const float *restrict x,    \
                                           float *restrict basis, int64_t stride)                   \
     {                                                                                              \
-        float rate = 0.5F * (float)grid, shift = rate + (float)order;                              \
+        float rate = 0.5F * (float)grid;                                                           \
         for (int64_t c = 0; c < grid + order; c++) {                                               \
+            float shift = 0.5F * (float)(grid + order - 1 - 2 * c);                                \
             ASSAY__LANES                                                                           \
             for (int64_t i = 0; i < count; i++) {                                                  \
-                basis[c * stride + i] = value(order, rate * x[i] + shift - (float)c);              \
+                basis[c * stride + i] = value(order, rate * x[i] + shift);                         \
             }                                                                                      \
         }                                                                                          \
     }                                                                                              \
@@ -81,12 +82,13 @@ ASSAY__ELEMENT float slope(int order, float v)
                                              const float *restrict dbasis, int64_t stride,         \
                                              float *restrict dx)                                   \
     {                                                                                              \
-        float rate = 0.5F * (float)grid, shift = rate + (float)order;                              \
+        float rate = 0.5F * (float)grid;                                                           \
         for (int64_t c = 0; c < grid + order; c++) {                                               \
+            float shift = 0.5F * (float)(grid + order - 1 - 2 * c);                                \
             ASSAY__LANES                                                                           \
             for (int64_t i = 0; i < count; i++) {                                                  \
-                float v = rate * x[i] + shift - (float)c;                                          \
-                dx[i] += rate * dbasis[c * stride + i] * slope(order, v);                          \
+                float away = rate * x[i] + shift;                                                  \
+                dx[i] += rate * dbasis[c * stride + i] * slope(order, away);                       \
             }                                                                                      \
         }                                                                                          \
     }

@@ -263,6 +263,9 @@ static void test_class_describes_itself(void **state)
     assert_int_equal(assay__kan_class.infer(weights, count, found, NULL), ASSAY_OK);
     double expected[] = {2, 8, 1, 1, 6, 2, 1, 5}; /* the order given stays, the grid follows it */
     assert_memory_equal(found, expected, sizeof expected);
+    assay_tensor few = {"layers.0.spline_weight", ASSAY_F32, 3, {4, 2, 3}, NULL};
+    assert_int_equal(assay__kan_class.infer(&few, 1, settings, NULL), ASSAY_OK);
+    assert_true(settings[4] == 1 && settings[5] == 2); /* order 3 has at least 4 coefficients */
     assay_model_memory memory;
     assay__kan_class.memory(model, &memory);
     assert_int_equal(memory.parameters, 4 * (2 * 8 + 8) * 10);
@@ -281,10 +284,10 @@ static void test_bad_input_is_named(void **state)
     shape.grid = 0;
     assert_int_equal(assay__kan_new(&shape, 1, &error, &kan), ASSAY_E_ARGUMENT);
     assert_non_null(strstr(error.message, "grid 0"));
-    assay_tensor coefficients = {"layers.0.spline_weight", ASSAY_F32, 3, {4, 2, 3}, NULL};
+    assay_tensor coefficients = {"layers.0.spline_weight", ASSAY_F32, 3, {4, 2, 1}, NULL};
     double settings[] = {2, 8, 1, 1, 5, 3, 1, 1000};
     assert_int_equal(assay__kan_class.infer(&coefficients, 1, settings, &error), ASSAY_E_FORMAT);
-    assert_non_null(strstr(error.message, "spline-order"));
+    assert_non_null(strstr(error.message, "holds 1 coefficients"));
     assert_int_equal(assay__kan_class.infer(&coefficients, 0, settings, &error), ASSAY_E_FORMAT);
     assert_non_null(strstr(error.message, "layers.0.spline_weight"));
 }
