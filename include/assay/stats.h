@@ -114,7 +114,7 @@ typedef struct assay_steady {
 /* The smallest number of values of which steadiness can be said. */
 enum { ASSAY_STEADY_LEAST = 10 };
 
-/* Time grows with the square of the count up to 2048 values (50 ms), hardly beyond; memory for five
+/* Time grows with the square of the count up to 2048 values (50 ms), hardly beyond; memory for six
  * copies. A boundary is exact to about a noise-dependent handful of values; beyond 2048 values also
  * only to 1/2048 of the series. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_stats_find_steady(const double *values, size_t count,

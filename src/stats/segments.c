@@ -3,8 +3,8 @@
  * are there so that a drift is not mistaken for a staircase with a level last step.
  *
  * Timings are no Gaussian noise around levels, so three things come first:
- * - The noise is measured on differences of neighbours, by medians: levels, cuts and outliers do
- * not touch it (Rousseeuw and Croux 1993 for the constant).
+ * - The noise is measured on differences of neighbours, by medians: levels, cuts, outliers and an
+ *   even drift do not touch it (Rousseeuw and Croux 1993 for the constant).
  * - Outliers are drawn in to 3 noises from the running median of 7; a stretch of four or more
  *   survives that.
  * - Neighbours may resemble each other. The correlation ρ is estimated by the ratio of medians of
@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POINTS_MAX = 2048, SHORTEST = 3, SHORTEST_SLOPE = 8, WINDOW = 7 };
+enum { POINTS_MAX = 2048, SHORTEST = 3, SHORTEST_SLOPE = 12, WINDOW = 7 };
 
 static const double SLOPE_PRICE = 6.6, RHO_MAX = 0.9;
 static const double MEDIAN_TO_SIGMA = 1.4826; /* of absolute values of a normal */
@@ -46,15 +46,25 @@ typedef struct cut {
     bool sloped;
 } cut;
 
+/* By how much values usually change over this distance; needs room for count values. */
+static double usual_change(const double *values, size_t count, size_t distance, double *room)
+{
+    for (size_t i = 0; i < count - distance; i++)
+        room[i] = values[i + distance] - values[i];
+    assay__stats_sort(room, count - distance);
+    return assay__stats_sorted_median(room, count - distance);
+}
+
 /* σ of a difference of neighbours at this distance, over √2; needs room for count values. The
  * median says which differences are noise; their mean square is then more exact than the median.
- * Where most differences are 0, as on a coarse clock, their mean must do. */
+ * What they share is no noise but a drift. Where most differences are 0, as on a coarse clock,
+ * their mean must do. */
 static double difference_noise(const double *values, size_t count, size_t distance, double *room)
 {
     size_t differences = count - distance, kept = 0;
-    double sum = 0, square = 0;
+    double sum = 0, square = 0, change = usual_change(values, count, distance, room);
     for (size_t i = 0; i < differences; i++) {
-        room[i] = fabs(values[i + distance] - values[i]);
+        room[i] = fabs(values[i + distance] - values[i] - change);
         sum += room[i];
     }
     assay__stats_sort(room, differences);
@@ -66,7 +76,10 @@ static double difference_noise(const double *values, size_t count, size_t distan
     return sqrt(square / (double)kept / WITHIN_3_SIGMA / 2);
 }
 
-static double running_median(const double *values, size_t count, size_t middle)
+/* The median of the window around `middle`. At the ends of the series the window lies to one side
+ * and the usual change makes up for it: or the ends of a steep drift would be cut off as outliers
+ * and look level. */
+static double running_median(const double *values, size_t count, size_t middle, double change)
 {
     double window[WINDOW];
     size_t width = count < WINDOW ? count : WINDOW;
@@ -75,7 +88,8 @@ static double running_median(const double *values, size_t count, size_t middle)
         begin = count - width;
     memcpy(window, values + begin, width * sizeof *window);
     assay__stats_sort(window, width);
-    return assay__stats_sorted_median(window, width);
+    double off = (double)middle - (double)begin - (double)(width - 1) / 2;
+    return assay__stats_sorted_median(window, width) + change * off;
 }
 
 /* What the series is like, and its values without outliers in `target`. */
@@ -86,8 +100,9 @@ static preparation prepare(const double *values, size_t count, double *target, d
     if (count < 2 * SHORTEST)
         return found;
     double near = difference_noise(values, count, 1, room);
+    double change = usual_change(values, count, 1, room);
     for (size_t i = 0; i < count; i++) {
-        double middle = running_median(values, count, i);
+        double middle = running_median(values, count, i, change);
         target[i] = fmin(fmax(values[i], middle - 3 * near), middle + 3 * near);
     }
     near = difference_noise(target, count, 1, room);
@@ -115,46 +130,52 @@ static void accumulate(const double *values, size_t count, const preparation *ho
     }
 }
 
-/* The level of a stretch and its sum of squares, by the exact likelihood of an AR(1) around it: the
- * first value counts with weight √(1 − ρ²), the others after their memory is taken out. */
-static double fit_level(const totals *sums, size_t begin, size_t end, double *level)
+/* A line through a stretch by the exact likelihood of an AR(1) around it: the first value counts
+ * with weight √(1 − ρ²), the others after their memory is taken out. */
+typedef struct line {
+    double level; /* without a slope */
+    double cost;  /* sum of squares around it */
+    double slope; /* per value */
+    double start; /* the sloped line at the first value */
+    double gain;  /* what the slope takes off the sum of squares */
+} line;
+
+static line fit_line(const totals *sums, size_t begin, size_t end)
 {
-    double weight = 1 - sums->rho, others = (double)(end - begin - 1);
-    double first = sums->first[begin], first_weight = sqrt(1 - sums->rho * sums->rho);
+    double rho = sums->rho, weight = 1 - rho, others = (double)(end - begin - 1);
+    double first = sums->first[begin], first_weight = sqrt(1 - rho * rho);
     double value = sums->value[end] - sums->value[begin + 1];
     double square = sums->square[end] - sums->square[begin + 1];
-    double cross = first_weight * first + weight * value;
-    double norm = first_weight * first_weight + weight * weight * others;
-    *level = cross / norm;
-    return fmax(0, first * first + square - cross * cross / norm);
-}
-
-/* The slope per value of a stretch, from all but its first, and what it takes off the sum of
- * squares. */
-static double fit_slope(const totals *sums, size_t begin, size_t end, double *slope)
-{
-    double n = (double)(end - begin - 1), middle = (double)(begin + 1) + (n - 1) / 2;
-    double value = sums->value[end] - sums->value[begin + 1];
-    double product = sums->product[end] - sums->product[begin + 1] - middle * value;
-    double norm = n * (n * n - 1) / 12;
-    *slope = product / norm / (1 - sums->rho);
-    return product * product / norm;
+    double product = sums->product[end] - sums->product[begin + 1] - (double)begin * value;
+    /* sums over the places 1 … others, of which the whitened ones are weight × place + ρ */
+    double places = others * (others + 1) / 2, squares = places * (2 * others + 1) / 3;
+    double cc = first_weight * first_weight + weight * weight * others;
+    double cs = weight * (weight * places + rho * others);
+    double ss = weight * weight * squares + 2 * rho * weight * places + rho * rho * others;
+    double cy = first_weight * first + weight * value, sy = weight * product + rho * value;
+    double across = ss - cs * cs / cc, along = sy - cs * cy / cc;
+    line found = {.level = cy / cc, .cost = fmax(0, first * first + square - cy * cy / cc)};
+    found.slope = across > 0 ? along / across : 0;
+    found.start = (cy - found.slope * cs) / cc;
+    found.gain = found.slope * along;
+    return found;
 }
 
 static double stretch_cost(const totals *sums, size_t begin, size_t end, bool *sloped)
 {
-    double level, slope, cost = fit_level(sums, begin, end, &level);
-    *sloped = false;
-    if (end - begin < SHORTEST_SLOPE)
-        return cost;
-    double gain = fit_slope(sums, begin, end, &slope);
-    *sloped = gain > SLOPE_PRICE;
-    return *sloped ? fmax(0, cost - gain) + SLOPE_PRICE : cost;
+    line found = fit_line(sums, begin, end);
+    *sloped = end - begin >= SHORTEST_SLOPE && found.gain > SLOPE_PRICE;
+    return *sloped ? fmax(0, found.cost - found.gain) + SLOPE_PRICE : found.cost;
+}
+
+static double cut_price(size_t count)
+{
+    return 3.5 * log((double)count);
 }
 
 static void find_cuts(const totals *sums, size_t count, cut *cuts)
 {
-    double price = 3.5 * log((double)count);
+    double price = cut_price(count);
     cuts[0] = (cut){.cost = -price};
     for (size_t end = 1; end <= count; end++) {
         cuts[end] = (cut){.cost = INFINITY};
@@ -169,18 +190,33 @@ static void find_cuts(const totals *sums, size_t count, cut *cuts)
     }
 }
 
+/* The last stretch is what is called steady, so more is asked of the cut before it: one even slope
+ * across must be worse by twice the price. What memory lifts above a slope in one place and below
+ * it in another is a staircase otherwise. */
+static void join_slopes(const totals *sums, size_t count, cut *cuts)
+{
+    double price = cut_price(count);
+    while (cuts[count].begin > 0) {
+        size_t begin = cuts[cuts[count].begin].begin;
+        bool sloped;
+        double joined = cuts[begin].cost + price + stretch_cost(sums, begin, count, &sloped);
+        if (!sloped || joined > cuts[count].cost + price)
+            return;
+        cuts[count] = (cut){joined, begin, true};
+    }
+}
+
 static assay__segment describe(const totals *sums, const preparation *how, cut last, size_t end)
 {
-    double level, slope = 0, back = how->scale > 0 ? 1 / how->scale : 0;
-    fit_level(sums, last.begin, end, &level);
-    if (last.sloped)
-        fit_slope(sums, last.begin, end, &slope);
-    double rise = slope * (double)(end - last.begin - 1) / 2;
+    double back = how->scale > 0 ? 1 / how->scale : 0;
+    line found = fit_line(sums, last.begin, end);
+    double start = last.sloped ? found.start : found.level;
+    double rise = last.sloped ? found.slope * (double)(end - last.begin - 1) : 0;
     return (assay__segment){.begin = last.begin,
                             .end = end,
                             .sloped = last.sloped,
-                            .first = how->centre + (level - rise) * back,
-                            .last = how->centre + (level + rise) * back};
+                            .first = how->centre + start * back,
+                            .last = how->centre + (start + rise) * back};
 }
 
 /* Follow the cuts back from the end. */
@@ -203,16 +239,18 @@ static assay_status collect(const totals *sums, const preparation *how, const cu
 static assay_status cut_points(const double *points, size_t count, assay__segments *segments)
 {
     assay_status status = ASSAY_E_MEMORY;
-    double *room = calloc(6 * (count + 1), sizeof *room);
-    cut *cuts = calloc(count + 1, sizeof *cuts);
-    if (room == NULL || cuts == NULL)
-        goto cleanup;
     size_t size = count + 1;
-    double *clean = room + size;
-    totals sums = {room + 2 * size, room + 3 * size, room + 4 * size, room + 5 * size, 0};
-    preparation how = prepare(points, count, clean, room);
-    accumulate(clean, count, &how, &sums);
+    double *room = calloc(5 * size, sizeof *room);
+    cut *cuts = calloc(size, sizeof *cuts);
+    segments->points = calloc(count, sizeof *segments->points);
+    segments->point_count = count;
+    if (room == NULL || cuts == NULL || segments->points == NULL)
+        goto cleanup;
+    totals sums = {room + size, room + 2 * size, room + 3 * size, room + 4 * size, 0};
+    preparation how = prepare(points, count, segments->points, room);
+    accumulate(segments->points, count, &how, &sums);
     find_cuts(&sums, count, cuts);
+    join_slopes(&sums, count, cuts);
     status = collect(&sums, &how, cuts, count, segments);
 cleanup:
     free(cuts);
@@ -222,8 +260,8 @@ cleanup:
 
 assay_status assay__segments_find(const double *values, size_t count, assay__segments *segments)
 {
-    *segments = (assay__segments){0};
     size_t group = (count + POINTS_MAX - 1) / POINTS_MAX, points = count / group;
+    *segments = (assay__segments){.group = group};
     if (group == 1)
         return cut_points(values, count, segments);
     double *means = calloc(points, sizeof *means);
@@ -246,5 +284,6 @@ assay_status assay__segments_find(const double *values, size_t count, assay__seg
 void assay__segments_release(assay__segments *segments)
 {
     free(segments->items);
+    free(segments->points);
     *segments = (assay__segments){0};
 }

@@ -16,7 +16,9 @@ typedef struct assay__segment {
 typedef struct assay__segments {
     assay__segment *items; /* owned; ascending, without gaps */
     size_t count;
-    double noise; /* standard deviation of a value around its segment */
+    double noise;   /* standard deviation of a value around its segment */
+    double *points; /* owned; the values without outliers, `group` of them averaged to one */
+    size_t point_count, group;
 } assay__segments;
 
 /* Cut finite values, 1 at least. */

@@ -1,17 +1,23 @@
-/* The steady state is the last level stretch of the series (see segments.c), if it is long enough.
+/* The steady state is the last level stretch of the series (see segments.c), if it is long enough,
+ * without what is still fading at its beginning, and if it is no drift (see tail.c).
  *
- * After Barrett et al. 2017, "Virtual machine warmup blows hot and cold", with three differences: a
- * slope may be told from a staircase; noise with memory does not break into steps; and a few
- * single slow values at the very start, which count as outliers anywhere else, are warm-up. */
+ * After Barrett et al. 2017, "Virtual machine warmup blows hot and cold", with four differences: a
+ * slope may be told from a staircase; a warm-up may fade instead of ending; noise with memory does
+ * not break into steps; and a few single slow values at the very start, which count as outliers
+ * anywhere else, are warm-up. */
 #include "assay/stats.h"
 #include "stats/check.h"
 #include "stats/segments.h"
+#include "stats/tail.h"
 
 #include <math.h>
 
 /* A slope that adds up to less over the whole stretch is of no consequence: half the margin at
  * which subjects are called different. */
 static const double DRIFT_LEAST = 0.005;
+
+/* In noises. */
+static const double OVERSHOOT_MOST = 3;
 
 static size_t least_length(size_t count)
 {
@@ -27,20 +33,55 @@ static size_t skip_slow_start(const double *values, const assay__segment *segmen
     return from;
 }
 
+/* A slope that meets the last level, and goes little beyond before it is cut off, ended where it
+ * came as near as the noise. */
+static size_t begin_of_level(const assay__segments *segments)
+{
+    const assay__segment *last = &segments->items[segments->count - 1], *before = last - 1;
+    if (segments->count < 2 || !before->sloped)
+        return last->begin;
+    double start = before->first - last->first, end = before->last - last->first;
+    double near = copysign(segments->noise, start);
+    if (fabs(start) <= segments->noise || (end > near) == (start > near) ||
+        fabs(end) > OVERSHOOT_MOST * segments->noise)
+        return last->begin;
+    double length = (double)(before->end - before->begin);
+    return before->begin + (size_t)ceil(length * (start - near) / (start - end));
+}
+
+/* The last stretch, judged as it is and not as it was cut. */
+static void judge_tail(const double *values, const assay__segments *segments, size_t least,
+                       assay_steady *steady)
+{
+    const assay__segment *last = &segments->items[segments->count - 1];
+    size_t group = segments->group, begin = steady->from / group;
+    size_t count = segments->point_count - begin;
+    if (count < ASSAY_STEADY_LEAST)
+        return;
+    const double *points = segments->points + begin;
+    double before = segments->count > 1 ? last[-1].first : (double)NAN;
+    assay__tail tail = assay__tail_judge(points, count, before);
+    if (fabs(tail.change) <= DRIFT_LEAST * fabs(points[count - 1]))
+        tail.settled = 0;
+    if ((count - tail.settled) * group < least)
+        steady->state = ASSAY_STEADY_DRIFTS;
+    else if (tail.settled > 0)
+        steady->from += tail.settled * group;
+    else if (last->begin == 0)
+        steady->from = skip_slow_start(values, last, segments->noise);
+}
+
 static assay_steady judge(const double *values, size_t count, const assay__segments *segments)
 {
     const assay__segment *last = &segments->items[segments->count - 1];
     assay_steady steady = {.state = ASSAY_STEADY,
-                           .from = last->begin,
+                           .from = begin_of_level(segments),
                            .segments = segments->count,
                            .noise = segments->noise};
-    double change = fabs(last->last - last->first);
     if (count - last->begin < least_length(count))
         steady.state = ASSAY_STEADY_STEPS;
-    else if (last->sloped && change > DRIFT_LEAST * fabs(last->last))
-        steady.state = ASSAY_STEADY_DRIFTS;
-    else if (last->begin == 0)
-        steady.from = skip_slow_start(values, last, segments->noise);
+    else
+        judge_tail(values, segments, least_length(count), &steady);
     if (steady.state != ASSAY_STEADY)
         steady.from = count;
     return steady;
@@ -56,11 +97,10 @@ assay_status assay_stats_find_steady(const double *values, size_t count, assay_s
     }
     assay__segments segments;
     assay_status status = assay__segments_find(values, count, &segments);
-    if (status != ASSAY_OK)
-        return status;
-    *steady = judge(values, count, &segments);
+    if (status == ASSAY_OK)
+        *steady = judge(values, count, &segments);
     assay__segments_release(&segments);
-    return ASSAY_OK;
+    return status;
 }
 
 size_t assay_stats_steady_from(const double *values, size_t count)
@@ -80,8 +120,10 @@ assay_status assay_stats_change_points(const double *values, size_t count, size_
     }
     assay__segments segments;
     assay_status status = assay__segments_find(values, count, &segments);
-    if (status != ASSAY_OK)
+    if (status != ASSAY_OK) {
+        assay__segments_release(&segments);
         return status;
+    }
     for (size_t i = 1; i < segments.count && i - 1 < capacity; i++)
         points[i - 1] = segments.items[i].begin;
     *point_count = segments.count - 1;

@@ -70,19 +70,29 @@ static void test_steady_from_the_start(void **state)
     assert_true(found.overhead.estimate == 0.0);
 }
 
-/* Slower by 10 % over 200 epochs. */
-static void test_never_settles(void **state)
+/* Slower by `change` of 2 s from the first of `epochs` to the last. */
+static void check_drift(size_t epochs, double change, double noise_seconds)
 {
-    (void)state;
     double seconds[200];
     uint64_t random = 13;
-    for (size_t i = 0; i < 200; i++)
-        seconds[i] = 2.0 + 0.001 * (double)i + noise(&random, 0.02);
+    for (size_t i = 0; i < epochs; i++)
+        seconds[i] =
+            2.0 + 2.0 * change * (double)i / (double)epochs + noise(&random, noise_seconds);
     assay_warmup_detection found;
-    assert_int_equal(assay_warmup_detect(seconds, 200, &found), ASSAY_OK);
+    assert_int_equal(assay_warmup_detect(seconds, epochs, &found), ASSAY_OK);
     assert_int_equal(found.state, ASSAY_STEADY_DRIFTS);
     assert_int_equal(found.steady_time.validity, ASSAY_NOT_ENOUGH_DATA);
     assert_missing(found.overhead_pct);
+}
+
+static void test_never_settles(void **state)
+{
+    (void)state;
+    check_drift(200, 0.1, 0.02);
+    /* epochs that differ by more than the noise are no staircase */
+    check_drift(60, 0.2, 0.005);
+    check_drift(60, 1.0, 0.002);
+    check_drift(60, -0.5, 0.01);
 }
 
 static void test_warmup_bad_input(void **state)

@@ -66,6 +66,17 @@ static void a_drift_is_not_steady(void **state)
     assert_int_equal(find(COUNT).state, ASSAY_STEADY);
 }
 
+/* Half as slow again at first, which fades with τ = 10: it passes the noise after 39 values. */
+static void a_warm_up_that_fades(void **state)
+{
+    (void)state;
+    make(0, 1);
+    for (size_t i = 0; i < COUNT; i++)
+        series[i] += 0.5 * exp(-(double)i / 10);
+    assert_int_equal(find(COUNT).state, ASSAY_STEADY);
+    assert_in_range(find(COUNT).from, 33, 46);
+}
+
 static void change_points_are_listed(void **state)
 {
     size_t points[4], count;
@@ -135,6 +146,7 @@ int main(void)
         cmocka_unit_test(steady_from_the_start),
         cmocka_unit_test(a_step_near_the_end_is_not_steady),
         cmocka_unit_test(a_drift_is_not_steady),
+        cmocka_unit_test(a_warm_up_that_fades),
         cmocka_unit_test(change_points_are_listed),
         cmocka_unit_test(a_coarse_clock),
         cmocka_unit_test(long_series_are_grouped),
