@@ -22,8 +22,7 @@ typedef enum assay__mvar_method {
     /* Normal equations of the centred and scaled series, refined once where their condition asks
      * for it; too ill-conditioned for that, the fit is done by QR instead. */
     ASSAY__MVAR_NORMAL,
-    /* Householder QR of the matrix of lagged values, which this method alone writes out: (batch
-     * (time - p), d p + 1) float64 of workspace. */
+    /* Householder QR of the equations written out, a thousand or so rows at a time. */
     ASSAY__MVAR_QR
 } assay__mvar_method;
 
@@ -52,8 +51,8 @@ void assay__mvar_free(assay__mvar *model);
  * time - 1 of |x_t - A_0 - sum A_i x_{t-i}|^2 + ridge sum |A_i|^2 (the intercept is not held back).
  * series (batch, time, dim). ASSAY_E_DATA, and nothing changed, for fewer equations than unknowns,
  * values that are not finite, and, with ridge 0, lagged values that are linearly dependent.
- * Cost: normal equations 2 n d^2 (p + 1) + (d p)^3 / 3 operations for n equations, QR 2 n (d p)^2.
- */
+ * Cost: normal equations 2 n d^2 (p + 1) + (d p)^3 / 3 operations for n equations, QR about 2.5 n
+ * (d p)^2. */
 ASSAY_MUST_USE assay_status assay__mvar_fit(assay__mvar *model, int64_t batch, int64_t time,
                                             const double *series, double ridge,
                                             assay__mvar_method method, assay_error *error);

@@ -8,12 +8,7 @@
  * small by centring the series and scaling the unknowns, both undone afterwards; the reciprocal
  * condition of what is left decides between the solution as it is, one step of refinement
  * with residuals taken from the series (Bjorck 1996, "Numerical methods for least squares
- * problems", 2.9.3), and QR.
- *
- * QR, of the same centred and scaled equations, rows sqrt(ridge) I below. Dependent lags show in
- * the condition of R, which LAPACK estimates; a pivoted factorisation would show the same at three
- * times the cost, and a minimum-norm solution is not what one who fits a model wants to get without
- * asking. */
+ * problems", 2.9.3), and QR. */
 #include <cblas.h>
 #include <float.h>
 #include <lapacke.h>
@@ -22,7 +17,7 @@
 
 #include "base/error.h"
 #include "kernel/simd.h"
-#include "sequence/mvar.h"
+#include "sequence/mvar_equations.h"
 #include "sequence/mvar_gram.h"
 
 /* Reciprocal conditions of the normal equations. The solution's relative error is about epsilon
@@ -30,20 +25,7 @@
 #define RCOND_PLAIN   3e-5
 #define RCOND_REFINED 1e-9
 
-typedef struct equations {
-    int64_t batch, time, dim, order;
-    int64_t unknowns; /* u = d p + 1: lags, then the constant */
-    int64_t count;    /* n = batch (time - p) */
-    double ridge;
-    double *series; /* (batch, time, dim), centred */
-} equations;
-
-static const double *step_of(const equations *e, int64_t trajectory, int64_t t)
-{
-    return e->series + (trajectory * e->time + t) * e->dim;
-}
-
-static assay_status take_memory(assay__mvar *model, const equations *e)
+static assay_status take_memory(assay__mvar *model, const assay__mvar_equations *e)
 {
     size_t dim = (size_t)e->dim, u = (size_t)e->unknowns, width = (size_t)(e->order + 1) * dim;
     size_t windows = (size_t)(assay__gram_rows(e->dim) * assay__gram_columns((int64_t)width));
@@ -70,7 +52,7 @@ static assay_status take_memory(assay__mvar *model, const equations *e)
 }
 
 /* centred = series - mean over all steps; false where a mean is not finite. */
-ASSAY__SIMD static bool centre(assay__mvar *model, equations *e, const double *series)
+ASSAY__SIMD static bool centre(assay__mvar *model, assay__mvar_equations *e, const double *series)
 {
     int64_t steps = e->batch * e->time, dim = e->dim;
     double *mean = model->fit.mean;
@@ -95,22 +77,24 @@ ASSAY__SIMD static bool centre(assay__mvar *model, equations *e, const double *s
 }
 
 /* S(i, j) of system, the lags counted from 1. */
-static double *block_of(const equations *e, double *system, int64_t i, int64_t j)
+static double *block_of(const assay__mvar_equations *e, double *system, int64_t i, int64_t j)
 {
     return system + (i - 1) * e->dim * e->unknowns + (j - 1) * e->dim;
 }
 
 /* S(i, j) = S(i - 1, j - 1) (row stride `stride`) + what enters - what leaves */
-static void shift_block(const equations *e, const double *before, int64_t stride, int64_t i,
-                        int64_t j, double *system)
+static void shift_block(const assay__mvar_equations *e, const double *before, int64_t stride,
+                        int64_t i, int64_t j, double *system)
 {
     double *after = block_of(e, system, i, j);
     for (int64_t row = 0; row < e->dim; row++) {
         memcpy(after + row * e->unknowns, before + row * stride, (size_t)e->dim * sizeof *after);
     }
     for (int64_t b = 0; b < e->batch; b++) {
-        const double *in_i = step_of(e, b, e->order - i), *in_j = step_of(e, b, e->order - j);
-        const double *out_i = step_of(e, b, e->time - i), *out_j = step_of(e, b, e->time - j);
+        const double *in_i = assay__mvar_step_of(e, b, e->order - i),
+                     *in_j = assay__mvar_step_of(e, b, e->order - j);
+        const double *out_i = assay__mvar_step_of(e, b, e->time - i),
+                     *out_j = assay__mvar_step_of(e, b, e->time - j);
         for (int64_t row = 0; row < e->dim; row++) {
             for (int64_t column = 0; column < e->dim; column++) {
                 after[row * e->unknowns + column] +=
@@ -121,13 +105,13 @@ static void shift_block(const equations *e, const double *before, int64_t stride
 }
 
 /* The row of the constant: sums of x_{t-i}, and in `targets` (dim) those of x_t. */
-ASSAY__SIMD static void fill_constant(const equations *e, double *row, double *targets,
+ASSAY__SIMD static void fill_constant(const assay__mvar_equations *e, double *row, double *targets,
                                       int64_t target_stride)
 {
     int64_t dim = e->dim;
     memset(row, 0, (size_t)e->unknowns * sizeof *row);
     for (int64_t b = 0; b < e->batch; b++) {
-        const double *x = step_of(e, b, e->order);
+        const double *x = assay__mvar_step_of(e, b, e->order);
         for (int64_t t = e->order; t < e->time; t++, x += dim) {
             for (int64_t k = 0; k < dim; k++) {
                 row[k] += x[k];
@@ -142,7 +126,8 @@ ASSAY__SIMD static void fill_constant(const equations *e, double *row, double *t
         double *after = row + (lag - 1) * dim;
         memmove(after, before, (size_t)dim * sizeof *row);
         for (int64_t b = 0; b < e->batch; b++) {
-            const double *in = step_of(e, b, e->order - lag), *out = step_of(e, b, e->time - lag);
+            const double *in = assay__mvar_step_of(e, b, e->order - lag),
+                         *out = assay__mvar_step_of(e, b, e->time - lag);
             for (int64_t k = 0; k < dim; k++) {
                 after[k] += in[k] - out[k];
             }
@@ -153,14 +138,15 @@ ASSAY__SIMD static void fill_constant(const equations *e, double *row, double *t
 
 /* Lower triangle of the normal matrix, row-major (u, u) in `system`, and right sides (dim, u) in
  * `solution`: row c are the coefficients of x_t's element c. */
-static void form_normal(assay__mvar *model, const equations *e)
+static void form_normal(assay__mvar *model, const assay__mvar_equations *e)
 {
     int64_t dim = e->dim, u = e->unknowns, width = (e->order + 1) * dim;
     int64_t stride = assay__gram_columns(width);
     double *window = model->fit.window, *system = model->fit.system, *right = model->fit.solution;
     memset(window, 0, (size_t)(assay__gram_rows(dim) * stride) * sizeof *window);
     for (int64_t b = 0; b < e->batch; b++) {
-        assay__gram_accumulate(e->time - e->order, dim, width, step_of(e, b, 0), window);
+        assay__gram_accumulate(e->time - e->order, dim, width, assay__mvar_step_of(e, b, 0),
+                               window);
     }
     const double *lag0 = window + e->order * dim; /* S(0, 0); S(0, j) lies j blocks before it */
     for (int64_t i = 1; i <= e->order; i++) {
@@ -186,7 +172,7 @@ static void form_normal(assay__mvar *model, const equations *e)
 }
 
 /* rows (dim, u), each element scaled by the unknowns' scales. */
-static void scale_rows(const equations *e, const double *scale, double *rows)
+static void scale_rows(const assay__mvar_equations *e, const double *scale, double *rows)
 {
     for (int64_t c = 0; c < e->dim; c++) {
         for (int64_t k = 0; k < e->unknowns; k++) {
@@ -195,8 +181,8 @@ static void scale_rows(const equations *e, const double *scale, double *rows)
     }
 }
 
-/* A centred feature whose squares sum to no more than this is constant but for rounding. */
-static double constant_below(const assay__mvar *model, const equations *e, int64_t unknown)
+double assay__mvar_constant_below(const assay__mvar *model, const assay__mvar_equations *e,
+                                  int64_t unknown)
 {
     double rounding = unknown == e->unknowns - 1 ? 0 : model->fit.mean[unknown % e->dim];
     rounding *= 2 * DBL_EPSILON;
@@ -205,14 +191,14 @@ static double constant_below(const assay__mvar *model, const equations *e, int64
 
 /* Scale the matrix to a unit diagonal and factor it. Returns its reciprocal condition; 0 where it
  * is not positive definite. */
-static double factor_normal(assay__mvar *model, const equations *e)
+static double factor_normal(assay__mvar *model, const assay__mvar_equations *e)
 {
     int64_t u = e->unknowns;
     lapack_int size = (lapack_int)u;
     double *system = model->fit.system, *scale = model->fit.scale, norm, rcond;
     for (int64_t k = 0; k < u; k++) {
         double diagonal = system[k * u + k];
-        if (!(diagonal > constant_below(model, e, k))) {
+        if (!(diagonal > assay__mvar_constant_below(model, e, k))) {
             return 0;
         }
         scale[k] = 1 / sqrt(diagonal);
@@ -233,7 +219,7 @@ static double factor_normal(assay__mvar *model, const equations *e)
 }
 
 /* rows (dim, u) = the solutions for right sides `rows` */
-static void solve_factored(assay__mvar *model, const equations *e, double *rows)
+static void solve_factored(assay__mvar *model, const assay__mvar_equations *e, double *rows)
 {
     lapack_int size = (lapack_int)e->unknowns;
     scale_rows(e, model->fit.scale, rows);
@@ -243,7 +229,7 @@ static void solve_factored(assay__mvar *model, const equations *e, double *rows)
 }
 
 /* right (dim, u) = gradient of the residuals of `solution`, half of it, negated */
-static void residual_sides(const equations *e, const double *solution, double *residual,
+static void residual_sides(const assay__mvar_equations *e, const double *solution, double *residual,
                            double *right)
 {
     int dim = (int)e->dim, u = (int)e->unknowns;
@@ -252,18 +238,20 @@ static void residual_sides(const equations *e, const double *solution, double *r
         right[k] = k % u == u - 1 ? 0 : -e->ridge * solution[k];
     }
     for (int64_t b = 0; b < e->batch; b++) {
-        memcpy(residual, step_of(e, b, e->order), (size_t)(steps * dim) * sizeof *residual);
+        memcpy(residual, assay__mvar_step_of(e, b, e->order),
+               (size_t)(steps * dim) * sizeof *residual);
         for (int64_t t = 0; t < steps; t++) {
             cblas_daxpy(dim, -1, solution + u - 1, u, residual + t * dim, 1);
         }
         for (int64_t lag = 1; lag <= e->order; lag++) {
             cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)steps, dim, dim, -1,
-                        step_of(e, b, e->order - lag), dim, solution + (lag - 1) * dim, u, 1,
-                        residual, dim);
+                        assay__mvar_step_of(e, b, e->order - lag), dim, solution + (lag - 1) * dim,
+                        u, 1, residual, dim);
         }
         for (int64_t lag = 1; lag <= e->order; lag++) {
             cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, dim, dim, (int)steps, 1, residual,
-                        dim, step_of(e, b, e->order - lag), dim, 1, right + (lag - 1) * dim, u);
+                        dim, assay__mvar_step_of(e, b, e->order - lag), dim, 1,
+                        right + (lag - 1) * dim, u);
         }
         for (int64_t t = 0; t < steps; t++) {
             cblas_daxpy(dim, 1, residual + t * dim, 1, right + u - 1, u);
@@ -271,7 +259,7 @@ static void residual_sides(const equations *e, const double *solution, double *r
     }
 }
 
-static assay_status refine(assay__mvar *model, const equations *e)
+static assay_status refine(assay__mvar *model, const assay__mvar_equations *e)
 {
     size_t residuals = (size_t)((e->time - e->order) * e->dim);
     size_t sides = (size_t)(e->dim * e->unknowns);
@@ -287,98 +275,8 @@ static assay_status refine(assay__mvar *model, const equations *e)
     return ASSAY_OK;
 }
 
-/* The equations written out: lagged (rows, u + dim) column-major, regressors, then targets; each
- * regressor divided by its norm, whose reciprocal goes to `scale`. */
-static void fill_lagged(const assay__mvar *model, const equations *e, int64_t rows, double *lagged)
-{
-    double *scale = model->fit.scale;
-    int64_t dim = e->dim, steps = e->time - e->order;
-    memset(lagged, 0, (size_t)(rows * (e->unknowns + dim)) * sizeof *lagged);
-    for (int64_t column = 0; column < e->unknowns + dim; column++) {
-        bool target = column >= e->unknowns, constant = column == e->unknowns - 1;
-        int64_t lag = target ? 0 : column / dim + 1;
-        int64_t element = target ? column - e->unknowns : column % dim;
-        double *to = lagged + column * rows;
-        for (int64_t b = 0; b < e->batch; b++) {
-            for (int64_t t = 0; t < steps; t++) {
-                to[b * steps + t] = constant ? 1 : step_of(e, b, e->order + t - lag)[element];
-            }
-        }
-        if (target) {
-            continue;
-        }
-        if (!constant && e->ridge > 0) {
-            to[e->count + column] = sqrt(e->ridge);
-        }
-        double norm = cblas_dnrm2((int)rows, to, 1);
-        scale[column] = norm * norm > constant_below(model, e, column) ? 1 / norm : 0;
-        cblas_dscal((int)rows, scale[column], to, 1);
-    }
-}
-
-/* Factor, apply, solve; *rcond the reciprocal condition of R. */
-static lapack_int solve_qr(lapack_int rows, lapack_int u, lapack_int dim, double *lagged,
-                           double *tau, double *work, lapack_int work_size, int32_t *pivots,
-                           double *rcond)
-{
-    double *targets = lagged + (size_t)rows * (size_t)u;
-    lapack_int info =
-        LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, rows, u, lagged, rows, tau, work, work_size);
-    if (info == 0) {
-        info = LAPACKE_dormqr_work(LAPACK_COL_MAJOR, 'L', 'T', rows, dim, u, lagged, rows, tau,
-                                   targets, rows, work, work_size);
-    }
-    if (info == 0) {
-        info = LAPACKE_dtrcon_work(LAPACK_COL_MAJOR, '1', 'U', 'N', u, lagged, rows, rcond, work,
-                                   pivots);
-    }
-    if (info == 0 && *rcond > 0) {
-        info = LAPACKE_dtrtrs_work(LAPACK_COL_MAJOR, 'U', 'N', 'N', u, dim, lagged, rows, targets,
-                                   rows);
-    }
-    return info;
-}
-
-static assay_status fit_qr(assay__mvar *model, const equations *e, assay_error *error)
-{
-    enum { PANEL = 64 }; /* columns LAPACK factors at a time, given room */
-    int64_t u = e->unknowns, rows = e->count + (e->ridge > 0 ? u - 1 : 0);
-    int64_t work_size = PANEL * (u + e->dim) + 3 * u;
-    if (rows * (u + e->dim) / rows != u + e->dim || rows >= INT32_MAX) {
-        return assay__fail(error, ASSAY_E_LIMIT, "mvar: %lld equations are too many for QR",
-                           (long long)rows);
-    }
-    if (assay__memory_resize(model->memory, ASSAY__WORKSPACE,
-                             (size_t)(rows * (u + e->dim) + u + work_size), sizeof(double),
-                             &model->fit.lagged) != ASSAY_OK) {
-        return assay__fail(
-            error, ASSAY_E_MEMORY,
-            "mvar: no memory to write out %lld equations; the method \"normal\" does "
-            "not need to",
-            (long long)rows);
-    }
-    double *lagged = model->fit.lagged, *tau = lagged + rows * (u + e->dim), rcond = 0;
-    fill_lagged(model, e, rows, lagged);
-    lapack_int info = solve_qr((lapack_int)rows, (lapack_int)u, (lapack_int)e->dim, lagged, tau,
-                               tau + u, (lapack_int)work_size, model->fit.pivots, &rcond);
-    if (info != 0 || !(rcond > (double)rows * DBL_EPSILON)) {
-        return assay__fail(
-            error, ASSAY_E_DATA,
-            "mvar: the lagged values are linearly dependent (rank-deficient least "
-            "squares, reciprocal condition %.1e): drop constant or repeated features, "
-            "lower the order, or set ridge above 0",
-            rcond);
-    }
-    for (int64_t c = 0; c < e->dim; c++) {
-        for (int64_t k = 0; k < u; k++) {
-            model->fit.solution[c * u + k] = lagged[(u + c) * rows + k] * model->fit.scale[k];
-        }
-    }
-    return ASSAY_OK;
-}
-
 /* From `solution` (dim, u) of the centred series to A_0 ... A_p of the series. */
-static void store(assay__mvar *model, const equations *e)
+static void store(assay__mvar *model, const assay__mvar_equations *e)
 {
     int64_t dim = e->dim;
     const double *mean = model->fit.mean;
@@ -393,16 +291,16 @@ static void store(assay__mvar *model, const equations *e)
     }
 }
 
-static assay_status solve(assay__mvar *model, const equations *e, assay__mvar_method method,
-                          assay_error *error)
+static assay_status solve(assay__mvar *model, const assay__mvar_equations *e,
+                          assay__mvar_method method, assay_error *error)
 {
     if (method == ASSAY__MVAR_QR) {
-        return fit_qr(model, e, error);
+        return assay__mvar_fit_qr(model, e, error);
     }
     form_normal(model, e);
     double rcond = factor_normal(model, e);
     if (rcond < RCOND_REFINED) {
-        return fit_qr(model, e, error);
+        return assay__mvar_fit_qr(model, e, error);
     }
     solve_factored(model, e, model->fit.solution);
     if (rcond < RCOND_PLAIN && refine(model, e) != ASSAY_OK) {
@@ -415,13 +313,13 @@ assay_status assay__mvar_fit(assay__mvar *model, int64_t batch, int64_t time, co
                              double ridge, assay__mvar_method method, assay_error *error)
 {
     int64_t dim = model->shape.dim, order = model->shape.order;
-    equations e = {.batch = batch,
-                   .time = time,
-                   .dim = dim,
-                   .order = order,
-                   .unknowns = dim * order + 1,
-                   .count = time > order ? batch * (time - order) : 0,
-                   .ridge = ridge};
+    assay__mvar_equations e = {.batch = batch,
+                               .time = time,
+                               .dim = dim,
+                               .order = order,
+                               .unknowns = dim * order + 1,
+                               .count = time > order ? batch * (time - order) : 0,
+                               .ridge = ridge};
     if (!(ridge >= 0) || isinf(ridge)) {
         return assay__fail(error, ASSAY_E_ARGUMENT, "mvar: ridge must be 0 or a positive number");
     }

@@ -170,6 +170,8 @@ static void test_fit(void **state)
     check_fit(1, 60, 3, 2, 5, 0);
     check_fit(4, 50, 5, 3, -2, 0); /* lags must not cross from one trajectory into the next */
     check_fit(40, 3, 2, 2, 0, 0);
+    check_fit(31, 60, 3, 2, 0.5,
+              0); /* more equations than QR takes at a time, cut in a trajectory */
     check_fit(1, 300, 1, 1, 0, 0);
     check_fit(1, 500, 4, 2, 1000, 0); /* without centring the condition would be 1e12 */
     check_fit(2, 80, 6, 2, 1, 3.5);
