@@ -1,8 +1,9 @@
 /* Elementwise functions of `count` float32 values and their derivatives, vectorised; x and y may be
  * the same array. Accuracy, in units in the last place of float32: 4 or better over the whole range
- * (gelu 6 below x = -1, where PyTorch's own cancels); NaN and infinities as libm. Where the factor
- * of x in gelu or silu is below 2^-126, it has that many digits fewer. Sines of arguments beyond
- * 8192 are left to libm. elementary.h has the same for one element, to fuse into other loops. */
+ * (gelu 7 below x = -1, where PyTorch's own cancels); NaN and infinities as libm. Results of gelu
+ * below 2^-126 are 0; where the factor of x in silu is below 2^-126, it has that many digits fewer.
+ * Sines of arguments beyond 8192 are left to libm. elementary.h has the same for one element, to
+ * fuse into other loops. */
 #ifndef ASSAY_MODELS_KERNEL_ACTIVATION_H
 #define ASSAY_MODELS_KERNEL_ACTIVATION_H
 
