@@ -2,33 +2,96 @@
  * rows against KEYS columns are one matrix product into scratch that stays in the second cache
  * level, become weights there, and are consumed by the next product. With more than one block of
  * keys the running maximum and sum of a row are corrected as blocks arrive (Milakov and Gimelshein
- * 2018, "Online normalizer calculation for softmax"). */
+ * 2018, "Online normalizer calculation for softmax").
+ *
+ * The columns of one head are strewn over rows of 3 hidden values, so each head is first copied
+ * into arrays of its own, padded with zeros to what graph/strip.h wants, keys and values transposed
+ * where a product needs them so. That is nodes x width values against nodes x nodes x width of
+ * work. */
 #include "graph/attention.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "graph/strip.h"
 #include "kernel/elementary.h"
-#include "kernel/matmul.h"
 #include "kernel/simd.h"
 
-/* Two blocks of scores (backward holds weights and their gradients) in 1 MiB or less. */
-enum { QUERIES = 128, KEYS = 1024 };
+/* A block of scores is 256 KiB at most; backward has two. */
+enum { QUERIES = 64, KEYS = 1024, ROWS = ASSAY__STRIP_ROWS, COLUMNS = ASSAY__STRIP_COLUMNS };
 
-/* One head of one graph; arrays start at its first node. */
+/* Rows that are read down a column are kept this much farther apart than they are long, as a power
+ * of two would put them all into the same few sets of the cache. */
+enum { APART = COLUMNS };
+
+_Static_assert(QUERIES % ROWS == 0 && KEYS % COLUMNS == 0, "whole blocks need no padding");
+
+/* One head of one graph, its arrays in scratch. */
 typedef struct head {
-    int64_t index, nodes, width; /* width: of the head */
-    int64_t hidden;              /* row stride of outputs; of qkv thrice that */
+    int64_t nodes, width; /* of the head */
+    int64_t hidden;       /* row stride of outputs; of qkv thrice that */
+    int64_t across;       /* nodes, padded to COLUMNS */
+    int64_t deep;         /* width, padded to COLUMNS */
     float scale;
-    const float *q, *k, *v;   /* (nodes, width), row stride 3 hidden */
+    const float *qkv;         /* the graph's first node, the head's first column */
     const uint8_t *distances; /* (nodes, nodes); NULL: no bias */
     const float *bias;        /* (buckets, heads) at this head's column */
     int64_t heads;            /* row stride of the bias */
+
+    float *queries;         /* (QUERIES, deep) a block of them, scaled */
+    float *scores;          /* (QUERIES, KEYS or across, and APART) */
+    float *mixed;           /* (QUERIES, deep) */
+    float *maximum, *sum;   /* (QUERIES) */
+    float *keys_across;     /* (width, across and APART) transposed */
+    float *values;          /* (across, deep) */
+    float *keys;            /* (across, deep); backward */
+    float *values_across;   /* (width, across and APART) transposed; backward */
+    float *gradients;       /* as scores; backward */
+    float *doutput;         /* (QUERIES, deep); backward */
+    float *dkeys, *dvalues; /* (across, deep); backward */
 } head;
 
 static int64_t least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
+}
+
+static int64_t padded(int64_t count, int64_t to)
+{
+    return (count + to - 1) / to * to;
+}
+
+/* Where the arrays of a head begin: sets them, if `scratch` is not NULL, and returns the floats
+ * they take. */
+static size_t lay_out(head *h, float *scratch)
+{
+    const size_t deep = (size_t)h->deep, across = (size_t)h->across;
+    const size_t block = QUERIES * (size_t)(least(KEYS, h->across) + APART);
+    const size_t transposed = (size_t)(h->width * (h->across + APART));
+    struct {
+        float **array;
+        size_t floats;
+    } const arrays[] = {{&h->queries, QUERIES * deep},
+                        {&h->mixed, QUERIES * deep},
+                        {&h->doutput, QUERIES * deep},
+                        {&h->maximum, QUERIES},
+                        {&h->sum, QUERIES},
+                        {&h->scores, block},
+                        {&h->gradients, block},
+                        {&h->keys_across, transposed},
+                        {&h->values_across, transposed},
+                        {&h->keys, across * deep},
+                        {&h->values, across * deep},
+                        {&h->dkeys, across * deep},
+                        {&h->dvalues, across * deep}};
+    size_t total = 0;
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        if (scratch != NULL) {
+            *arrays[i].array = scratch + total;
+        }
+        total += (size_t)padded((int64_t)arrays[i].floats, COLUMNS);
+    }
+    return total;
 }
 
 size_t assay__attention_scratch(const assay__attention *attention)
@@ -39,50 +102,130 @@ size_t assay__attention_scratch(const assay__attention *attention)
             int64_t degree = attention->attended->offsets[i + 1] - attention->attended->offsets[i];
             most = degree > most ? degree : most;
         }
-        return 2 * (size_t)most;
+        return (size_t)most;
     }
-    return 2 * (size_t)(QUERIES * least(KEYS, attention->graph->largest) + QUERIES);
+    head h = {.width = attention->head_width,
+              .across = padded(attention->graph->largest, COLUMNS),
+              .deep = padded(attention->head_width, COLUMNS)};
+    return lay_out(&h, NULL) + COLUMNS; /* to start at a vector's boundary */
 }
 
 static head head_of(const assay__attention *attention, int64_t graph, int64_t index,
-                    int64_t pair_offset, const float *qkv)
+                    int64_t pair_offset, const float *qkv, float *scratch)
 {
     int64_t width = attention->head_width, hidden = width * attention->heads;
     int64_t first = attention->graph->graph_offsets[graph];
-    const float *q = qkv + first * 3 * hidden + index * width;
+    int64_t nodes = attention->graph->graph_offsets[graph + 1] - first;
     bool biased = attention->buckets > 0;
-    return (head){.index = index,
-                  .nodes = attention->graph->graph_offsets[graph + 1] - first,
-                  .width = width,
-                  .hidden = hidden,
-                  .scale = 1 / sqrtf((float)width),
-                  .q = q,
-                  .k = q + hidden,
-                  .v = q + 2 * hidden,
-                  .distances = biased ? attention->distances + pair_offset : NULL,
-                  .bias = biased ? attention->bias + index : NULL,
-                  .heads = attention->heads};
+    head h = {.nodes = nodes,
+              .width = width,
+              .hidden = hidden,
+              .across = padded(nodes, COLUMNS),
+              .deep = padded(width, COLUMNS),
+              .scale = 1 / sqrtf((float)width),
+              .qkv = qkv + first * 3 * hidden + index * width,
+              .distances = biased ? attention->distances + pair_offset : NULL,
+              .bias = biased ? attention->bias + index : NULL,
+              .heads = attention->heads};
+    uintptr_t start = ((uintptr_t)scratch + sizeof(float) * COLUMNS - 1) /
+                      (sizeof(float) * COLUMNS) * (sizeof(float) * COLUMNS);
+    lay_out(&h, (float *)start);
+    return h;
 }
 
-/* scores (rows, columns) of queries from `row` on and keys from `column` on */
-static void score(const head *h, int64_t row, int64_t rows, int64_t column, int64_t columns,
-                  float *scores)
+/* ---- Copies of a head's columns ---- */
+
+/* to (rows padded to `all`, deep) = factor x from (rows, width; `stride` apart) */
+ASSAY__SIMD
+static void gather(const head *h, int64_t rows, int64_t all, float factor, const float *from,
+                   int64_t stride, float *restrict to)
 {
-    int64_t stride = 3 * h->hidden;
-    assay__matmul(rows, columns, h->width, h->scale,
-                  (assay__matrix){.data = h->q + row * stride, .stride = stride},
-                  (assay__matrix){h->k + column * stride, stride, .transposed = true}, 0, scores,
-                  columns);
-    if (h->bias == NULL) {
-        return;
-    }
     for (int64_t i = 0; i < rows; i++) {
-        const uint8_t *distance = h->distances + (row + i) * h->nodes + column;
-        for (int64_t j = 0; j < columns; j++) {
-            scores[i * columns + j] += h->bias[distance[j] * h->heads];
+        for (int64_t j = 0; j < h->width; j++) {
+            to[i * h->deep + j] = factor * from[i * stride + j];
+        }
+        for (int64_t j = h->width; j < h->deep; j++) {
+            to[i * h->deep + j] = 0;
+        }
+    }
+    memset(to + rows * h->deep, 0, (size_t)((all - rows) * h->deep) * sizeof *to);
+}
+
+/* to (rows, width; `stride` apart) = factor x from (rows, deep) */
+ASSAY__SIMD
+static void put_back(const head *h, int64_t rows, float factor, const float *restrict from,
+                     float *to, int64_t stride)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        for (int64_t j = 0; j < h->width; j++) {
+            to[i * stride + j] = factor * from[i * h->deep + j];
         }
     }
 }
+
+/* to (width, across) = from (nodes, width; 3 hidden apart) transposed; whole vectors are written,
+ * so that lines are touched once. */
+ASSAY__SIMD
+static void gather_across(const head *h, const float *from, float *restrict to)
+{
+    const int64_t stride = 3 * h->hidden;
+    for (int64_t start = 0; start < h->across; start += COLUMNS) {
+        int64_t rows = least(COLUMNS, h->nodes - start);
+        for (int64_t j = 0; j < h->width; j++) {
+            float *restrict line = to + j * (h->across + APART) + start;
+            for (int64_t i = 0; i < rows; i++) {
+                line[i] = from[(start + i) * stride + j];
+            }
+            for (int64_t i = rows; i < COLUMNS; i++) {
+                line[i] = 0;
+            }
+        }
+    }
+}
+
+/* A block of scores: queries from `row`, keys from `column`. */
+typedef struct block {
+    int64_t row, rows, column, columns;
+    int64_t tall, wide; /* rows and columns, padded */
+    int64_t stride;     /* of its rows */
+} block;
+
+static block block_of(const head *h, int64_t row, int64_t column)
+{
+    block b = {.row = row,
+               .rows = least(QUERIES, h->nodes - row),
+               .column = column,
+               .columns = least(KEYS, h->nodes - column)};
+    b.tall = padded(b.rows, ROWS);
+    b.wide = padded(b.columns, COLUMNS);
+    b.stride = b.wide + APART;
+    return b;
+}
+
+static void take_queries(const head *h, const block *b)
+{
+    gather(h, b->rows, b->tall, h->scale, h->qkv + b->row * 3 * h->hidden, 3 * h->hidden,
+           h->queries);
+}
+
+/* scores (tall, wide); 0 in the padding */
+static void score(const head *h, const block *b)
+{
+    assay__strip_product(b->tall, b->wide, h->width, (assay__strip){h->queries, h->deep, 1},
+                         h->keys_across + b->column, h->across + APART, false, h->scores,
+                         b->stride);
+    if (h->bias == NULL) {
+        return;
+    }
+    for (int64_t i = 0; i < b->rows; i++) {
+        const uint8_t *distance = h->distances + (b->row + i) * h->nodes + b->column;
+        for (int64_t j = 0; j < b->columns; j++) {
+            h->scores[i * b->stride + j] += h->bias[distance[j] * h->heads];
+        }
+    }
+}
+
+/* ---- Forward ---- */
 
 /* One row of scores becomes exp(score - maximum); what was summed so far, and the part of the
  * output it stands for, are scaled to the new maximum. */
@@ -113,44 +256,34 @@ static void weigh(int64_t columns, float *restrict scores, float *maximum, float
     *sum = total;
 }
 
-ASSAY__SIMD
-static void finish(int64_t rows, const float *maximum, const float *sum, int64_t width,
-                   int64_t stride, float *output, float *log_sum)
-{
-    for (int64_t i = 0; i < rows; i++) {
-        float inverse = 1 / sum[i];
-        for (int64_t j = 0; j < width; j++) {
-            output[i * stride + j] *= inverse;
-        }
-        log_sum[i] = maximum[i] + logf(sum[i]);
-    }
-}
-
 /* output (nodes, hidden) at this head's columns; log_sum (nodes) */
-static void forward_head(const head *h, float *scratch, float *output, float *log_sum)
+static void forward_head(const head *h, float *output, float *log_sum)
 {
-    float *maximum = scratch, *sum = scratch + QUERIES, *scores = scratch + 2 * QUERIES;
-    int64_t stride = 3 * h->hidden;
+    gather_across(h, h->qkv + h->hidden, h->keys_across);
+    gather(h, h->nodes, h->across, 1, h->qkv + 2 * h->hidden, 3 * h->hidden, h->values);
     for (int64_t row = 0; row < h->nodes; row += QUERIES) {
-        int64_t rows = least(QUERIES, h->nodes - row);
-        float *out = output + row * h->hidden;
-        for (int64_t i = 0; i < rows; i++) {
-            maximum[i] = -INFINITY;
-            sum[i] = 0;
+        block b = block_of(h, row, 0);
+        take_queries(h, &b);
+        for (int64_t i = 0; i < b.rows; i++) {
+            h->maximum[i] = -INFINITY;
+            h->sum[i] = 0;
         }
         for (int64_t column = 0; column < h->nodes; column += KEYS) {
-            int64_t columns = least(KEYS, h->nodes - column);
-            score(h, row, rows, column, columns, scores);
-            for (int64_t i = 0; i < rows; i++) {
-                weigh(columns, scores + i * columns, &maximum[i], &sum[i], h->width,
-                      out + i * h->hidden);
+            b = block_of(h, row, column);
+            score(h, &b);
+            for (int64_t i = 0; i < b.rows; i++) {
+                weigh(b.columns, h->scores + i * b.stride, &h->maximum[i], &h->sum[i], h->width,
+                      h->mixed + i * h->deep);
             }
-            assay__matmul(rows, h->width, columns, 1,
-                          (assay__matrix){.data = scores, .stride = columns},
-                          (assay__matrix){.data = h->v + column * stride, .stride = stride},
-                          column == 0 ? 0 : 1, out, h->hidden);
+            assay__strip_product(b.tall, h->deep, b.columns, (assay__strip){h->scores, b.stride, 1},
+                                 h->values + column * h->deep, h->deep, column > 0, h->mixed,
+                                 h->deep);
         }
-        finish(rows, maximum, sum, h->width, h->hidden, out, log_sum + row);
+        for (int64_t i = 0; i < b.rows; i++) {
+            put_back(h, 1, 1 / h->sum[i], h->mixed + i * h->deep, output + (row + i) * h->hidden,
+                     h->hidden);
+            log_sum[row + i] = h->maximum[i] + logf(h->sum[i]);
+        }
     }
 }
 
@@ -166,8 +299,8 @@ void assay__attention_forward(const assay__attention *attention, const float *qk
     for (int64_t g = 0; g < graph->graphs; g++) {
         int64_t first = graph->graph_offsets[g];
         for (int64_t a = 0; a < attention->heads; a++) {
-            head h = head_of(attention, g, a, pairs, qkv);
-            forward_head(&h, scratch, output + first * h.hidden + a * h.width,
+            head h = head_of(attention, g, a, pairs, qkv, scratch);
+            forward_head(&h, output + first * h.hidden + a * h.width,
                          log_sum + a * graph->nodes + first);
         }
         int64_t nodes = graph->graph_offsets[g + 1] - first;
@@ -180,7 +313,7 @@ void assay__attention_forward(const assay__attention *attention, const float *qk
 typedef struct head_gradient {
     const float *output, *doutput; /* (nodes, width), row stride hidden */
     const float *log_sum;          /* (nodes) */
-    float *dq, *dk, *dv;           /* (nodes, width), row stride 3 hidden */
+    float *dqkv;                   /* as qkv */
     float *dbias;                  /* as the bias; NULL: none */
 } head_gradient;
 
@@ -203,56 +336,61 @@ static void weigh_backward(int64_t columns, float log_sum, int64_t width,
     }
 }
 
-static void add_bias_gradient(const head *h, int64_t row, int64_t rows, int64_t column,
-                              int64_t columns, const float *gradients, float *dbias)
+static void add_bias_gradient(const head *h, const block *b, float *dbias)
 {
-    for (int64_t i = 0; i < rows; i++) {
-        const uint8_t *distance = h->distances + (row + i) * h->nodes + column;
-        for (int64_t j = 0; j < columns; j++) {
-            dbias[distance[j] * h->heads] += gradients[i * columns + j];
+    for (int64_t i = 0; i < b->rows; i++) {
+        const uint8_t *distance = h->distances + (b->row + i) * h->nodes + b->column;
+        for (int64_t j = 0; j < b->columns; j++) {
+            dbias[distance[j] * h->heads] += h->gradients[i * b->stride + j];
         }
     }
 }
 
-static void backward_block(const head *h, const head_gradient *d, int64_t row, int64_t rows,
-                           int64_t column, int64_t columns, float *weights, float *gradients)
+/* The gradients of a block: of its queries into h->mixed, of keys and values added. */
+static void backward_block(const head *h, const head_gradient *d, const block *b)
 {
-    int64_t stride = 3 * h->hidden;
-    assay__matrix scores = {.data = weights, .stride = columns};
-    assay__matrix dscores = {.data = gradients, .stride = columns};
-    assay__matrix q = {.data = h->q + row * stride, .stride = stride};
-    assay__matrix k = {.data = h->k + column * stride, .stride = stride};
-    assay__matrix v = {.data = h->v + column * stride, .stride = stride, .transposed = true};
-    assay__matrix doutput = {.data = d->doutput + row * h->hidden, .stride = h->hidden};
-
-    score(h, row, rows, column, columns, weights);
-    assay__matmul(rows, columns, h->width, 1, doutput, v, 0, gradients, columns);
-    for (int64_t i = 0; i < rows; i++) {
-        weigh_backward(columns, d->log_sum[row + i], h->width, d->output + (row + i) * h->hidden,
-                       doutput.data + i * h->hidden, weights + i * columns,
-                       gradients + i * columns);
+    const int64_t deep = h->deep, keys = b->column * deep;
+    const assay__strip weights_across = {h->scores, 1, b->stride};
+    const assay__strip gradients_across = {h->gradients, 1, b->stride};
+    score(h, b);
+    assay__strip_product(b->tall, b->wide, h->width, (assay__strip){h->doutput, deep, 1},
+                         h->values_across + b->column, h->across + APART, false, h->gradients,
+                         b->stride);
+    for (int64_t i = 0; i < b->rows; i++) {
+        const int64_t at = (b->row + i) * h->hidden;
+        weigh_backward(b->columns, d->log_sum[b->row + i], h->width, d->output + at,
+                       d->doutput + at, h->scores + i * b->stride, h->gradients + i * b->stride);
     }
     if (d->dbias != NULL) {
-        add_bias_gradient(h, row, rows, column, columns, gradients, d->dbias);
+        add_bias_gradient(h, b, d->dbias);
     }
-    assay__matmul(rows, h->width, columns, h->scale, dscores, k, column == 0 ? 0 : 1,
-                  d->dq + row * stride, stride);
-    scores.transposed = dscores.transposed = true;
-    assay__matmul(columns, h->width, rows, 1, scores, doutput, row == 0 ? 0 : 1,
-                  d->dv + column * stride, stride);
-    assay__matmul(columns, h->width, rows, h->scale, dscores, q, row == 0 ? 0 : 1,
-                  d->dk + column * stride, stride);
+    assay__strip_product(b->tall, deep, b->columns, (assay__strip){h->gradients, b->stride, 1},
+                         h->keys + keys, deep, b->column > 0, h->mixed, deep);
+    assay__strip_product(b->wide, deep, b->rows, weights_across, h->doutput, deep, b->row > 0,
+                         h->dvalues + keys, deep);
+    assay__strip_product(b->wide, deep, b->rows, gradients_across, h->queries, deep, b->row > 0,
+                         h->dkeys + keys, deep);
 }
 
-static void backward_head(const head *h, const head_gradient *d, float *scratch)
+static void backward_head(const head *h, const head_gradient *d)
 {
-    float *weights = scratch, *gradients = scratch + QUERIES * least(KEYS, h->nodes);
+    const int64_t stride = 3 * h->hidden;
+    const float *k = h->qkv + h->hidden, *v = k + h->hidden;
+    gather_across(h, k, h->keys_across);
+    gather_across(h, v, h->values_across);
+    gather(h, h->nodes, h->across, 1, k, stride, h->keys);
     for (int64_t row = 0; row < h->nodes; row += QUERIES) {
+        block b = block_of(h, row, 0);
+        take_queries(h, &b);
+        gather(h, b.rows, b.tall, 1, d->doutput + row * h->hidden, h->hidden, h->doutput);
         for (int64_t column = 0; column < h->nodes; column += KEYS) {
-            backward_block(h, d, row, least(QUERIES, h->nodes - row), column,
-                           least(KEYS, h->nodes - column), weights, gradients);
+            b = block_of(h, row, column);
+            backward_block(h, d, &b);
         }
+        put_back(h, b.rows, h->scale, h->mixed, d->dqkv + row * stride, stride);
     }
+    put_back(h, h->nodes, 1, h->dkeys, d->dqkv + h->hidden, stride);
+    put_back(h, h->nodes, 1, h->dvalues, d->dqkv + 2 * h->hidden, stride);
 }
 
 void assay__attention_backward(const assay__attention *attention, const float *qkv,
@@ -269,17 +407,14 @@ void assay__attention_backward(const assay__attention *attention, const float *q
     for (int64_t g = 0; g < graph->graphs; g++) {
         int64_t first = graph->graph_offsets[g];
         for (int64_t a = 0; a < attention->heads; a++) {
-            head h = head_of(attention, g, a, pairs, qkv);
+            head h = head_of(attention, g, a, pairs, qkv, scratch);
             int64_t start = first * h.hidden + a * h.width;
-            float *dq = dqkv + first * 3 * h.hidden + a * h.width;
             head_gradient d = {.output = output + start,
                                .doutput = doutput + start,
                                .log_sum = log_sum + a * graph->nodes + first,
-                               .dq = dq,
-                               .dk = dq + h.hidden,
-                               .dv = dq + 2 * h.hidden,
+                               .dqkv = dqkv + first * 3 * h.hidden + a * h.width,
                                .dbias = h.bias == NULL ? NULL : dbias + a};
-            backward_head(&h, &d, scratch);
+            backward_head(&h, &d);
         }
         int64_t nodes = graph->graph_offsets[g + 1] - first;
         pairs += nodes * nodes;

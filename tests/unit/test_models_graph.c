@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "graph/attention.h"
 #include "graph/encoding.h"
+#include "graph/strip.h"
 #include "graph/transformer.h"
 
 /* ---- Graphs ---- */
@@ -146,6 +147,33 @@ static float *normal_floats(size_t count, uint64_t seed)
         values[i] = (float)assay__random_normal(&random);
     }
     return values;
+}
+
+/* The kernel for wide vectors against the library's product, with tiles of every width, both
+ * layouts of the left operand, and values around the result that must stay. */
+static void test_strip_product(void **unused)
+{
+    (void)unused;
+    enum { M = 24, MOST_N = 112, K = 37, STRIDE = 120 };
+    float *a = normal_floats((size_t)M * K, 1), *b = normal_floats((size_t)K * STRIDE, 2);
+    for (int64_t n = 16; n <= MOST_N; n += 16) {
+        for (int variant = 0; variant < 4; variant++) {
+            assay__strip left =
+                variant % 2 == 0 ? (assay__strip){a, K, 1} : (assay__strip){a, 1, M};
+            bool add = variant >= 2;
+            float *ours = normal_floats((size_t)M * STRIDE, 3);
+            float *theirs = normal_floats((size_t)M * STRIDE, 3);
+            assay__strip_product(M, n, K, left, b, STRIDE, add, ours, STRIDE);
+            assay__strip_product_reference(M, n, K, left, b, STRIDE, add, theirs, STRIDE);
+            for (int64_t i = 0; i < M * STRIDE; i++) {
+                assert_true(fabsf(ours[i] - theirs[i]) < (i % STRIDE < n ? 1e-4F : 1e-30F));
+            }
+            free(ours);
+            free(theirs);
+        }
+    }
+    free(a);
+    free(b);
 }
 
 static void check_attention(const attention_case *c)
@@ -446,15 +474,11 @@ static void test_order_of_calls(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_adjacency),
-        cmocka_unit_test(test_bad_graphs),
-        cmocka_unit_test(test_distances),
-        cmocka_unit_test(test_attention),
-        cmocka_unit_test(test_attention_is_stable),
-        cmocka_unit_test(test_gradients),
-        cmocka_unit_test(test_dropout),
-        cmocka_unit_test(test_reference_size),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_adjacency),      cmocka_unit_test(test_bad_graphs),
+        cmocka_unit_test(test_distances),      cmocka_unit_test(test_strip_product),
+        cmocka_unit_test(test_attention),      cmocka_unit_test(test_attention_is_stable),
+        cmocka_unit_test(test_gradients),      cmocka_unit_test(test_dropout),
+        cmocka_unit_test(test_reference_size), cmocka_unit_test(test_memory),
         cmocka_unit_test(test_order_of_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
