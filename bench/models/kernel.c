@@ -91,12 +91,13 @@ static void compare_arrays(peer_server *server)
 {
     static arrays a;
     size_t count = (size_t)ROWS * COLUMNS;
-    a.x = malloc(count * sizeof(float));
-    a.y = malloc(count * sizeof(float));
-    a.dy = malloc(count * sizeof(float));
-    a.weight = malloc(WIDTH * 512 * sizeof(float));
     a.memory = assay__memory_new();
-    must(a.x && a.y && a.dy && a.weight && a.memory, "out of memory");
+    must(a.memory != NULL, "out of memory");
+    a.x = assay__memory_floats(a.memory, ASSAY__WORKSPACE, count);
+    a.y = assay__memory_floats(a.memory, ASSAY__WORKSPACE, count);
+    a.dy = assay__memory_floats(a.memory, ASSAY__WORKSPACE, count);
+    a.weight = assay__memory_floats(a.memory, ASSAY__WORKSPACE, WIDTH * 512);
+    must(a.x && a.y && a.dy && a.weight, "out of memory");
     assay__random random;
     assay__random_init(&random, 1);
     for (size_t i = 0; i < count; i++) {
@@ -129,10 +130,6 @@ static void compare_arrays(peer_server *server)
     compare_with_bare_product(server, &a);
     assay__parameters_release(&a.parameters);
     assay__memory_free(a.memory);
-    free(a.x);
-    free(a.y);
-    free(a.dy);
-    free(a.weight);
 }
 
 enum { POINTS = 256, BATCH = 16 };
