@@ -91,6 +91,29 @@ assay_status assay__trajectories_end(assay__trajectories *self)
     return ASSAY_OK;
 }
 
+assay_status assay__trajectories_travel_times(const assay__trajectories *trajectories,
+                                              const assay__road_network *network, double *seconds)
+{
+    int64_t *seen = calloc((size_t)network->roads, sizeof *seen);
+    if (seen == NULL) {
+        return ASSAY_E_MEMORY;
+    }
+    memset(seconds, 0, (size_t)network->roads * sizeof *seconds);
+    for (int64_t i = 0; i < trajectories->count; i++) {
+        for (int64_t at = trajectories->first[i]; at + 1 < trajectories->first[i + 1]; at++) {
+            int32_t road = trajectories->roads[at];
+            seconds[road] += (double)(trajectories->seconds[at + 1] - trajectories->seconds[at]);
+            seen[road]++;
+        }
+    }
+    for (int64_t road = 0; road < network->roads; road++) {
+        seconds[road] = seen[road] > 0 ? seconds[road] / (double)seen[road]
+                                       : network->length_m[road] / network->speed_mps[road];
+    }
+    free(seen);
+    return ASSAY_OK;
+}
+
 /* ---- Times ---- */
 
 static int64_t days_since_1970(int64_t year, int64_t month, int64_t day)

@@ -46,6 +46,11 @@ ASSAY_MUST_USE assay_status assay__trajectories_save(const assay__trajectories *
                                                      const assay__road_network *network,
                                                      const char *path, assay_error *error);
 
+/* Seconds spent on each road: the mean of what was observed, and where nothing was (the last road
+ * of a trajectory tells nothing), the road's length at its speed. seconds (roads). */
+ASSAY_MUST_USE assay_status assay__trajectories_travel_times(
+    const assay__trajectories *trajectories, const assay__road_network *network, double *seconds);
+
 /* "2019-11-25T00:00:52Z" (a blank for the T, no Z, and fractions of a second allowed and dropped)
  * at `text`; where it ends, NULL if there is none. Years 1970 to 9999. */
 const char *assay__time_parse(const char *text, int64_t *seconds);

@@ -1,0 +1,76 @@
+/* How like the real ones generated trajectories are. Numbers only; studies decide what to compare.
+ *
+ * A trajectory is seen as the middles of its roads, distances as great circles (road/geometry.h).
+ */
+#ifndef ASSAY_MODELS_ROAD_EVALUATE_H
+#define ASSAY_MODELS_ROAD_EVALUATE_H
+
+#include "road/network.h"
+#include "road/trajectory.h"
+
+/* ---- One trajectory ---- */
+
+/* Sum of the distances between neighbouring middles. 0 of a single road. */
+double assay__trajectory_distance_km(const assay__road_network *network,
+                                     const assay__trajectories *trajectories, int64_t index);
+/* From entering the first road to entering the last. */
+double assay__trajectory_duration_minutes(const assay__trajectories *trajectories, int64_t index);
+/* Radius of gyration: root of the mean squared distance of the middles from their mean place
+ * (Gonzalez, Hidalgo and Barabasi 2008, "Understanding individual human mobility patterns"). */
+double assay__trajectory_radius_km(const assay__road_network *network,
+                                   const assay__trajectories *trajectories, int64_t index);
+
+/* ---- Two distributions ---- */
+
+enum { ASSAY__DIVERGENCE_BINS = 100 };
+
+/* Jensen-Shannon divergence of two histograms, natural logarithm: 0 (equal) to log 2 (apart). The
+ * square of SciPy's jensenshannon. Counts need not add up to 1, but to more than 0. */
+double assay__jensen_shannon(int64_t bins, const double *p, const double *q);
+
+/* The same of two samples: 99 equal bins from 0 to the largest of `real`, closed below and open
+ * above, and one for that value and what is beyond. This is the binning of HOSER's evaluation.
+ * Values below 0 fall out. ASSAY_E_DATA if a sample is empty or nothing of it is counted. */
+ASSAY_MUST_USE assay_status assay__sample_divergence(int64_t real_count, const double *real,
+                                                     int64_t generated_count,
+                                                     const double *generated, double *divergence);
+
+/* ---- Two lines ---- */
+
+typedef enum assay__line_metric {
+    ASSAY__GREAT_CIRCLE_KM,
+    ASSAY__EUCLID /* of the coordinates as they are */
+} assay__line_metric;
+
+/* Hausdorff distance: the largest distance from a point of either to the nearest of the other.
+ * Counts are at least 1. */
+ASSAY_MUST_USE assay_status assay__hausdorff(assay__line_metric metric, int64_t count_a,
+                                             const assay__place *a, int64_t count_b,
+                                             const assay__place *b, double *distance);
+/* Dynamic time warping, exact: the least sum of distances over all ways to walk both from first to
+ * last, in steps of one point of either or both. Takes time count_a x count_b. */
+ASSAY_MUST_USE assay_status assay__warping(assay__line_metric metric, int64_t count_a,
+                                           const assay__place *a, int64_t count_b,
+                                           const assay__place *b, double *distance);
+
+/* ---- All together ---- */
+
+typedef struct assay__road_evaluation {
+    double distance_jsd, duration_jsd, radius_jsd;
+    double distance_real_mean_km, distance_generated_mean_km;
+    double duration_real_mean_minutes, duration_generated_mean_minutes;
+    double radius_real_mean_km, radius_generated_mean_km;
+    double hausdorff_km, warping_km; /* means over the pairs; NaN without any */
+    int64_t pairs;
+} assay__road_evaluation;
+
+/* `matching` (generated->count): with which real trajectory each generated one is paired, -1 with
+ * none; NULL: with that of the same index, as far as there is one. ASSAY_E_DATA if there is no
+ * trajectory. */
+ASSAY_MUST_USE assay_status assay__road_evaluate(const assay__road_network *network,
+                                                 const assay__trajectories *real,
+                                                 const assay__trajectories *generated,
+                                                 const int64_t *matching, assay_error *error,
+                                                 assay__road_evaluation *evaluation);
+
+#endif
