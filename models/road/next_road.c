@@ -12,6 +12,7 @@
 #include "kernel/linear.h"
 #include "kernel/matmul.h"
 #include "kernel/simd.h"
+#include "kernel/threads.h"
 #include "road/gru.h"
 
 assay__next_road_shape assay__next_road_shape_of(assay__next_road_size size, int64_t roads)
@@ -75,6 +76,7 @@ assay_status assay__next_road_new(const assay__next_road_shape *shape, uint64_t 
         free(self);
         return assay__fail(error, ASSAY_E_MEMORY, "no memory for a next-road model");
     }
+    assay__models_start();
     self->shape = *shape;
     assay__parameters_init(&self->parameters);
     declare(self);

@@ -31,6 +31,7 @@ static int64_t gather(assay__road_searcher *self, int32_t destination)
         for (int64_t k = network->first[from]; k < network->first[from + 1]; k++) {
             int32_t to = network->next[k];
             self->choice[count] = to;
+            assay__road_searcher_expect_choice(self, to);
             open += self->expanded[to] != self->search;
             assay__road_moving_features(network, from, to, destination,
                                         self->features + count * ASSAY__ROAD_MOVING_FEATURES);
@@ -105,6 +106,7 @@ static void keep_best(assay__road_searcher *self, int64_t option_count, int64_t 
     for (int64_t i = 0; i < kept; i++) {
         self->nodes[self->node_count] = (assay__route_node){self->beam[i].road, self->beam[i].node};
         self->beam[i].node = (int32_t)self->node_count++;
+        assay__road_searcher_expect_route(self, self->beam[i].road);
     }
     self->beam_count = kept;
 }

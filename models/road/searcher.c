@@ -13,7 +13,11 @@
 #include "kernel/simd.h"
 #include "road/gru.h"
 
-enum { ROWS = 4, COLUMNS = 32 }; /* of a tile of the product that stays in registers */
+enum {
+    ROWS = 4, /* of a tile of the product that stays in registers */
+    COLUMNS = 32,
+    LINE_FLOATS = 16 /* of a cache line */
+};
 
 /* ---- Set-up ---- */
 
@@ -175,7 +179,32 @@ void assay__road_searcher_set_hook(assay__road_searcher *searcher,
 
 /* ---- The forward pass ---- */
 
-/* y (rows, wide) = x (rows, k) w (k, wide) + bias (wide): a tile of y at a time, in registers.
+/* One tile of the product below: `deep` rows and `broad` columns, constants in the case that
+ * counts. */
+ASSAY__ELEMENT void tile(int64_t deep, int64_t broad, int64_t wide, int64_t k, const float *x,
+                         const float *w, const float *bias, float *y)
+{
+    float sum[ROWS][COLUMNS];
+    for (int64_t r = 0; r < deep; r++) {
+        for (int64_t j = 0; j < broad; j++) {
+            sum[r][j] = bias[j];
+        }
+    }
+    for (int64_t i = 0; i < k; i++) {
+        for (int64_t r = 0; r < deep; r++) {
+            for (int64_t j = 0; j < broad; j++) {
+                sum[r][j] += x[r * k + i] * w[i * wide + j];
+            }
+        }
+    }
+    for (int64_t r = 0; r < deep; r++) {
+        for (int64_t j = 0; j < broad; j++) {
+            y[r * wide + j] = sum[r][j];
+        }
+    }
+}
+
+/* y (rows, wide) = x (rows, k) w (k, wide) + bias (wide), a tile of y at a time in registers.
  * OpenBLAS spends more on packing so few rows than on the product. */
 ASSAY__SIMD static void few_rows(int64_t rows, int64_t wide, int64_t k, const float *x,
                                  const float *w, const float *bias, float *y)
@@ -184,29 +213,14 @@ ASSAY__SIMD static void few_rows(int64_t rows, int64_t wide, int64_t k, const fl
         int64_t deep = rows - row < ROWS ? rows - row : ROWS;
         for (int64_t column = 0; column < wide; column += COLUMNS) {
             int64_t broad = wide - column < COLUMNS ? wide - column : COLUMNS;
-            float sum[ROWS][COLUMNS];
-            for (int64_t r = 0; r < deep; r++) {
-                memcpy(sum[r], bias + column, (size_t)broad * sizeof *bias);
-            }
+            const float *x_tile = x + row * k;
+            float *y_tile = y + row * wide + column;
             if (deep == ROWS && broad == COLUMNS) {
-                for (int64_t i = 0; i < k; i++) {
-                    for (int64_t r = 0; r < ROWS; r++) {
-                        for (int64_t j = 0; j < COLUMNS; j++) {
-                            sum[r][j] += x[(row + r) * k + i] * w[i * wide + column + j];
-                        }
-                    }
-                }
+                tile(ROWS, COLUMNS, wide, k, x_tile, w + column, bias + column, y_tile);
+            } else if (deep == 1 && broad == COLUMNS) {
+                tile(1, COLUMNS, wide, k, x_tile, w + column, bias + column, y_tile);
             } else {
-                for (int64_t r = 0; r < deep; r++) {
-                    for (int64_t i = 0; i < k; i++) {
-                        for (int64_t j = 0; j < broad; j++) {
-                            sum[r][j] += x[(row + r) * k + i] * w[i * wide + column + j];
-                        }
-                    }
-                }
-            }
-            for (int64_t r = 0; r < deep; r++) {
-                memcpy(y + (row + r) * wide + column, sum[r], (size_t)broad * sizeof *y);
+                tile(deep, broad, wide, k, x_tile, w + column, bias + column, y_tile);
             }
         }
     }
@@ -269,4 +283,24 @@ void assay__road_searcher_aim(assay__road_searcher *self, int32_t destination)
     assay__matvec(s->scorer, s->embedding, weight(self, at->score) + s->hidden + s->embedding,
                   score_columns(s), weight(self, at->destination) + destination * s->embedding, 0,
                   self->goal_score);
+}
+
+/* Rows of tables far larger than the cache, asked for before they are needed. */
+static void fetch(const float *row, int64_t count)
+{
+    for (int64_t i = 0; i < count; i += LINE_FLOATS) {
+        __builtin_prefetch(row + i);
+    }
+}
+
+void assay__road_searcher_expect_route(const assay__road_searcher *self, int32_t road)
+{
+    int64_t gates = 3 * self->model->shape.hidden;
+    fetch(self->road_input + road * gates, gates);
+}
+
+void assay__road_searcher_expect_choice(const assay__road_searcher *self, int32_t road)
+{
+    int64_t scorer = self->model->shape.scorer;
+    fetch(self->road_score + road * scorer, scorer);
 }

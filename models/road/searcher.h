@@ -65,4 +65,9 @@ void assay__road_searcher_forward(assay__road_searcher *searcher);
 /* The destination's part in the scores: goal_score. */
 void assay__road_searcher_aim(assay__road_searcher *searcher, int32_t destination);
 
+/* This road's rows will be read in the next forward pass: as the last of a route, as a candidate.
+ */
+void assay__road_searcher_expect_route(const assay__road_searcher *searcher, int32_t road);
+void assay__road_searcher_expect_choice(const assay__road_searcher *searcher, int32_t road);
+
 #endif
