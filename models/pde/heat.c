@@ -28,7 +28,7 @@ struct assay__heat {
     double *conductivity;           /* (points + 1): of the faces */
     double *explicit_part;          /* (points + 1): (1 - theta) dt k / dx^2 */
     double *lower, *inverse;        /* (points): L below its diagonal, 1 / D */
-    double *slope;                  /* (points + 1): by the conductivities */
+    double *slope;                  /* (points + 1, batch): by the conductivities */
     double *trajectory;             /* (steps + 1, points, batch) */
     double *output;                 /* (batch, snapshots, points) */
     double *adjoint, *adjoint_next; /* (points, batch) */
@@ -83,7 +83,6 @@ assay_status assay__heat_new(const assay__heat_shape *shape, assay_error *error,
     made->memory = assay__memory_new();
     if (made->memory == NULL || take(made->memory, shape->points + 1, &made->conductivity) ||
         take(made->memory, shape->points + 1, &made->explicit_part) ||
-        take(made->memory, shape->points + 1, &made->slope) ||
         take(made->memory, shape->points, &made->lower) ||
         take(made->memory, shape->points, &made->inverse)) {
         assay__heat_free(made);
@@ -120,6 +119,8 @@ static assay_status fit_batch(assay__heat *heat, int64_t batch, assay_error *err
                              &heat->trajectory) ||
         assay__memory_resize(heat->memory, ASSAY__ACTIVATIONS, snapshots * plane, sizeof(double),
                              &heat->output) ||
+        assay__memory_resize(heat->memory, ASSAY__WORKSPACE, plane + (size_t)batch, sizeof(double),
+                             &heat->slope) ||
         assay__memory_resize(heat->memory, ASSAY__WORKSPACE, plane, sizeof(double),
                              &heat->adjoint) ||
         assay__memory_resize(heat->memory, ASSAY__WORKSPACE, plane, sizeof(double),
@@ -170,24 +171,27 @@ static void factor(assay__heat *heat, const double *log_conductivity)
     }
 }
 
-/* to = M^-1 from (points, batch); may be the same. */
+/* u = M^-1 u (points, batch) */
 ASSAY__SIMD static void solve(int64_t points, int64_t batch, const double *lower,
-                              const double *inverse, const double *from, double *to)
+                              const double *inverse, double *u)
 {
-    memmove(to, from, (size_t)batch * sizeof *to);
     for (int64_t i = 1; i < points; i++) {
         double factor_of = lower[i - 1];
+        double *row = u + i * batch;
+        ASSAY__LANES
         for (int64_t b = 0; b < batch; b++) {
-            to[i * batch + b] = from[i * batch + b] - factor_of * to[(i - 1) * batch + b];
+            row[b] -= factor_of * row[b - batch];
         }
     }
     for (int64_t b = 0; b < batch; b++) {
-        to[(points - 1) * batch + b] *= inverse[points - 1];
+        u[(points - 1) * batch + b] *= inverse[points - 1];
     }
     for (int64_t i = points - 2; i >= 0; i--) {
         double scale = inverse[i], factor_of = lower[i];
+        double *row = u + i * batch;
+        ASSAY__LANES
         for (int64_t b = 0; b < batch; b++) {
-            to[i * batch + b] = to[i * batch + b] * scale - factor_of * to[(i + 1) * batch + b];
+            row[b] = row[b] * scale - factor_of * row[b + batch];
         }
     }
 }
@@ -200,6 +204,7 @@ ASSAY__SIMD static void apply(int64_t points, int64_t batch, const double *flux,
         const double *u = from + i * batch;
         double left = flux[i], right = flux[i + 1];
         if (i > 0 && i < points - 1) {
+            ASSAY__LANES
             for (int64_t b = 0; b < batch; b++) {
                 to[i * batch + b] =
                     u[b] + (right * (u[b + batch] - u[b]) - left * (u[b] - u[b - batch]));
@@ -242,7 +247,7 @@ assay_status assay__heat_forward(assay__heat *heat, const double *log_conductivi
         const double *before = heat->trajectory + (step - 1) * points * batch;
         double *now = heat->trajectory + step * points * batch;
         apply(points, batch, heat->explicit_part, before, now);
-        solve(points, batch, heat->lower, heat->inverse, now, now);
+        solve(points, batch, heat->lower, heat->inverse, now);
         if (step % heat->shape.steps == 0) {
             int64_t snapshot = step / heat->shape.steps - 1;
             turn(points, batch, now, batch, heat->output + snapshot * points, snapshots * points);
@@ -252,30 +257,22 @@ assay_status assay__heat_forward(assay__heat *heat, const double *log_conductivi
     return ASSAY_OK;
 }
 
-/* slope[f] -= the sum over the batch of (difference of q across f) (difference across f of theta
- * now
- * + (1 - theta) before). */
+/* slope (points + 1, batch) -= (difference of q across a face) x (difference across it of theta now
+ * + (1 - theta) before). Of the two faces at the walls one side is 0, and the signs cancel. */
 ASSAY__SIMD static void add_slopes(int64_t points, int64_t batch, double theta, const double *q,
                                    const double *now, const double *before, double *slope)
 {
-    for (int64_t f = 0; f <= points; f++) {
-        int64_t left = (f - 1) * batch, right = f * batch;
-        double sum = 0;
-        if (f > 0 && f < points) {
-            ASSAY__SUM(sum)
-            for (int64_t b = 0; b < batch; b++) {
-                double jump = theta * (now[right + b] - now[left + b]) +
-                              (1 - theta) * (before[right + b] - before[left + b]);
-                sum += (q[right + b] - q[left + b]) * jump;
-            }
-        } else { /* at a wall, where q and u are 0 on the other side; signs cancel */
-            int64_t at = f == 0 ? 0 : left;
-            ASSAY__SUM(sum)
-            for (int64_t b = 0; b < batch; b++) {
-                sum += q[at + b] * (theta * now[at + b] + (1 - theta) * before[at + b]);
-            }
-        }
-        slope[f] -= sum;
+    int64_t inner = points * batch;
+    ASSAY__LANES
+    for (int64_t i = batch; i < inner; i++) {
+        double jump =
+            theta * (now[i] - now[i - batch]) + (1 - theta) * (before[i] - before[i - batch]);
+        slope[i] -= (q[i] - q[i - batch]) * jump;
+    }
+    for (int64_t b = 0; b < batch; b++) {
+        int64_t last = inner - batch + b;
+        slope[b] -= q[b] * (theta * now[b] + (1 - theta) * before[b]);
+        slope[inner + b] -= q[last] * (theta * now[last] + (1 - theta) * before[last]);
     }
 }
 
@@ -290,18 +287,38 @@ static void add_snapshot(assay__heat *heat, int64_t snapshot, const double *dout
     }
 }
 
+/* From the faces' conductivities to the knots of their logarithm. */
+static void collect_slopes(const assay__heat *heat, double *dlog_conductivity)
+{
+    double ratio = heat->dt / (heat->dx * heat->dx);
+    memset(dlog_conductivity, 0, (size_t)heat->shape.knots * sizeof(double));
+    for (int64_t f = 0; f <= heat->shape.points; f++) {
+        double sum = 0;
+        for (int64_t b = 0; b < heat->batch; b++) {
+            sum += heat->slope[f * heat->batch + b];
+        }
+        int64_t knot;
+        double share = knot_share(heat, f, &knot);
+        double slope = sum * ratio * heat->conductivity[f];
+        dlog_conductivity[knot] += (1 - share) * slope;
+        if (share != 0) {
+            dlog_conductivity[knot + 1] += share * slope;
+        }
+    }
+}
+
 void assay__heat_backward(assay__heat *heat, const double *doutput, double *dlog_conductivity,
                           double *dinitial)
 {
     int64_t points = heat->shape.points, batch = heat->batch;
     memset(heat->adjoint, 0, (size_t)(points * batch) * sizeof(double));
-    memset(heat->slope, 0, (size_t)(points + 1) * sizeof(double));
+    memset(heat->slope, 0, (size_t)((points + 1) * batch) * sizeof(double));
     for (int64_t step = heat->steps; step >= 1; step--) {
         if (step % heat->shape.steps == 0) {
             add_snapshot(heat, step / heat->shape.steps - 1, doutput);
         }
         const double *now = heat->trajectory + step * points * batch;
-        solve(points, batch, heat->lower, heat->inverse, heat->adjoint, heat->adjoint);
+        solve(points, batch, heat->lower, heat->inverse, heat->adjoint);
         add_slopes(points, batch, heat->shape.implicitness, heat->adjoint, now,
                    now - points * batch, heat->slope);
         apply(points, batch, heat->explicit_part, heat->adjoint, heat->adjoint_next);
@@ -312,17 +329,7 @@ void assay__heat_backward(assay__heat *heat, const double *doutput, double *dlog
     if (dinitial != NULL) {
         turn(points, batch, heat->adjoint, batch, dinitial, points);
     }
-    memset(dlog_conductivity, 0, (size_t)heat->shape.knots * sizeof(double));
-    double ratio = heat->dt / (heat->dx * heat->dx);
-    for (int64_t f = 0; f <= points; f++) {
-        int64_t knot;
-        double share = knot_share(heat, f, &knot);
-        double slope = heat->slope[f] * ratio * heat->conductivity[f];
-        dlog_conductivity[knot] += (1 - share) * slope;
-        if (share != 0) {
-            dlog_conductivity[knot + 1] += share * slope;
-        }
-    }
+    collect_slopes(heat, dlog_conductivity);
 }
 
 assay_status assay__heat_misfit(void *problem, const double *log_conductivity, double *value,
