@@ -107,8 +107,7 @@ static void print_tensors(const model_job *job)
 
 static void print_inputs(const model_job *job)
 {
-    printf("\narithmetic of one forward pass%s, inputs",
-           job->example ? " on data of the default size" : "");
+    printf("\narithmetic of one forward pass%s, inputs", job->example ? " on made-up data" : "");
     for (size_t i = 0; i < job->class_->input_count; i++) {
         char shape[MODEL_SHAPE_TEXT];
         if (job->inputs[i].data != NULL)

@@ -71,24 +71,30 @@ static bool override_settings(const model_job *job, double *settings)
 
 /* ---- the model ---- */
 
+typedef struct refusal {
+    const model_job *job;
+    size_t count;
+} refusal;
+
 static void print_problem(void *context, const char *problem)
 {
-    size_t *count = context;
-    ++*count;
+    refusal *printed = context;
+    if (printed->count++ == 0)
+        message_error("assay model: weights '%s' do not fit model '%s':",
+                      printed->job->settings->weights, printed->job->class_->name);
     message_error("  %s", problem);
 }
 
-/* Say everything that is wrong with the weights, not only the first thing. */
+/* Say everything that is wrong with the weights, not only the first thing; what is wrong with the
+ * file itself is one thing. */
 static int refuse_weights(const model_job *job, assay_status status, const assay_error *error)
 {
-    size_t count = 0;
-    message_error("assay model: weights '%s' do not fit model '%s':", job->settings->weights,
-                  job->class_->name);
+    refusal printed = {.job = job};
     assay_error again = {0};
     assay_status checked = assay_model_check_weights(job->model, job->settings->weights,
-                                                     print_problem, &count, &again);
-    if (checked == ASSAY_OK || count == 0)
-        message_error("  %s", error->message);
+                                                     print_problem, &printed, &again);
+    if (checked == ASSAY_OK || printed.count == 0)
+        return model_fail(status, error);
     return message_input_exit(status);
 }
 
