@@ -70,4 +70,4 @@ show model train $w --input x.npy --target y.npy --learning-rate 0
 show model train $w --input x.npy --target y.npy --learning-rate 1e30 --steps 20
 show model train $w --input x.npy --target y3.npy --batch 2
 show model train --model mlp --steps 1 --output same --json same
-ls *.out 2>/dev/null
+ls | sed -n "/\.out$/p"
