@@ -89,8 +89,15 @@ static int dispatch(int argc, char **argv)
     return found != NULL ? found->main(found, argc - 1, argv + 1) : unknown_command(word);
 }
 
+/* OpenBLAS, which the models bring along, starts a thread for every further core as soon as it is
+ * loaded, and signals meant for `assay run` would end there. It starts them again when they are
+ * needed. Exported, though in none of its headers; other builds of it may not have it. */
+extern int blas_thread_shutdown_(void) __attribute__((weak));
+
 int main(int argc, char **argv)
 {
+    if (blas_thread_shutdown_ != NULL)
+        (void)blas_thread_shutdown_();
     int code = dispatch(argc, argv);
     if (!message_flush(stdout, "standard output") && code == EX_OK)
         code = EX_IOERR;
