@@ -31,8 +31,7 @@ static assay_status backward_room(assay__lstm *model, int64_t batch, int64_t tim
     } rooms[] = {{(size_t)(batch * model->shape.output), &model->output_slope},
                  {block, &model->hidden_slope},
                  {block, &model->cell_slope},
-                 {between, &model->sequence_slope},
-                 {model->shape.layers > 2 ? between : 0, &model->sequence_slope2}};
+                 {between, &model->sequence_slope}};
     for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
         if (assay__memory_resize(model->memory, ASSAY__WORKSPACE, rooms[i].floats, sizeof(float),
                                  rooms[i].to) != ASSAY_OK) {
@@ -120,15 +119,13 @@ assay_status assay__lstm_gradient(assay__lstm *model, int64_t batch, int64_t tim
                            value_of(model, model->fc_weight), model->hidden_slope,
                            gradient_of(model, model->fc_weight),
                            gradient_of(model, model->fc_bias));
-    float *above = NULL, *below = model->sequence_slope, *spare = model->sequence_slope2;
     for (int64_t l = top; l >= 0; l--) {
-        through_time(model, &model->layers[l], batch, start, time, model->hidden_slope, above);
+        through_time(model, &model->layers[l], batch, start, time, model->hidden_slope,
+                     l == top ? NULL : model->sequence_slope);
         gather(model, &model->layers[l], batch, start, time);
-        if (l > 0) {
-            pass_down(model, l, batch, start, time, below);
-            float *used = above;
-            above = below;
-            below = used != NULL ? used : spare;
+        if (l >
+            0) { /* a layer is done with what came from above before it writes what goes below */
+            pass_down(model, l, batch, start, time, model->sequence_slope);
         }
     }
     return ASSAY_OK;

@@ -34,11 +34,10 @@ struct assay__lstm {
     float *output; /* (batch, steps, output) */
 
     /* Workspace of backward. */
-    float *output_slope;    /* (batch, output) */
-    float *hidden_slope;    /* (batch, hidden) */
-    float *cell_slope;      /* (batch, hidden) */
-    float *sequence_slope;  /* (time, batch, hidden): from the layer above */
-    float *sequence_slope2; /* likewise, for the layer below */
+    float *output_slope;   /* (batch, output) */
+    float *hidden_slope;   /* (batch, hidden) */
+    float *cell_slope;     /* (batch, hidden) */
+    float *sequence_slope; /* (time, batch, hidden): from the layer above, then for the one below */
 
     /* Workspace of evaluation. */
     float *states;     /* (layers, 2, batch, hidden): cell, hidden */

@@ -163,6 +163,7 @@ static void test_gradient(void **state)
     check_gradient(3, 5, 2, 3, 1, 2);
     check_gradient(2, 4, 3, 5, 3, 1);
     check_gradient(1, 1, 2, 4, 2, 3);
+    check_gradient(1, 3, 2, 3, 4, 1);
 }
 
 /* Cut after k steps, the gradient is that of the last k steps alone, run from states given to them:
