@@ -274,7 +274,15 @@ static void test_training_lowers_the_loss(void **state)
 
 /* ---- Allocations, counted where they are made ---- */
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define OWN_ALLOCATOR 1 /* gcc's way to say that a sanitizer's is in place */
+#elif defined(__has_feature)
+#define OWN_ALLOCATOR (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define OWN_ALLOCATOR 0
+#endif
+
+#if OWN_ALLOCATOR || !defined(__GLIBC__)
 static const bool counting = false;
 static size_t allocations;
 #else
