@@ -22,6 +22,7 @@
 #include "field/spline.h"
 #include "kernel/matmul.h"
 #include "kernel/optimizer.h"
+#include "kernel/threads.h"
 
 enum {
     MOST_ROWS = 256,
@@ -191,6 +192,7 @@ assay_status assay__kan_new(const assay__kan_shape *shape, uint64_t seed, assay_
     if (status != ASSAY_OK) {
         return status;
     }
+    assay__models_start();
     assay__kan *made = calloc(1, sizeof *made);
     if (made == NULL) {
         return assay__fail(error, ASSAY_E_MEMORY, "out of memory for a KAN");

@@ -23,6 +23,7 @@
 #include "kernel/matmul.h"
 #include "kernel/optimizer.h"
 #include "kernel/simd.h"
+#include "kernel/threads.h"
 
 enum {
     SMALL_PRODUCT = 1000000, /* multiply-adds, see above */
@@ -169,6 +170,7 @@ assay_status assay__mlp_new(const assay__mlp_shape *shape, uint64_t seed, assay_
     if (status != ASSAY_OK) {
         return status;
     }
+    assay__models_start();
     assay__mlp *made = calloc(1, sizeof *made);
     if (made == NULL) {
         return assay__fail(error, ASSAY_E_MEMORY, "out of memory for a network");
