@@ -224,7 +224,7 @@ int model_setup_inputs(model_job *job, bool example)
         return make_example(job);
     const char *flag =
         find_input(class_, "edges") < class_->input_count ? "--graph DIR" : "--input FILE.npy";
-    message_error("assay model: model '%s' needs %s %s; give it with %s", class_->name,
+    message_error("assay model: model '%s' needs '%s', %s; give it with %s", class_->name,
                   class_->inputs[0].name, class_->inputs[0].help, flag);
     return EX_USAGE;
 }

@@ -8,10 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "assay/model.h"
+#include "file/safetensors.h"
 #include "registry.h"
 
 /* ---- a model that notes what it was given ---- */
@@ -201,6 +203,12 @@ static void test_not_finite(void **state)
     assert_non_null(strstr(error.message, "-infinity at (3, 1)"));
     many[7] = 3e38f;
     many[2 * 4321 + 1] = 0;
+    const int64_t ends[] = {0, 4095, 4096, 2 * rows - 1}; /* of blocks and of the whole */
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        many[ends[i]] = INFINITY;
+        assert_int_equal(assay_model_forward(model, given, 2, &error, &output), ASSAY_E_DATA);
+        many[ends[i]] = 0;
+    }
     double bad[] = {0, 1, INFINITY};
     assay_tensor with_bias[] = {given[0], EDGES, {"bias", ASSAY_F64, 1, {3}, bad}};
     assert_int_equal(assay_model_forward(model, with_bias, 3, &error, &output), ASSAY_E_DATA);
@@ -310,6 +318,73 @@ static void test_registry(void **state)
     assert_int_equal(assay_model_find("/etc/passwd", &error, &found), ASSAY_E_FORMAT);
 }
 
+/* A scratch file; the test's own process id keeps parallel runs apart. */
+static const char *scratch(void)
+{
+    static char path[64];
+    snprintf(path, sizeof path, "/tmp/assay-model-%d.safetensors", (int)getpid());
+    return path;
+}
+
+static void count_problem(void *context, const char *problem)
+{
+    assert_true(strlen(problem) > 0);
+    ++*(size_t *)context;
+}
+
+static void test_weights(void **state)
+{
+    (void)state;
+    assay_error error = {0};
+    assay_model *model = make();
+    size_t count = 0, problems = 0;
+    const assay_model_parameter *list = assay_model_parameters(model, &count);
+    float *w = list[0].value.data;
+    for (int i = 0; i < 6; i++) {
+        w[i] = (float)i;
+    }
+    assert_int_equal(assay_model_save_weights(model, scratch(), &error), ASSAY_OK);
+    memset(w, 0, 6 * sizeof *w);
+    assert_int_equal(assay_model_load_weights(model, scratch(), &error), ASSAY_OK);
+    assert_true(w[0] == 0 && w[3] == 3 && w[5] == 5);
+    double settings[] = {7, 0.25, 0};
+    assert_int_equal(assay_model_infer(&base_class, scratch(), settings, &error), ASSAY_OK);
+    assert_true(settings[0] == 2 && settings[1] == 0.5 && settings[2] == 1); /* as stored */
+
+    /* What cannot be loaded whole is not loaded in part. */
+    float good[] = {9, 9, 9, 9}, bad[] = {9, NAN}, more[40] = {0};
+    assay_tensor tensors[] = {{"w", ASSAY_F32, 2, {2, 2}, good}, {"b", ASSAY_F32, 1, {2}, bad}};
+    assert_int_equal(assay__safetensors_write(scratch(), tensors, 2, NULL, 0, &error), ASSAY_OK);
+    assert_int_equal(assay_model_load_weights(model, scratch(), &error), ASSAY_E_DATA);
+    assert_non_null(strstr(error.message, "tensor 'b' holds NaN at (1)"));
+    assert_true(w[3] == 3);
+
+    /* More problems than a message holds. */
+    static char names[40][80];
+    assay_tensor wrong[40];
+    for (int i = 0; i < 40; i++) {
+        snprintf(names[i], sizeof names[i], "a.tensor.with.a.long.name.%02d", i);
+        wrong[i] = (assay_tensor){names[i], ASSAY_F32, 1, {1}, more};
+    }
+    assert_int_equal(assay__safetensors_write(scratch(), wrong, 40, NULL, 0, &error), ASSAY_OK);
+    assert_int_equal(assay_model_check_weights(model, scratch(), count_problem, &problems, &error),
+                     ASSAY_E_FORMAT);
+    assert_int_equal(problems, 42);
+    assert_non_null(strstr(error.message, "'w' (2, 2) is missing; 'b' (2) is missing; "));
+    assert_non_null(strstr(error.message, " more"));
+
+    /* Settings that were stored for this model, but are not within its limits. */
+    const assay__safetensors_pair pairs[] = {{"assay.model", "probe"}, {"assay.width", "1e9"}};
+    assert_int_equal(assay__safetensors_write(scratch(), tensors, 2, pairs, 2, &error), ASSAY_OK);
+    assert_int_equal(assay_model_infer(&base_class, scratch(), settings, &error), ASSAY_E_FORMAT);
+    const assay__safetensors_pair other[] = {{"assay.model", "lstm"}};
+    assert_int_equal(assay__safetensors_write(scratch(), tensors, 2, other, 1, &error), ASSAY_OK);
+    assert_int_equal(assay_model_infer(&base_class, scratch(), settings, &error), ASSAY_E_FORMAT);
+    assert_non_null(strstr(error.message, "of model 'lstm', not 'probe'"));
+    unlink(scratch());
+    assay_model_free(model);
+}
+
 /* Every built-in model can be made, and what it says about itself holds together. */
 static void test_built_in(void **state)
 {
@@ -345,7 +420,8 @@ int main(void)
         cmocka_unit_test(test_settings),     cmocka_unit_test(test_inputs_in_order),
         cmocka_unit_test(test_inputs_wrong), cmocka_unit_test(test_not_finite),
         cmocka_unit_test(test_unsupported),  cmocka_unit_test(test_classes),
-        cmocka_unit_test(test_registry),     cmocka_unit_test(test_built_in),
+        cmocka_unit_test(test_weights),      cmocka_unit_test(test_registry),
+        cmocka_unit_test(test_built_in),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
