@@ -18,7 +18,7 @@ enum { INPUT, HIDDEN, LAYERS, OUTPUT, GRID, ORDER, SCALER, BATCH };
 
 static const assay_model_option options[] = {
     [INPUT] = {"input-dim", "columns of the input", 2, 1, 65536, true, NULL},
-    [HIDDEN] = {"hidden-dim", "width of the hidden layers", 8, 1, 65536, true, NULL},
+    [HIDDEN] = {"hidden-dim", "width of the hidden layers", 8, 1, 4096, true, NULL},
     [LAYERS] = {"num-layers", "hidden layers; 0: one layer from input to output", 1, 0, 1024, true,
                 NULL},
     [OUTPUT] = {"output-dim", "columns of the output", 1, 1, 65536, true, NULL},

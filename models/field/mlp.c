@@ -2,10 +2,10 @@
  * still in the second-level cache when backward reads it; gradients of the blocks add up. Against
  * one product over all rows this saves the trips to memory and the memory itself.
  *
- * The size of a block also decides how OpenBLAS multiplies: up to 10^6 multiply-adds it skips
- * packing its operands (interface/gemm.c, "small matrix" kernels, since 0.3.16), which at hidden 64
- * is 1.6 times as fast. That path is best with neither operand of forward transposed, so the
- * weights are turned once per call where there are enough rows to pay for it.
+ * The size of a block also decides how OpenBLAS multiplies: with AVX-512, products of up to 10^6
+ * multiply-adds skip the packing of their operands (sgemm_small_kernel_permit_skylakex.c), which at
+ * hidden 64 is 1.6 times as fast. That path is best with neither operand of forward transposed, so
+ * the weights are turned once per call where there are enough rows to pay for it.
  *
  * Bias: written into the rows before the product is added. Activation and slope: one pass
  * (slope.h). Backward: dy times slope and the sum over rows that is the bias's gradient, one pass.

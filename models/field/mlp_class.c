@@ -23,7 +23,7 @@ enum { SIREN_FIRST = SHARED_OPTIONS, SIREN_HIDDEN, SIREN_BATCH };
 
 #define SHARED                                                                                     \
     [INPUT] = {"input-dim", "columns of the input", 2, 1, 65536, true, NULL},                      \
-    [HIDDEN] = {"hidden-dim", "width of the hidden layers", 64, 1, 65536, true, NULL},             \
+    [HIDDEN] = {"hidden-dim", "width of the hidden layers", 64, 1, 16384, true, NULL},             \
     [LAYERS] = {"num-layers", "hidden layers", 3, 1, 1024, true, NULL},                            \
     [OUTPUT] = {"output-dim", "columns of the output", 1, 1, 65536, true, NULL}
 
