@@ -109,6 +109,10 @@ static bool options_fit(const struct action *action, const model_settings *setti
                           model_options[i].name);
             return false;
         }
+    if (settings->output != NULL && strcmp(settings->output, "-") == 0) {
+        message_error("assay model %s: --output takes a file, not standard output", action->name);
+        return false;
+    }
     if (action->bit != LIST && settings->model == NULL) {
         message_error("assay model %s: name a model: --model NAME; 'assay model list' shows them",
                       action->name);

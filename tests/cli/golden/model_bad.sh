@@ -47,6 +47,7 @@ show model eval $w --input x.npy
 show model eval $w --output y.out
 show model eval $w --input x.npy more.npy --output y.out
 show model eval $w --input x.npy --output no/such/folder/y.npy
+show model eval $w --input x.npy --output -
 show model eval $w --input none.npy --output y.out
 show model eval $w --input nan.npy --output y.out
 show model eval $w --input wide.npy --output y.out
