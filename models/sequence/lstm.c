@@ -2,8 +2,9 @@
  *
  * The pass that keeps activations works on (time, batch, ...) arrays: the inputs' part of all steps
  * is one product, then each step adds its states' part, a product of (batch, hidden) by (hidden, 4
- * hidden), and the elementwise part. Evaluation keeps states only: few sequences go step by
- * step over packed weights (lstm_stream.c), many through matrix products of one step. */
+ * hidden), and the elementwise part. Evaluation keeps states only: sequences go step by
+ * step over packed weights where that pays (lstm_stream.c), else through matrix products of one
+ * step. */
 #include "sequence/lstm.h"
 
 #include <math.h>
@@ -16,9 +17,6 @@
 #include "kernel/matmul.h"
 #include "kernel/threads.h"
 #include "sequence/lstm_state.h"
-
-/* Sequences up to which packed weights beat matrix products, and steps that repay packing. */
-enum { STREAMED_BATCH = 8, STREAMED_STEPS = 8 };
 
 static float *value_of(const assay__lstm *model, size_t parameter)
 {
@@ -285,7 +283,7 @@ static float *state_of(const assay__lstm *model, int64_t batch, int64_t layer)
 
 static assay_status begin(assay__lstm *model, int64_t batch, int64_t steps, evaluation *e)
 {
-    *e = (evaluation){batch, batch <= STREAMED_BATCH && batch * steps >= STREAMED_STEPS};
+    *e = (evaluation){batch, assay__lstm_streams_pay(model, batch, steps)};
     size_t rows = (size_t)batch, hidden = (size_t)model->shape.hidden;
     if (e->streamed) {
         size_t floats = rows * assay__lstm_stream_floats(model);
@@ -313,12 +311,12 @@ static assay_status begin(assay__lstm *model, int64_t batch, int64_t steps, eval
 static void advance(assay__lstm *model, const evaluation *e, const float *x, int64_t stride,
                     bool first)
 {
-    size_t floats = assay__lstm_stream_floats(model);
-    for (int64_t b = 0; b < e->batch && e->streamed; b++) {
-        assay__lstm_step(model, model->streams + (size_t)b * floats, x + b * stride, NULL);
+    if (e->streamed) {
+        assay__lstm_step_streams(model, e->batch, model->streams, x, stride);
+        return;
     }
     int64_t hidden = model->shape.hidden;
-    for (int64_t l = 0; l < model->shape.layers && !e->streamed; l++) {
+    for (int64_t l = 0; l < model->shape.layers; l++) {
         assay__lstm_layer *layer = &model->layers[l];
         float *cell = state_of(model, e->batch, l), *state = cell + e->batch * hidden;
         project(model, e->batch, x, stride, layer->input, layer->weight_ih, false,

@@ -73,9 +73,18 @@ void assay__lstm_head(const assay__lstm *model, int64_t batch, const float *hidd
  * model->output (batch, output). */
 ASSAY_MUST_USE assay_status assay__lstm_forward_kept(assay__lstm *model, int64_t batch,
                                                      int64_t time, const float *x);
-/* y (output) from a stream as it stands, over packed weights. */
-void assay__lstm_stream_head(const assay__lstm *model, const float *stream, float *y);
 /* The key of the dropout after a layer in the current pass. */
 uint64_t assay__lstm_dropout_key(const assay__lstm *model, int64_t layer);
+
+/* ---- lstm_stream.c ---- */
+
+/* Whether packing the weights and stepping streams beats matrix products. */
+bool assay__lstm_streams_pay(const assay__lstm *model, int64_t batch, int64_t steps);
+/* assay__lstm_step() without its output for `count` streams, one after the other in memory; x
+ * (count, input; row stride). */
+void assay__lstm_step_streams(const assay__lstm *model, int64_t count, float *streams,
+                              const float *x, int64_t x_stride);
+/* y (output) from a stream as it stands, over packed weights. */
+void assay__lstm_stream_head(const assay__lstm *model, const float *stream, float *y);
 
 #endif

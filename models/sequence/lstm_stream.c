@@ -1,6 +1,7 @@
-/* One step of one sequence: a product of a vector by a matrix, which is as fast as the weights come
- * out of the cache. So they are laid out in the order they are used in: for every block of 16 units
- * the biases of its four gates, then for every input and state the four gates' weights,
+/* One step of one sequence, or a few: a product of a vector by a matrix, which is as fast as the
+ * weights come out of the cache. So they are laid out in the order they are used in: for every
+ * block of 16 units the biases of its four gates, then for every input and state the four gates'
+ * weights,
  *
  *     layer (blocks, 1 + input + hidden, 4 gates, 16 units),
  *     head (blocks of 16 outputs, 1 + hidden, 16),
@@ -16,7 +17,7 @@
 #include "kernel/elementary.h"
 #include "sequence/lstm_state.h"
 
-enum { UNITS = 16, GATES = 4, ROW = GATES * UNITS };
+enum { UNITS = 16, GATES = 4, ROW = GATES * UNITS, TILE = 4 };
 
 typedef float vector
     __attribute__((vector_size(UNITS * sizeof(float)), aligned(sizeof(float)), may_alias));
@@ -108,46 +109,81 @@ assay_status assay__lstm_pack(assay__lstm *model)
     return status;
 }
 
-/* sum (4 gates of a block) += x (count) weights (count, 4, 16) */
-ASSAY__ELEMENT void accumulate(int64_t count, const float *x, const float *weights, vector *sum)
+/* sums (rows, 4 gates of a block) += x (rows, count; row stride) weights (count, 4, 16) */
+ASSAY__ELEMENT void accumulate(int rows, int64_t count, const float *x, int64_t stride,
+                               const float *weights, vector (*sums)[GATES])
 {
-    vector s0 = sum[0], s1 = sum[1], s2 = sum[2], s3 = sum[3];
+    vector s[TILE][GATES];
+    for (int r = 0; r < rows; r++) {
+        for (int gate = 0; gate < GATES; gate++) {
+            s[r][gate] = sums[r][gate];
+        }
+    }
     for (int64_t k = 0; k < count; k++, weights += ROW) {
         const vector *w = (const vector *)weights;
-        s0 += x[k] * w[0];
-        s1 += x[k] * w[1];
-        s2 += x[k] * w[2];
-        s3 += x[k] * w[3];
+        vector w0 = w[0], w1 = w[1], w2 = w[2], w3 = w[3];
+        for (int r = 0; r < rows; r++) {
+            float value = x[r * stride + k];
+            s[r][0] += value * w0;
+            s[r][1] += value * w1;
+            s[r][2] += value * w2;
+            s[r][3] += value * w3;
+        }
     }
-    sum[0] = s0;
-    sum[1] = s1;
-    sum[2] = s2;
-    sum[3] = s3;
+    for (int r = 0; r < rows; r++) {
+        for (int gate = 0; gate < GATES; gate++) {
+            sums[r][gate] = s[r][gate];
+        }
+    }
 }
 
-/* cell (padded) before and after; `after` (padded) the hidden state from x (input) and `before`
- * (hidden) */
-ASSAY__SIMD static void step_layer(int64_t hidden, int64_t input, const float *packed,
-                                   const float *x, const float *before, float *restrict cell,
-                                   float *restrict after)
+/* One block's units: cell (16) before and after, hidden state (16). */
+ASSAY__ELEMENT void activate(const vector *sums, float *restrict cell, float *restrict hidden)
+{
+    float gates[ROW];
+    memcpy(gates, sums, sizeof gates);
+    ASSAY__LANES
+    for (int j = 0; j < UNITS; j++) {
+        float i = assay__sigmoid1(gates[j]), f = assay__sigmoid1(gates[UNITS + j]);
+        float g = assay__tanh1(gates[2 * UNITS + j]), o = assay__sigmoid1(gates[3 * UNITS + j]);
+        float c = f * cell[j] + i * g;
+        cell[j] = c;
+        hidden[j] = o * assay__tanh1(c);
+    }
+}
+
+/* Of `rows` streams (`stride` apart): cell (padded) before and after; `after` (padded) the hidden
+ * state from x (input; x_stride apart) and `before` (hidden). */
+ASSAY__ELEMENT void step_rows(int rows, int64_t hidden, int64_t input, const float *packed,
+                              const float *x, int64_t x_stride, const float *before, float *cell,
+                              float *after, int64_t stride)
 {
     for (int64_t block = 0; block < blocks_of(hidden); block++) {
-        vector sum[GATES];
-        memcpy(sum, packed, sizeof sum);
-        accumulate(input, x, packed + ROW, sum);
-        accumulate(hidden, before, packed + (1 + input) * ROW, sum);
-        float gates[ROW];
-        memcpy(gates, sum, sizeof gates);
-        ASSAY__LANES
-        for (int j = 0; j < UNITS; j++) {
-            float i = assay__sigmoid1(gates[j]), f = assay__sigmoid1(gates[UNITS + j]);
-            float g = assay__tanh1(gates[2 * UNITS + j]), o = assay__sigmoid1(gates[3 * UNITS + j]);
-            float c = f * cell[block * UNITS + j] + i * g;
-            cell[block * UNITS + j] = c;
-            after[block * UNITS + j] = o * assay__tanh1(c);
+        vector sums[TILE][GATES];
+        for (int r = 0; r < rows; r++) {
+            memcpy(sums[r], packed, sizeof sums[r]);
+        }
+        accumulate(rows, input, x, x_stride, packed + ROW, sums);
+        accumulate(rows, hidden, before, stride, packed + (1 + input) * ROW, sums);
+        for (int r = 0; r < rows; r++) {
+            activate(sums[r], cell + r * stride + block * UNITS,
+                     after + r * stride + block * UNITS);
         }
         packed += (1 + input + hidden) * ROW;
     }
+}
+
+ASSAY__SIMD static void step_one(int64_t hidden, int64_t input, const float *packed, const float *x,
+                                 const float *before, float *cell, float *after)
+{
+    step_rows(1, hidden, input, packed, x, 0, before, cell, after, 0);
+}
+
+ASSAY__SIMD static void step_tile(int64_t hidden, int64_t input, const float *packed,
+                                  const float *x, int64_t x_stride, const float *before,
+                                  float *cell, float *after, int64_t stride)
+{
+    step_rows(TILE, hidden, input, packed, x, x_stride, before, cell, after, stride);
 }
 
 ASSAY__SIMD static void step_head(int64_t hidden, int64_t output, const float *packed,
@@ -177,17 +213,63 @@ void assay__lstm_stream_head(const assay__lstm *model, const float *stream, floa
     step_head(model->shape.hidden, model->shape.output, model->packed_fc, state, y);
 }
 
-void assay__lstm_step(const assay__lstm *model, float *stream, const float *x, float *y)
+/* `rows` streams, 1 or TILE, `stride` floats apart, by one step; x (rows, input; row stride). */
+static void advance(const assay__lstm *model, int64_t rows, float *streams, int64_t stride,
+                    const float *x, int64_t x_stride)
 {
-    size_t width = padded(model->shape.hidden);
-    float *fresh = stream + 2 * (size_t)model->shape.layers * width;
+    int64_t width = (int64_t)padded(model->shape.hidden);
+    float *fresh = streams + 2 * model->shape.layers * width;
     for (int64_t l = 0; l < model->shape.layers; l++) {
         const assay__lstm_layer *layer = &model->layers[l];
-        float *cell = stream + 2 * (size_t)l * width, *state = cell + width;
-        step_layer(model->shape.hidden, layer->input, layer->packed, x, state, cell, fresh);
-        memcpy(state, fresh, width * sizeof *state);
+        float *cell = streams + 2 * l * width, *state = cell + width;
+        if (rows == 1) {
+            step_one(model->shape.hidden, layer->input, layer->packed, x, state, cell, fresh);
+        } else {
+            step_tile(model->shape.hidden, layer->input, layer->packed, x, x_stride, state, cell,
+                      fresh, stride);
+        }
+        for (int64_t r = 0; r < rows; r++) {
+            memcpy(state + r * stride, fresh + r * stride, (size_t)width * sizeof *state);
+        }
         x = state;
+        x_stride = stride;
     }
+}
+
+/* A tile's sums fit the registers where there are 32 of 16 floats. */
+static bool tiles_pay(void)
+{
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("avx512f");
+#else
+    return false;
+#endif
+}
+
+bool assay__lstm_streams_pay(const assay__lstm *model, int64_t batch, int64_t steps)
+{
+    enum { STEPS_REPAY_PACKING = 8, CACHED_FLOATS = 1 << 17, FEW = 8 };
+    int64_t hidden = model->shape.hidden;
+    bool cached = 4 * hidden * (model->shape.input + hidden) <= CACHED_FLOATS;
+    bool fast = batch == 1 || (tiles_pay() ? cached || batch <= FEW : cached && batch <= FEW);
+    return fast && batch * steps >= STEPS_REPAY_PACKING;
+}
+
+void assay__lstm_step_streams(const assay__lstm *model, int64_t count, float *streams,
+                              const float *x, int64_t x_stride)
+{
+    int64_t stride = (int64_t)assay__lstm_stream_floats(model), b = 0;
+    for (; tiles_pay() && b + TILE <= count; b += TILE) {
+        advance(model, TILE, streams + b * stride, stride, x + b * x_stride, x_stride);
+    }
+    for (; b < count; b++) {
+        advance(model, 1, streams + b * stride, stride, x + b * x_stride, x_stride);
+    }
+}
+
+void assay__lstm_step(const assay__lstm *model, float *stream, const float *x, float *y)
+{
+    advance(model, 1, stream, 0, x, 0);
     if (y != NULL) {
         assay__lstm_stream_head(model, stream, y);
     }

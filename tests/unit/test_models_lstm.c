@@ -45,9 +45,11 @@ static void assert_close(int64_t count, const float *got, const double *expected
 
 /* batch, time, input, hidden, layers, output */
 static const int64_t shapes[][6] = {
-    {1, 1, 3, 4, 1, 2},      {1, 1, 20, 64, 2, 20}, {1, 30, 20, 64, 1, 20},
-    {2, 9, 5, 17, 3, 4},     {8, 4, 1, 1, 1, 1},    {9, 1, 7, 16, 2, 3},
-    {32, 20, 20, 64, 1, 20}, {33, 6, 2, 31, 2, 19}, {5, 2, 40, 33, 2, 40},
+    {1, 1, 3, 4, 1, 2},      {1, 1, 20, 64, 2, 20},
+    {1, 30, 20, 64, 1, 20},  {2, 9, 5, 17, 3, 4},
+    {8, 4, 1, 1, 1, 1},      {9, 1, 7, 16, 2, 3},
+    {32, 20, 20, 64, 1, 20}, {33, 6, 2, 31, 2, 19},
+    {5, 2, 40, 33, 2, 40},   {9, 3, 7, 200, 2, 3} /* weights larger than a cache: products */,
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
@@ -80,7 +82,8 @@ static void test_forecast(void **state)
                                        {1, 5, 20, 64, 100},
                                        {1, 1, 3, 5, 2},
                                        {3, 4, 17, 16, 9},
-                                       {12, 3, 6, 20, 15}};
+                                       {12, 3, 6, 20, 15},
+                                       {9, 2, 5, 200, 4}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         int64_t batch = cases[c][0], time = cases[c][1], width = cases[c][2], steps = cases[c][4];
         assay__lstm *model = make(width, cases[c][3], 2, width, 0, 0);
