@@ -44,12 +44,15 @@ static void make_question(question *self, uint64_t seed, const char *folder)
         self->p[i] = i % 5 == 0 ? 0 : assay__random_uniform(&random);
         self->q[i] = i % 7 == 0 ? 0 : 3 * assay__random_uniform(&random);
     }
-    for (size_t i = 0; i < REAL; i++) { /* whole numbers: many lie on the edges of bins */
-        self->real[i] = seed % 2 == 0 ? (double)assay__random_below(&random, 100)
-                                      : -log(assay__random_uniform(&random));
+    /* Every other time multiples of what becomes the width of a bin, which lie on edges. */
+    double width = seed % 4 == 0 ? 0.1 : 0.37;
+    for (size_t i = 0; i < REAL; i++) {
+        self->real[i] = seed % 2 != 0 ? -log(assay__random_uniform(&random))
+                        : i == 0      ? width * 99
+                                      : width * (double)assay__random_below(&random, 100);
     }
     for (size_t i = 0; i < GENERATED; i++) {
-        self->generated[i] = seed % 2 == 0 ? (double)assay__random_below(&random, 120)
+        self->generated[i] = seed % 2 == 0 ? width * (double)assay__random_below(&random, 120)
                                            : -1.3 * log(assay__random_uniform(&random));
     }
     for (size_t i = 0; i < A; i++) {

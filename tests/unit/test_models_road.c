@@ -197,7 +197,10 @@ static void test_features(void **state)
         assert_true(fabs((double)f[i] - turns[i]) < 2e-5);
     }
     assay__road_features(network, 1, 0, 1, f);
-    assert_true(f[2] == 0); /* already there: no direction */
+    assert_true(f[2] == 0);   /* already there: no direction */
+    network->length_m[1] = 1; /* shorter than it can be */
+    assay__road_features(network, 0, 1, 1, f);
+    assert_true(f[1] == 2);
     assay__road_network_free(network);
 }
 
