@@ -11,6 +11,9 @@
  * the median of the rounds' ratios, which the bar is held against. Without a peer (no Python, no
  * PyTorch) our times are shown alone.
  *
+ * Both sides run on one thread each, and what is counted is that thread's processor time: on a
+ * quiet machine the same as elapsed time, on a busy one not the time spent waiting for a processor.
+ *
  * The header holds the code because each benchmark is one program of one file. */
 #ifndef BENCH_MODELS_PEER_H
 #define BENCH_MODELS_PEER_H
@@ -37,20 +40,20 @@ typedef struct peer_server {
 /* One call of what is measured. */
 typedef void (*peer_subject)(void *context);
 
-static inline double peer_now_seconds(void)
+static inline double peer_cpu_seconds(void)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 static inline double peer_ours_seconds(peer_subject subject, void *context, long repeats)
 {
-    double start = peer_now_seconds();
+    double start = peer_cpu_seconds();
     for (long i = 0; i < repeats; i++) {
         subject(context);
     }
-    return (peer_now_seconds() - start) / (double)repeats;
+    return (peer_cpu_seconds() - start) / (double)repeats;
 }
 
 /* Calls that fill one round, found by doubling; warms up on the way. */

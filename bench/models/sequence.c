@@ -135,7 +135,7 @@ static void compare_mvars(peer_server *server)
     c->method = ASSAY__MVAR_NORMAL;
     peer_compare(server, "MVAR fit (N 5000, d 20, p 5)", "NumPy normal equations", "mvar-normal", 2,
                  fit, c);
-    peer_compare(server, "MVAR fit (N 5000, d 20, p 5)", "NumPy lstsq", "mvar-lstsq", 10, fit, c);
+    peer_compare(server, "MVAR fit, against an SVD", "NumPy lstsq", "mvar-lstsq", 10, fit, c);
     c->method = ASSAY__MVAR_QR;
     peer_compare(server, "MVAR fit by QR", "NumPy lstsq", "mvar-lstsq", 1, fit, c);
     peer_compare(server, "MVAR 100-step forecast", "NumPy", "mvar-forecast", 1, mvar_forecast, c);
