@@ -40,7 +40,8 @@ typedef struct peer_server {
 /* One call of what is measured. */
 typedef void (*peer_subject)(void *context);
 
-static inline double peer_cpu_seconds(void)
+/* This thread's processor time so far. */
+static inline double peer_now_seconds(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -49,11 +50,11 @@ static inline double peer_cpu_seconds(void)
 
 static inline double peer_ours_seconds(peer_subject subject, void *context, long repeats)
 {
-    double start = peer_cpu_seconds();
+    double start = peer_now_seconds();
     for (long i = 0; i < repeats; i++) {
         subject(context);
     }
-    return (peer_cpu_seconds() - start) / (double)repeats;
+    return (peer_now_seconds() - start) / (double)repeats;
 }
 
 /* Calls that fill one round, found by doubling; warms up on the way. */
