@@ -10,7 +10,7 @@ npy("y.npy", (4, 1), [0.5, -0.5, 0.25, 1])
 npy("series.npy", (2, 6, 1), [0.1, 0.2, 0.1, 0.3, 0.2, 0.1, 0, 0.1, 0.3, 0.1, 0.2, 0.2])
 END
 show model list | grep -E '^(\$|mlp|mvar|exit)'
-show model list --json - | python3 -c 'import json, sys; sys.stdin.readline(); print([m["options"][0] for m in json.JSONDecoder().raw_decode(sys.stdin.read())[0]["models"] if m["name"] == "mlp"])'
+show model list --json - | python3 -c 'import json, sys; sys.stdin.readline(); print([sorted(m["options"][0]) for m in json.JSONDecoder().raw_decode(sys.stdin.read())[0]["models"] if m["name"] == "mlp"])'
 show model info --model mlp --hidden-dim 3 --num_layers=1 --activation relu --batch-size 10 | sed '/^bytes/s/, activations.*//'
 show model info -m mlp --hidden-dim 3 --json - | python3 -c 'import json, sys; sys.stdin.readline(); r = json.JSONDecoder().raw_decode(sys.stdin.read())[0]; print(sorted(r), r["parameters"], r["settings"]["hidden-dim"], r["bytes"]["parameters"])'
 show model train --model mlp --hidden-dim 3 --input x.npy --target y.npy --steps 25 -l 0.05 --seed 3 --output w.safetensors | mask | sed '/^bytes/d'
