@@ -41,7 +41,7 @@ typedef struct peer_server {
 typedef void (*peer_subject)(void *context);
 
 /* This thread's processor time so far. */
-static inline double peer_now_seconds(void)
+static inline double peer_cpu_seconds(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -50,11 +50,11 @@ static inline double peer_now_seconds(void)
 
 static inline double peer_ours_seconds(peer_subject subject, void *context, long repeats)
 {
-    double start = peer_now_seconds();
+    double start = peer_cpu_seconds();
     for (long i = 0; i < repeats; i++) {
         subject(context);
     }
-    return (peer_now_seconds() - start) / (double)repeats;
+    return (peer_cpu_seconds() - start) / (double)repeats;
 }
 
 /* Calls that fill one round, found by doubling; warms up on the way. */
