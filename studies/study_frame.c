@@ -48,7 +48,7 @@ static assay_status make_folders(const char *path, assay_error *error)
             continue;
         memcpy(partial, path, i);
         partial[i] = '\0';
-        if (mkdir(partial, 0777) != 0 && errno != EEXIST)
+        if (mkdir(partial, 0777) != 0 && errno != EEXIST && errno != ENOTDIR)
             return assay__fail_errno(error, "cannot make the folder '%s'", partial);
     }
     struct stat info;
@@ -88,7 +88,7 @@ static json_t *state_as_json(const assay__study *study)
 
 static assay_status save_state(assay__study *study, assay_error *error)
 {
-    const char *path = assay__study_file(study, "study.json", error);
+    const char *path = assay__study_file(study, ".study/study.json", error);
     return path == NULL ? ASSAY_E_IO : assay__json_file_write(state_as_json(study), path, error);
 }
 
@@ -140,7 +140,7 @@ static assay_status check_state(assay__study *study, json_t *state, const char *
 
 static assay_status load_state(assay__study *study, assay_error *error)
 {
-    const char *path = assay__study_file(study, "study.json", error);
+    const char *path = assay__study_file(study, ".study/study.json", error);
     struct stat info;
     if (path == NULL)
         return ASSAY_E_IO;

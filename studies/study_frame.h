@@ -14,8 +14,8 @@
  *     ... load what the step left in the folder, and go on ...
  *
  * A step leaves its results in files of the folder (assay__study_file) before it ends; a later run
- * with the same plan skips the steps that ended and reads these files. study.json says what the
- * folder belongs to and which steps have ended; a folder of another study, experiment, seed or
+ * with the same plan skips the steps that ended and reads these files. .study/study.json says what
+ * the folder belongs to and which steps have ended; a folder of another study, experiment, seed or
  * settings is refused. Files are a function of plan and seed, but for the times in them.
  *
  * Progress goes to plan.progress (a terminal, or NULL for silence) as one line that is redrawn;
@@ -32,7 +32,7 @@
 #include "assay/status.h"
 
 typedef struct assay__study_step {
-    const char *name; /* "train LSTM": shown in the progress line, kept in study.json */
+    const char *name; /* "train LSTM": shown in the progress line, kept in .study/study.json */
     double weight;    /* share of the study's time, roughly; any unit */
 } assay__study_step;
 
@@ -54,8 +54,8 @@ typedef struct assay__study_plan {
 typedef struct assay__study assay__study;
 
 /* ASSAY_E_ARGUMENT for a name that is no plain file name; ASSAY_E_STATE for a folder that belongs
- * to something else, with what and the remedy; ASSAY_E_FORMAT for a damaged study.json. The plan's
- * texts are borrowed. */
+ * to something else, with what and the remedy; ASSAY_E_FORMAT for a damaged .study/study.json. The
+ * plan's texts are borrowed. */
 ASSAY_MUST_USE assay_status assay__study_open(const assay__study_plan *plan, assay_error *error,
                                               assay__study **study);
 /* Takes the progress line away. */
@@ -70,7 +70,7 @@ void assay__study_begin(assay__study *study, size_t step);
 /* `share` of the open step is over (0 to 1). False when the user wants to stop. Cheap enough for
  * every batch: redraws ten times a second. */
 bool assay__study_advance(assay__study *study, double share);
-/* The open step is over and its files are written; kept in study.json. */
+/* The open step is over and its files are written; kept in .study/study.json. */
 ASSAY_MUST_USE assay_status assay__study_end(assay__study *study, assay_error *error);
 
 /* The status to return when advance() said false: ASSAY_E_STATE, with how to go on. */

@@ -119,7 +119,7 @@ static void test_bad_names_and_files(void **state)
     assay__study_plan plan = plan_of("../x");
     assert_int_equal(assay__study_open(&plan, &error, &study), ASSAY_E_ARGUMENT);
     char path[160];
-    snprintf(path, sizeof path, "%s/study.json", folder);
+    snprintf(path, sizeof path, "%s/.study/study.json", folder);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     fputs("{\"study\": 7", file);
