@@ -220,6 +220,34 @@ static void test_surrogate_learns_the_solver(void **state)
     assay__burgers_surrogate_free(NULL);
 }
 
+/* At a rate of 0 nothing is learnt, and an epoch's losses are those of all samples, each once,
+ * whatever the order. */
+static void test_an_epoch_sees_every_sample_once(void **state)
+{
+    (void)state;
+    const assay__burgers_surrogate_shape shape = {{16, 3, 1, 0.02, 0.2}, 8, 1, 40, 1, 5};
+    assay__burgers_surrogate *surrogate = NULL;
+    assay_error error;
+    assert_int_equal(assay__burgers_surrogate_new(&shape, 1, &error, &surrogate), ASSAY_OK);
+    for (int64_t i = 0; i < shape.samples + shape.held_out; i++) {
+        assay__burgers_surrogate_make(surrogate, i);
+    }
+    double sums[3] = {0}, first[3];
+    for (int epoch = 0; epoch < 3; epoch++) {
+        for (int64_t b = 0; b < assay__burgers_surrogate_batches(surrogate); b++) {
+            double loss;
+            assert_int_equal(assay__burgers_surrogate_train(surrogate, b, 0, &error, &loss),
+                             ASSAY_OK);
+            sums[epoch] += loss;
+            first[epoch] = b == 0 ? loss : first[epoch];
+        }
+        assay__burgers_surrogate_shuffle(surrogate);
+    }
+    assert_true(fabs(sums[1] / sums[0] - 1) < 1e-6 && fabs(sums[2] / sums[0] - 1) < 1e-6);
+    assert_true(first[0] != first[1] && first[1] != first[2]);
+    assay__burgers_surrogate_free(surrogate);
+}
+
 static void test_surrogate_settings_are_checked(void **state)
 {
     (void)state;
@@ -249,6 +277,7 @@ int main(void)
         cmocka_unit_test(test_descriptions),
         cmocka_unit_test(test_wrong_shapes_are_named),
         cmocka_unit_test(test_surrogate_learns_the_solver),
+        cmocka_unit_test(test_an_epoch_sees_every_sample_once),
         cmocka_unit_test(test_surrogate_settings_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -292,6 +292,65 @@ static assay_status rosenbrock(void *context, const double *x, double *value, do
     return ASSAY_OK;
 }
 
+/* A narrow trough at `*context`: slopes of almost -1 before it and almost 1 after. Only points
+ * close to its bottom are flat enough, so the search has to close in from both sides. */
+static assay_status trough(void *context, const double *x, double *value, double *gradient)
+{
+    double off = x[0] - *(const double *)context;
+    *value = sqrt(off * off + 1e-6);
+    gradient[0] = off / *value;
+    return ASSAY_OK;
+}
+
+static void test_search_closes_in(void **state)
+{
+    (void)state;
+    for (double bottom = 0.037; bottom < 9; bottom *= 1.31) {
+        assay__lbfgs *lbfgs = NULL;
+        assay__lbfgs_state at;
+        const double start = 0;
+        assert_int_equal(assay__lbfgs_new(1, 3, trough, &bottom, &lbfgs), ASSAY_OK);
+        assert_int_equal(assay__lbfgs_start(lbfgs, &start), ASSAY_OK);
+        assert_int_equal(assay__lbfgs_step(lbfgs, &at), ASSAY_OK);
+        assert_true(at.gradient_size <= 0.9);
+        assert_true(at.evaluations <= 20);
+        assay__lbfgs_free(lbfgs);
+    }
+}
+
+/* Every step ends where the strong Wolfe conditions hold: lower by a share of what the slope
+ * promised, and flatter. */
+static void test_steps_satisfy_wolfe(void **state)
+{
+    (void)state;
+    size_t n = 30;
+    double x[30], before[30], after[30], value, next;
+    for (size_t i = 0; i < n; i++) {
+        x[i] = i % 2 == 0 ? -1.2 : 1;
+    }
+    assay__lbfgs *lbfgs = NULL;
+    assay__lbfgs_state at = {0};
+    assert_int_equal(assay__lbfgs_new(n, 7, rosenbrock, &n, &lbfgs), ASSAY_OK);
+    assert_int_equal(assay__lbfgs_start(lbfgs, x), ASSAY_OK);
+    while (at.outcome == ASSAY__LBFGS_RUNNING && at.iteration < 150) {
+        memcpy(x, assay__lbfgs_point(lbfgs), sizeof x);
+        (void)rosenbrock(&n, x, &value, before);
+        assert_int_equal(assay__lbfgs_step(lbfgs, &at), ASSAY_OK);
+        (void)rosenbrock(&n, assay__lbfgs_point(lbfgs), &next, after);
+        double promised = 0, left = 0;
+        for (size_t i = 0; i < n; i++) {
+            double step = assay__lbfgs_point(lbfgs)[i] - x[i];
+            promised += before[i] * step;
+            left += after[i] * step;
+        }
+        assert_true(next == at.value);
+        assert_true(promised < 0);
+        assert_true(next <= value + 0.99e-4 * promised);
+        assert_true(fabs(left) <= -0.91 * promised);
+    }
+    assay__lbfgs_free(lbfgs);
+}
+
 static void test_rosenbrock(void **state)
 {
     (void)state;
@@ -437,6 +496,8 @@ int main(void)
         cmocka_unit_test(test_gradient_by_differences),
         cmocka_unit_test(test_gradient_by_initial_values),
         cmocka_unit_test(test_conductivity_is_recovered),
+        cmocka_unit_test(test_search_closes_in),
+        cmocka_unit_test(test_steps_satisfy_wolfe),
         cmocka_unit_test(test_rosenbrock),
         cmocka_unit_test(test_quadratic),
         cmocka_unit_test(test_bad_objectives),
