@@ -9,6 +9,7 @@
 #include "graph/encoding.h"
 #include "graph/layer.h"
 #include "kernel/linear.h"
+#include "kernel/loss.h"
 #include "kernel/optimizer.h"
 
 struct assay__graph_transformer {
@@ -32,8 +33,8 @@ struct assay__graph_transformer {
     float *states;           /* (layers + 1, nodes, hidden), or (2, nodes, hidden) */
     float *pooled;           /* (graphs, hidden) */
     float *output;           /* (nodes or graphs, output) */
+    float *doutput;          /* the same, in backward */
     float *scratch;
-    size_t scratch_floats;
     const float *encoder_input; /* of the last pass */
     bool kept_all;              /* the last pass left what backward needs */
 };
@@ -223,18 +224,20 @@ static assay_status reserve(assay__graph_transformer *model, bool keep)
     const assay__graph_transformer_shape *shape = &model->shape;
     const assay__layer_place place = place_of(model);
     size_t wide = (size_t)(model->graph.nodes * shape->hidden);
+    size_t output = (size_t)(output_rows(model) * shape->output);
     size_t states = keep ? (size_t)shape->layers + 1 : 2;
     size_t scratch = assay__layer_scratch(&model->layers[0], &place, keep) + (keep ? 2 * wide : 0);
     struct {
         assay__memory_use use;
         size_t floats;
         float **block;
-    } const blocks[] = {
-        {ASSAY__ACTIVATIONS, states * wide, &model->states},
-        {ASSAY__ACTIVATIONS, (size_t)(output_rows(model) * shape->output), &model->output},
-        {ASSAY__ACTIVATIONS, shape->pooled ? (size_t)(model->graph.graphs * shape->hidden) : 0,
-         &model->pooled},
-        {ASSAY__WORKSPACE, scratch, &model->scratch}};
+    } const blocks[] = {{ASSAY__ACTIVATIONS, states * wide, &model->states},
+                        {ASSAY__ACTIVATIONS, output, &model->output},
+                        {ASSAY__WORKSPACE, keep ? output : 0, &model->doutput},
+                        {ASSAY__ACTIVATIONS,
+                         shape->pooled ? (size_t)(model->graph.graphs * shape->hidden) : 0,
+                         &model->pooled},
+                        {ASSAY__WORKSPACE, scratch, &model->scratch}};
     assay_status status = ASSAY_OK;
     for (size_t i = 0; status == ASSAY_OK && i < sizeof blocks / sizeof *blocks; i++) {
         status = assay__memory_resize(model->memory, blocks[i].use, blocks[i].floats, sizeof(float),
@@ -378,6 +381,21 @@ assay_status assay__graph_transformer_backward(assay__graph_transformer *model,
                            assay__parameters_gradient(&model->parameters, model->encoder),
                            assay__parameters_gradient(&model->parameters, model->encoder + 1));
     return ASSAY_OK;
+}
+
+assay_status assay__graph_transformer_gradient(assay__graph_transformer *model,
+                                               const float *features, const float *target,
+                                               bool dropout, assay_error *error, double *loss)
+{
+    const float *output;
+    assay_status status = assay__graph_transformer_forward(
+        model, features, (assay__graph_transformer_pass){.keep = true, .dropout = dropout}, error,
+        &output);
+    if (status != ASSAY_OK) {
+        return status;
+    }
+    *loss = assay__mse(output_rows(model) * model->shape.output, output, target, model->doutput);
+    return assay__graph_transformer_backward(model, model->doutput, error);
 }
 
 assay_status assay__graph_transformer_update(assay__graph_transformer *model, double learning_rate,

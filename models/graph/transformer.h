@@ -89,6 +89,12 @@ ASSAY_MUST_USE assay_status assay__graph_transformer_backward(assay__graph_trans
                                                               const float *doutput,
                                                               assay_error *error);
 
+/* Both, with the mean squared error against `target` (shape of the output) between them. */
+ASSAY_MUST_USE assay_status assay__graph_transformer_gradient(assay__graph_transformer *model,
+                                                              const float *features,
+                                                              const float *target, bool dropout,
+                                                              assay_error *error, double *loss);
+
 /* One step of Adam on the gradients. */
 ASSAY_MUST_USE assay_status assay__graph_transformer_update(assay__graph_transformer *model,
                                                             double learning_rate,

@@ -1,5 +1,4 @@
 /* The graph transformer as a model class. */
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +6,6 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "graph/transformer.h"
-#include "kernel/loss.h"
 
 enum {
     INPUT_DIM,
@@ -79,8 +77,6 @@ typedef struct state {
     assay__graph_transformer_shape shape;
     int64_t example_nodes, example_edges, example_graphs;
     bool training;
-    float *doutput; /* (rows, output) */
-    int64_t doutput_capacity;
     float *features; /* the example's */
     int64_t *edges, *graphs;
     float *target;
@@ -95,7 +91,6 @@ static void destroy(void *pointer)
         return;
     }
     assay__graph_transformer_free(s->model);
-    free(s->doutput);
     free(s->features);
     free(s->edges);
     free(s->graphs);
@@ -150,9 +145,7 @@ static const assay_model_parameter *parameters(void *pointer, size_t *count)
 
 static void memory(void *pointer, assay_model_memory *figures)
 {
-    state *s = pointer;
-    assay__graph_transformer_memory(s->model, figures);
-    figures->activations += (uint64_t)s->doutput_capacity * sizeof(float);
+    assay__graph_transformer_memory(((state *)pointer)->model, figures);
 }
 
 static void set_training(void *pointer, bool training)
@@ -283,32 +276,17 @@ static assay_status gradient(void *pointer, const assay_tensor *inputs, size_t c
 {
     (void)count;
     state *s = pointer;
-    const float *values;
     assay_status status = take_graph(s, inputs, error);
     if (status != ASSAY_OK) {
         return status;
     }
-    int64_t rows = output_rows(s), elements = rows * s->shape.output;
+    int64_t rows = output_rows(s);
     if (target->rank != 2 || target->shape[0] != rows || target->shape[1] != s->shape.output) {
         return assay__fail(error, ASSAY_E_ARGUMENT, "target: its shape must be (%lld, %lld)",
                            (long long)rows, (long long)s->shape.output);
     }
-    if (elements > s->doutput_capacity) {
-        float *larger = realloc(s->doutput, (size_t)elements * sizeof *larger);
-        if (larger == NULL) {
-            return assay__fail(error, ASSAY_E_MEMORY, "no memory for the loss's gradient");
-        }
-        s->doutput = larger;
-        s->doutput_capacity = elements;
-    }
-    status = assay__graph_transformer_forward(
-        s->model, inputs[NODES].data,
-        (assay__graph_transformer_pass){.keep = true, .dropout = s->training}, error, &values);
-    if (status != ASSAY_OK) {
-        return status;
-    }
-    *loss = assay__mse(elements, values, target->data, s->doutput);
-    return assay__graph_transformer_backward(s->model, s->doutput, error);
+    return assay__graph_transformer_gradient(s->model, inputs[NODES].data, target->data,
+                                             s->training, error, loss);
 }
 
 static assay_status update(void *pointer, double learning_rate, assay_error *error)

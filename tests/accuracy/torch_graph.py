@@ -171,6 +171,29 @@ def walk_encoding(nodes, edges, steps):
     return torch.tensor(numpy.stack(columns, 1), dtype=torch.float32)
 
 
+def laplacian_encoding(sizes, edges, count):
+    """Eigenvectors of each graph's normalised Laplacian but the trivial ones; of the entries largest in size the
+    first is positive. The graphs must have no repeated eigenvalues."""
+    nodes = sum(sizes)
+    adjacency = numpy.zeros((nodes, nodes))
+    adjacency[edges[0].numpy(), edges[1].numpy()] = 1
+    adjacency = numpy.maximum(adjacency, adjacency.T)
+    numpy.fill_diagonal(adjacency, 0)
+    result, first = numpy.zeros((nodes, count)), 0
+    for size in sizes:
+        block = adjacency[first:first + size, first:first + size]
+        degree = block.sum(1)
+        root = numpy.divide(1, numpy.sqrt(degree), out=numpy.zeros(size), where=degree > 0)
+        values, vectors = numpy.linalg.eigh(numpy.diag(degree > 0) - root[:, None] * block * root)
+        vectors = vectors[:, values > 1e-9][:, :count]
+        sizes_of = numpy.abs(vectors)
+        leading = (sizes_of >= sizes_of.max(0) * (1 - 1e-5)).argmax(0)
+        vectors *= numpy.sign(vectors[leading, numpy.arange(vectors.shape[1])])
+        result[first:first + size, :vectors.shape[1]] = vectors
+        first += size
+    return torch.tensor(result, dtype=torch.float32)
+
+
 def run(assay, folder, case, seed):
     import safetensors
     generator = torch.Generator().manual_seed(seed)
@@ -185,8 +208,10 @@ def run(assay, folder, case, seed):
     for parameter in model.parameters():  # zeros and ones would hide mistakes
         parameter.data += 0.05 * torch.randn(parameter.shape, generator=generator)
     inputs = x
+    if case.get("lap-dim"):
+        inputs = torch.cat([x, laplacian_encoding(sizes, edges, case["lap-dim"])], 1)
     if case.get("rw-steps"):
-        inputs = torch.cat([x, walk_encoding(nodes, edges, case["rw-steps"])], 1)
+        inputs = torch.cat([inputs, walk_encoding(nodes, edges, case["rw-steps"])], 1)
     output = model(inputs, edges, graphs, buckets_of(case, nodes, edges, graphs))
     target = torch.randn(output.shape, generator=generator)
     nn.functional.mse_loss(output, target).backward()
@@ -195,7 +220,7 @@ def run(assay, folder, case, seed):
     safetensors.save(weights, {name: value.detach().numpy() for name, value in model.state_dict().items()})
     common = ["--model", "graph_transformer", "--weights", weights, "--nodes", npy(folder, "nodes", x), "--edges",
               npy(folder, "edges", edges), "--graphs", npy(folder, "graphs", graphs), "--num-heads", str(case["heads"])]
-    for option in ("attention", "activation", "readout", "rw-steps"):
+    for option in ("attention", "activation", "readout", "lap-dim", "rw-steps"):
         if option in case:
             common += ["--" + option, str(case[option])]
     subprocess.run([assay, "model", "eval", *common, "--output", result], check=True, stdout=subprocess.DEVNULL)
@@ -229,6 +254,8 @@ CASES = [
      "bias-distance": 2, "attention": "sparse", "mpnn": "gcn", "activation": "gelu"},
     {"sizes": [45], "edges": 120, "input": 6, "hidden": 16, "layers": 2, "heads": 4, "ffn": 24, "output": 2,
      "rw-steps": 7},
+    {"sizes": [45, 150], "edges": 400, "input": 6, "hidden": 16, "layers": 2, "heads": 4, "ffn": 24, "output": 2,
+     "rw-steps": 3, "lap-dim": 5},
 ]
 
 

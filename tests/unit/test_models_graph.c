@@ -448,6 +448,31 @@ static void test_memory(void **unused)
     assay__graph_transformer_free(model);
 }
 
+/* Training holds a few values per node and layer, and never the scores of a head. */
+static void test_scores_are_not_held(void **unused)
+{
+    (void)unused;
+    enum { NODES = 1500, HEADS = 8 };
+    const assay__graph_transformer_shape shape = {
+        .input = 2, .hidden = 16, .layers = 1, .heads = HEADS, .ffn = 16, .output = 1};
+    assay__graph_transformer *model = NULL;
+    assay_error error;
+    double loss;
+    float *features = normal_floats(2 * NODES, 1), *target = normal_floats(NODES, 2);
+    assert_int_equal(assay__graph_transformer_new(&shape, 5, &error, &model), ASSAY_OK);
+    assert_int_equal(
+        assay__graph_transformer_set_graph(model, NODES, 0, (int64_t[]){0}, NULL, &error),
+        ASSAY_OK);
+    assert_int_equal(
+        assay__graph_transformer_gradient(model, features, target, false, &error, &loss), ASSAY_OK);
+    assay_model_memory held;
+    assay__graph_transformer_memory(model, &held);
+    assert_true(held.activations + held.workspace < 4 * NODES * NODES); /* not even one head's */
+    free(features);
+    free(target);
+    assay__graph_transformer_free(model);
+}
+
 /* Backward without what it needs is refused, not computed from what happens to be there. */
 static void test_order_of_calls(void **unused)
 {
@@ -474,12 +499,12 @@ static void test_order_of_calls(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_adjacency),      cmocka_unit_test(test_bad_graphs),
-        cmocka_unit_test(test_distances),      cmocka_unit_test(test_strip_product),
-        cmocka_unit_test(test_attention),      cmocka_unit_test(test_attention_is_stable),
-        cmocka_unit_test(test_gradients),      cmocka_unit_test(test_dropout),
-        cmocka_unit_test(test_reference_size), cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_order_of_calls),
+        cmocka_unit_test(test_adjacency),           cmocka_unit_test(test_bad_graphs),
+        cmocka_unit_test(test_distances),           cmocka_unit_test(test_strip_product),
+        cmocka_unit_test(test_attention),           cmocka_unit_test(test_attention_is_stable),
+        cmocka_unit_test(test_gradients),           cmocka_unit_test(test_dropout),
+        cmocka_unit_test(test_reference_size),      cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_scores_are_not_held), cmocka_unit_test(test_order_of_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
