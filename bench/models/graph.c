@@ -1,5 +1,5 @@
 /* The graph transformer and its encodings beside PyTorch, SciPy and NumPy, one thread each. */
-#include <math.h>
+#include <cblas.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +7,7 @@
 
 #include "assay/model.h"
 #include "graph/encoding.h"
+#include "graph/strip.h"
 #include "graph/transformer.h"
 #include "peer.h"
 
@@ -26,11 +27,18 @@ typedef struct transformer {
     assay_tensor inputs[3], target;
 } transformer;
 
-static void make(transformer *subject)
+static void make_sized(transformer *subject, int nodes, int edges)
 {
     assay_error error;
     const assay_model_class *class_ = &assay__graph_transformer_class;
-    require(assay_model_new(class_, NULL, 1, &error, &subject->model), &error);
+    double settings[64];
+    for (size_t i = 0; i < class_->option_count; i++) {
+        const char *name = class_->options[i].name;
+        settings[i] = strcmp(name, "num-nodes") == 0   ? nodes
+                      : strcmp(name, "num-edges") == 0 ? edges
+                                                       : class_->options[i].initial;
+    }
+    require(assay_model_new(class_, settings, 1, &error, &subject->model), &error);
     require(assay_model_example(subject->model, 2, &error, subject->inputs, &subject->target),
             &error);
 }
@@ -69,24 +77,15 @@ typedef struct encodings {
 static void make_graph(encodings *subject, const char *path)
 {
     assay_error error;
-    const assay_model_class *class_ = &assay__graph_transformer_class;
-    double settings[64];
-    for (size_t i = 0; i < class_->option_count; i++) {
-        const char *name = class_->options[i].name;
-        settings[i] = strcmp(name, "num-nodes") == 0   ? NODES
-                      : strcmp(name, "num-edges") == 0 ? EDGES
-                                                       : class_->options[i].initial;
-    }
-    assay_model *model = NULL;
-    assay_tensor inputs[3], target;
-    require(assay_model_new(class_, settings, 1, &error, &model), &error);
-    require(assay_model_example(model, 2, &error, inputs, &target), &error);
-    require(assay_tensor_save_npy(&inputs[1], path, &error), &error);
+    transformer source;
+    make_sized(&source, NODES, EDGES);
+    require(assay_tensor_save_npy(&source.inputs[1], path, &error), &error);
     *subject = (encodings){.memory = assay__memory_new()};
     assay__graph_init(&subject->graph, subject->memory);
-    require(assay__graph_set(&subject->graph, NODES, EDGES, inputs[1].data, NULL, &error), &error);
+    require(assay__graph_set(&subject->graph, NODES, EDGES, source.inputs[1].data, NULL, &error),
+            &error);
     subject->y = assay__memory_floats(subject->memory, ASSAY__ACTIVATIONS, NODES * VECTORS);
-    assay_model_free(model);
+    assay_model_free(source.model);
 }
 
 static void laplacian(void *context)
@@ -107,6 +106,90 @@ static void walk(void *context)
         &error);
 }
 
+/* ---- The products of attention, at its shapes, beside a bare sgemm ---- */
+
+typedef struct product {
+    int64_t m, n, k;
+    bool transposed; /* the left operand */
+    float *a, *b, *c;
+} product;
+
+static void ours(const product *p)
+{
+    assay__strip left =
+        p->transposed ? (assay__strip){p->a, 1, p->m} : (assay__strip){p->a, p->k, 1};
+    assay__strip_product(p->m, p->n, p->k, left, p->b, p->n, false, p->c, p->n);
+}
+
+static void bare(const product *p)
+{
+    cblas_sgemm(CblasRowMajor, p->transposed ? CblasTrans : CblasNoTrans, CblasNoTrans, (int)p->m,
+                (int)p->n, (int)p->k, 1, p->a, (int)(p->transposed ? p->m : p->k), p->b, (int)p->n,
+                0, p->c, (int)p->n);
+}
+
+/* The median of the rounds' ratios, bare time to ours: our rate as a share of the library's. */
+static double share_of_rate(const product *p)
+{
+    enum { REPEATS = 200 };
+    double ratios[PEER_ROUNDS];
+    for (int round = 0; round < PEER_ROUNDS; round++) {
+        double start = peer_now_seconds();
+        for (int i = 0; i < REPEATS; i++) {
+            ours(p);
+        }
+        double middle = peer_now_seconds();
+        for (int i = 0; i < REPEATS; i++) {
+            bare(p);
+        }
+        ratios[round] = (peer_now_seconds() - middle) / (middle - start);
+    }
+    return peer_median(ratios);
+}
+
+static void compare_products(peer_server *server)
+{
+    const struct {
+        const char *name;
+        product shape;
+    } cases[] = {{"attention scores, (64, 32) by (32, 512)", {64, 512, 32, false, 0, 0, 0}},
+                 {"attention mix, (64, 512) by (512, 32)", {64, 32, 512, false, 0, 0, 0}},
+                 {"attention keys' gradient, (512, 64) by (64, 32)", {512, 32, 64, true, 0, 0, 0}}};
+    assay__memory *memory = assay__memory_new();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        product p = cases[i].shape;
+        p.a = assay__memory_floats(memory, ASSAY__WORKSPACE, (size_t)(p.m * p.k));
+        p.b = assay__memory_floats(memory, ASSAY__WORKSPACE, (size_t)(p.k * p.n));
+        p.c = assay__memory_floats(memory, ASSAY__WORKSPACE, (size_t)(p.m * p.n));
+        peer_print_ratio(server, cases[i].name, "sgemm", share_of_rate(&p), 0.8);
+    }
+    assay__memory_free(memory);
+}
+
+/* ---- Memory ---- */
+
+static void show_memory(peer_server *server)
+{
+    enum { MANY = 5000 };
+    const double bar = 2e9;
+    transformer subject;
+    make_sized(&subject, MANY, 5 * MANY);
+    assay_error error;
+    double loss;
+    assay_model_memory held;
+    require(assay_model_gradient(subject.model, subject.inputs, 3, &subject.target, &error, &loss),
+            &error);
+    require(assay_model_update(subject.model, 1e-3, &error), &error);
+    require(assay_model_memory_now(subject.model, &held, &error), &error);
+    double bytes = (double)(held.parameters + held.gradients + held.optimizer + held.activations +
+                            held.workspace);
+    server->missed |= bytes > bar;
+    printf("{\"name\": \"graph transformer, training on 5000 nodes: memory\", \"value\": %.0f, "
+           "\"unit\": \"bytes\", \"bar\": %.0f, \"ok\": %s}\n",
+           bytes, bar, bytes <= bar ? "true" : "false");
+    assay_model_free(subject.model);
+}
+
 int main(void)
 {
     char folder[] = "/tmp/assay-bench-XXXXXX", path[64];
@@ -124,7 +207,7 @@ int main(void)
     unlink(path);
     rmdir(folder);
     transformer subject;
-    make(&subject);
+    make_sized(&subject, 500, 2500);
     peer_compare(&server, "graph transformer, forward", "PyTorch", "forward", 1.5, forward,
                  &subject);
     assay_model_set_training(subject.model, true);
@@ -136,5 +219,7 @@ int main(void)
     peer_compare(&server, "random-walk encoding, 2000 nodes, 16 steps", "NumPy", "walk", 10, walk,
                  &encoded);
     assay__memory_free(encoded.memory);
+    compare_products(&server);
+    show_memory(&server);
     return peer_stop(&server);
 }

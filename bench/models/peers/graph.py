@@ -42,9 +42,8 @@ walk_matrix = (scipy.sparse.diags(1 / degree) @ adjacency).toarray().astype(nump
 
 def laplacian():
     """The simple graph, its normalised Laplacian, and ARPACK's Lanczos for 17 smallest: one is trivial."""
-    simple = adjacency.copy()
-    simple.setdiag(0)
-    simple.eliminate_zeros()
+    between = edge_list[:, edge_list[0] != edge_list[1]]
+    simple = scipy.sparse.coo_matrix((numpy.ones(between.shape[1]), tuple(between)), (nodes, nodes)).tocsr()
     simple.data[:] = 1
     root = scipy.sparse.diags(1 / numpy.sqrt(numpy.asarray(simple.sum(1)).ravel()))
     matrix = scipy.sparse.identity(nodes) - root @ simple @ root
