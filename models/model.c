@@ -92,6 +92,11 @@ const assay_model_class *assay_model_class_of(const assay_model *model)
     return model->class_;
 }
 
+void *assay_model_state(const assay_model *model)
+{
+    return model->state;
+}
+
 const double *assay_model_settings(const assay_model *model)
 {
     return model->settings;

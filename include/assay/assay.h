@@ -9,6 +9,7 @@
 #include "assay/growth.h"
 #include "assay/instrument.h"
 #include "assay/model.h"
+#include "assay/model_scaling.h"
 #include "assay/monitor.h"
 #include "assay/profile.h"
 #include "assay/reading.h"

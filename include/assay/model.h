@@ -219,6 +219,8 @@ ASSAY_API void assay_model_free(assay_model *model);
 
 ASSAY_API const assay_model_class *assay_model_class_of(const assay_model *model);
 ASSAY_API const double *assay_model_settings(const assay_model *model);
+/* What the class's create() made: for calls that take class and state (profile.h). */
+ASSAY_API void *assay_model_state(const assay_model *model);
 ASSAY_API const assay_model_parameter *assay_model_parameters(assay_model *model, size_t *count);
 ASSAY_API uint64_t assay_model_parameter_count(assay_model *model);
 ASSAY_API void assay_model_set_training(assay_model *model, bool training);

@@ -45,6 +45,10 @@ typedef struct assay_profile_options {
     bool no_warmup;           /* none at all */
     double learning_rate;     /* of training steps; default 1e-3 */
     const assay_clock *clock; /* for tests; default: the best clock of the machine */
+    /* Called after each timed run, for who keeps the times: "forward", "backward",
+     * "training_step" or, of assay_benchmark_function(), "function". NULL: nobody does. */
+    void (*sample)(void *context, const char *pass, double seconds);
+    void *sample_context;
 } assay_profile_options;
 
 #define ASSAY_PROFILE_OPTIONS_INIT ASSAY_INIT(assay_profile_options)

@@ -217,7 +217,12 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_export_timing_json(const assay_timer
 ASSAY_API ASSAY_MUST_USE assay_status assay_report_growth(const assay_growth *growth, FILE *stream,
                                                           assay_error *error);
 
-/* The same as one JSON object: `class`, `exponent`, `low`, `high` and the rest of assay_growth. */
+/* The plot alone: medians ('o') and fitted curve ('.'), 78 columns by 14 lines; nothing below two
+ * sizes. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_report_growth_plot(const assay_growth *growth,
+                                                               FILE *stream, assay_error *error);
+
+/* The whole as one JSON object: `class`, `exponent`, `low`, `high` and the rest of assay_growth. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_report_growth_json(const assay_growth *growth,
                                                                FILE *stream, assay_error *error);
 

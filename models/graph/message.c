@@ -116,6 +116,7 @@ void assay__message_describe(const assay__message *message, const assay__graph *
     switch (message->kind) {
     case ASSAY__GIN:
         say(&to, "sum", ASSAY_OP_GATHER_ADD, 1, edges, 0, h);
+        say(&to, "sum", ASSAY_OP_ADD, 1, nodes, 0, h);
         say(&to, "lin1", ASSAY_OP_MATMUL, 1, nodes, h, h);
         say(&to, "lin1", ASSAY_OP_BIAS, 1, nodes, 0, h);
         say(&to, "relu", ASSAY_OP_RELU, 1, nodes, 0, h);
@@ -123,7 +124,7 @@ void assay__message_describe(const assay__message *message, const assay__graph *
         say(&to, "lin2", ASSAY_OP_BIAS, 1, nodes, 0, h);
         break;
     case ASSAY__GCN: /* every term of the sum is scaled, the node's own included */
-        say(&to, "sum", ASSAY_OP_GATHER_ADD, 1, edges, 0, h);
+        say(&to, "sum", ASSAY_OP_GATHER_ADD, 1, edges + nodes, 0, h);
         say(&to, "scale", ASSAY_OP_MULTIPLY, 1, edges + nodes, 0, h);
         say(&to, "lin", ASSAY_OP_MATMUL, 1, nodes, h, h);
         say(&to, "lin", ASSAY_OP_BIAS, 1, nodes, 0, h);

@@ -276,17 +276,15 @@ static void list(const listing *to, const char *part, assay_operation operation)
     if (to->layer < 0) {
         snprintf(component, sizeof component, "fc");
     } else {
-        snprintf(component, sizeof component, "lstm.l%lld.%s", (long long)to->layer, part);
+        snprintf(component, sizeof component, "lstm.%lld.%s", (long long)to->layer, part);
     }
     operation.component = component;
     to->sink(to->context, &operation);
 }
 
-/* `count` elementwise operations on rows x n. */
-static assay_operation elementwise(assay_operation_kind kind, int64_t count, int64_t rows,
-                                   int64_t n)
+static assay_operation elementwise(assay_operation_kind kind, int64_t rows, int64_t n)
 {
-    return (assay_operation){.kind = kind, .count = count, .m = rows, .n = n};
+    return (assay_operation){.kind = kind, .count = 1, .m = rows, .n = n};
 }
 
 static void describe_layer(const assay__lstm_shape *shape, const listing *to, int64_t batch,
@@ -307,15 +305,9 @@ static void describe_layer(const assay__lstm_shape *shape, const listing *to, in
                            .k = n,
                            .n = 4 * n,
                            .operand_gradients = 2});
-    list(to, "gates", elementwise(ASSAY_OP_ADD, 1, rows, 4 * n));
-    list(to, "gates", elementwise(ASSAY_OP_BIAS, 2, rows, 4 * n));
-    list(to, "gates", elementwise(ASSAY_OP_SIGMOID, 1, rows, 3 * n));
-    list(to, "gates", elementwise(ASSAY_OP_TANH, 1, rows, n));
-    list(to, "cell", elementwise(ASSAY_OP_MULTIPLY, 3, rows, n));
-    list(to, "cell", elementwise(ASSAY_OP_ADD, 1, rows, n));
-    list(to, "cell", elementwise(ASSAY_OP_TANH, 1, rows, n));
+    list(to, "cell", elementwise(ASSAY_OP_LSTM_CELL, rows, n));
     if (shape->dropout > 0 && to->layer + 1 < shape->layers) {
-        list(to, "dropout", elementwise(ASSAY_OP_DROPOUT, 1, rows, n));
+        list(to, "dropout", elementwise(ASSAY_OP_DROPOUT, rows, n));
     }
 }
 
@@ -341,7 +333,7 @@ static assay_status describe(void *state, const assay_tensor *inputs, size_t cou
                            .k = shape->hidden,
                            .n = shape->output,
                            .operand_gradients = 2});
-    list(&to, "", elementwise(ASSAY_OP_BIAS, 1, inputs->shape[0], shape->output));
+    list(&to, "", elementwise(ASSAY_OP_BIAS, inputs->shape[0], shape->output));
     return ASSAY_OK;
 }
 

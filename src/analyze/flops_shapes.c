@@ -34,6 +34,19 @@ static void emit_linear(const emitter *to, const char *component, int64_t rows, 
     emit(to, component, ASSAY_OP_BIAS, 1, rows, 0, out);
 }
 
+/* Features are data: only the weights get a gradient. */
+static void emit_encoder(const emitter *to, int64_t nodes, int64_t in, int64_t hidden)
+{
+    to->sink(to->context, &(assay_operation){.component = "encoder",
+                                             .kind = ASSAY_OP_MATMUL,
+                                             .count = 1,
+                                             .m = nodes,
+                                             .k = in,
+                                             .n = hidden,
+                                             .operand_gradients = 1});
+    emit(to, "encoder", ASSAY_OP_BIAS, 1, nodes, 0, hidden);
+}
+
 /* Scores and weighted sums of all pairs are one product a head; of some pairs, a dot product each.
  */
 static void emit_attention(const emitter *to, int64_t nodes, int64_t hidden, int64_t heads,
@@ -125,7 +138,7 @@ assay_status assay_describe_graph_transformer(const assay_graph_transformer_shap
     assay_operation_kind activation =
         shape->activation == ASSAY_OP_RELU ? ASSAY_OP_RELU : ASSAY_OP_GELU;
     if (shape->input_dim > 0)
-        emit_linear(&to, "encoder", nodes, shape->input_dim, hidden);
+        emit_encoder(&to, nodes, shape->input_dim, hidden);
     for (int64_t layer = 0; layer < shape->num_layers; layer++) {
         snprintf(to.prefix, sizeof to.prefix, "layers.%lld.", (long long)layer);
         emit_mpnn(&to, nodes, shape->num_edges, hidden, hidden, shape->mpnn_type);

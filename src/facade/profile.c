@@ -14,6 +14,8 @@ typedef struct plan {
     size_t runs, warmup;
     double learning_rate;
     const assay_clock *clock;
+    void (*sample)(void *context, const char *pass, double seconds);
+    void *sample_context;
 } plan;
 
 static assay_status make_plan(const assay_profile_options *options, plan *made)
@@ -30,6 +32,8 @@ static assay_status make_plan(const assay_profile_options *options, plan *made)
                                               : DEFAULT_WARMUP,
         .learning_rate = options->learning_rate > 0 ? options->learning_rate : 1e-3,
         .clock = options->clock != NULL ? options->clock : assay_clock_default(),
+        .sample = options->sample,
+        .sample_context = options->sample_context,
     };
     return ASSAY_OK;
 }
@@ -63,8 +67,8 @@ assay_status assay_runtime_stats_of(const double *seconds, size_t count, assay_r
 typedef assay_status (*timed_call)(const void *what, const plan *made, assay_error *error,
                                    double *seconds);
 
-static assay_status run_all(timed_call call, const void *what, const plan *made, assay_error *error,
-                            assay_runtime_stats *stats)
+static assay_status run_all(timed_call call, const void *what, const char *pass, const plan *made,
+                            assay_error *error, assay_runtime_stats *stats)
 {
     double *seconds = calloc(made->runs, sizeof *seconds), ignored;
     if (seconds == NULL)
@@ -72,8 +76,11 @@ static assay_status run_all(timed_call call, const void *what, const plan *made,
     assay_status status = ASSAY_OK;
     for (size_t i = 0; i < made->warmup && status == ASSAY_OK; i++)
         status = call(what, made, error, &ignored);
-    for (size_t i = 0; i < made->runs && status == ASSAY_OK; i++)
+    for (size_t i = 0; i < made->runs && status == ASSAY_OK; i++) {
         status = call(what, made, error, &seconds[i]);
+        if (status == ASSAY_OK && made->sample != NULL)
+            made->sample(made->sample_context, pass, seconds[i]);
+    }
     if (status == ASSAY_OK)
         status = assay_runtime_stats_of(seconds, made->runs, stats);
     free(seconds);
@@ -109,7 +116,8 @@ assay_status assay_benchmark_function(assay_status (*function)(void *), void *ar
     plan made;
     assay_status status = make_plan(options, &made);
     const function_call call = {function, argument};
-    return status == ASSAY_OK ? run_all(time_function, &call, &made, NULL, stats) : status;
+    return status == ASSAY_OK ? run_all(time_function, &call, "function", &made, NULL, stats)
+                              : status;
 }
 
 static assay_status time_forward(const void *what, const plan *made, assay_error *error,
@@ -176,32 +184,31 @@ static assay_status profile(const assay_profile_target *target,
     if (target->struct_size != sizeof *target || make_plan(options, &made) != ASSAY_OK)
         return assay__fail(error, ASSAY_E_ARGUMENT, "a profile needs its options initialised");
     if (!possible)
-        return assay__fail(error, ASSAY_E_UNSUPPORTED, "model '%s' has no %s to profile%s",
+        return assay__fail(error, ASSAY_E_UNSUPPORTED, "model '%s' has no %s pass to profile%s",
                            target->class_->name, pass,
                            target->target == NULL ? " without a target" : "");
-    return run_all(call, target, &made, error, stats);
+    return run_all(call, target, pass, &made, error, stats);
 }
 
 assay_status assay_profile_forward(const assay_profile_target *target,
                                    const assay_profile_options *options, assay_error *error,
                                    assay_runtime_stats *stats)
 {
-    return profile(target, options, true, "forward pass", time_forward, error, stats);
+    return profile(target, options, true, "forward", time_forward, error, stats);
 }
 
 assay_status assay_profile_backward(const assay_profile_target *target,
                                     const assay_profile_options *options, assay_error *error,
                                     assay_runtime_stats *stats)
 {
-    return profile(target, options, has_backward(target), "backward pass", time_backward, error,
-                   stats);
+    return profile(target, options, has_backward(target), "backward", time_backward, error, stats);
 }
 
 assay_status assay_profile_training_step(const assay_profile_target *target,
                                          const assay_profile_options *options, assay_error *error,
                                          assay_runtime_stats *stats)
 {
-    return profile(target, options, has_training(target), "training step", time_training_step,
+    return profile(target, options, has_training(target), "training_step", time_training_step,
                    error, stats);
 }
 

@@ -167,6 +167,15 @@ static void append_classes(assay__buffer *page, const assay_growth *growth)
     }
 }
 
+static assay_status print(assay__buffer *page, FILE *stream, assay_error *error)
+{
+    assay_status status = assay__table_print(page, stream);
+    if (status != ASSAY_OK)
+        return assay__fail(error, status, "cannot print the growth: %s",
+                           assay_status_message(status));
+    return ASSAY_OK;
+}
+
 assay_status assay_report_growth(const assay_growth *growth, FILE *stream, assay_error *error)
 {
     assay__buffer page;
@@ -189,9 +198,14 @@ assay_status assay_report_growth(const assay_growth *growth, FILE *stream, assay
     }
     if (name != NULL)
         append_classes(&page, growth);
-    assay_status status = assay__table_print(&page, stream);
-    if (status != ASSAY_OK)
-        return assay__fail(error, status, "cannot print the growth: %s",
-                           assay_status_message(status));
-    return ASSAY_OK;
+    return print(&page, stream, error);
+}
+
+assay_status assay_report_growth_plot(const assay_growth *growth, FILE *stream, assay_error *error)
+{
+    assay__buffer page;
+    assay__buffer_init(&page, ASSAY__TABLE_MAX_BYTES);
+    if (growth->size_count > 1)
+        assay__growth_plot(&page, growth);
+    return print(&page, stream, error);
 }

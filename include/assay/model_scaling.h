@@ -1,0 +1,164 @@
+/* How a model's forward pass grows with its sizes: nodes, layers, encodings, any whole-number
+ * setting of its class (seed D's scaling experiments).
+ *
+ *     assay_model_factory factory = ASSAY_MODEL_FACTORY_INIT;
+ *     if (assay_model_find("graph_transformer", &error, &factory.class_) != ASSAY_OK) ...
+ *     const int64_t num_nodes[] = {100, 500, 1000, 2000};
+ *     assay_scaling *scaling = NULL;
+ *     if (assay_run_node_scaling(&factory, num_nodes, 4, 5, NULL, &error, &scaling) != ASSAY_OK)
+ * ... for (size_t i = 0; i < scaling->count; i++) printf("N=%g: %.2f ms\n",
+ * scaling->parameter_values[i], scaling->runtime_stats[i].mean); assay_scaling_free(scaling);
+ *
+ * The model is reached through its class alone (model.h): at each size it is made anew, with data
+ * it makes up itself, in evaluation mode. How the times are taken and fitted: scaling.h.
+ *
+ * Threads: one thread at a time for one class's models; nothing is shared between calls.
+ */
+#ifndef ASSAY_MODEL_SCALING_H
+#define ASSAY_MODEL_SCALING_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "assay/model.h"
+#include "assay/profile.h"
+#include "assay/scaling.h"
+#include "assay/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What models are made from. Class and settings are borrowed. */
+typedef struct assay_model_factory {
+    size_t struct_size;
+    const assay_model_class *class_;
+    const double *settings; /* option_count of the class; NULL: its defaults */
+    uint64_t seed;          /* of weights and made-up data */
+} assay_model_factory;
+
+#define ASSAY_MODEL_FACTORY_INIT ASSAY_INIT(assay_model_factory)
+
+/* Everything random about the models and data to come. There is no hidden random state that could
+ * be seeded: whoever draws has been given a seed. */
+ASSAY_API void assay_set_seed(assay_model_factory *factory, uint64_t seed);
+
+/* The forward pass at several values of one whole-number option of the class, "hidden-dim" or
+ * "hidden_dim". ASSAY_E_NOT_FOUND names the options there are; ASSAY_E_ARGUMENT a value that does
+ * not fit; ASSAY_E_UNSUPPORTED a class that makes up no data. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_run_model_scaling(
+    const assay_model_factory *factory, const char *option, const double *sizes, size_t count,
+    const assay_scaling_options *options, assay_error *error, assay_scaling **scaling);
+
+/* "num-nodes", and with it "num-edges" so that the average degree stays (0: that of the settings).
+ * No list: 100, 500, 1000, 2000, 5000. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_run_node_scaling(const assay_model_factory *factory,
+                                                             const int64_t *num_nodes_list,
+                                                             size_t count, double avg_degree,
+                                                             const assay_scaling_options *options,
+                                                             assay_error *error,
+                                                             assay_scaling **scaling);
+
+/* "num-layers". No list: 2, 4, 6, 8, 12, 16. `num_nodes` 0: that of the settings. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_run_layer_scaling(const assay_model_factory *factory,
+                                                              const int64_t *num_layers_list,
+                                                              size_t count, int64_t num_nodes,
+                                                              const assay_scaling_options *options,
+                                                              assay_error *error,
+                                                              assay_scaling **scaling);
+
+/* ---- encodings ---- */
+
+/* "lap" sets "lap-dim", "rwse" sets "rw-steps", "none" clears both. */
+typedef struct assay_pe_config {
+    const char *name;
+    int64_t dim;
+} assay_pe_config;
+
+enum { ASSAY_PE_CONFIGS_MAX = 64 };
+
+typedef struct assay_pe_scaling {
+    size_t count;
+    assay_pe_config *configs; /* in the order given; names are static */
+    assay_runtime_stats *runtime_stats;
+    assay_record *record; /* a subject for each, interleaved: comparable pair by pair */
+} assay_pe_scaling;
+
+/* The forward pass with each encoding, measured in turns. Encodings are computed when a model first
+ * sees a graph and kept, so this is the cost they leave in every pass; what computing them costs
+ * once, assay_profile_pe_computation() measures. No list: lap 16, rwse 16, none. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_run_pe_scaling(
+    const assay_model_factory *factory, const assay_pe_config *configs, size_t count,
+    const assay_scaling_options *options, assay_error *error, assay_pe_scaling **scaling);
+ASSAY_API void assay_pe_scaling_free(assay_pe_scaling *scaling);
+ASSAY_API assay_status assay_pe_scaling_print_summary(const assay_pe_scaling *scaling,
+                                                      FILE *stream);
+
+/* Time `transform` on `data`, which it encodes from scratch; 10 runs and 2 before them unless the
+ * options say otherwise. */
+ASSAY_API ASSAY_MUST_USE assay_status
+assay_profile_pe_computation(assay_status (*transform)(void *data), void *data,
+                             const assay_profile_options *options, assay_runtime_stats *stats);
+
+/* ---- an experiment: several of these, one summary ---- */
+
+typedef struct assay_scaling_experiment assay_scaling_experiment;
+
+/* `options` (NULL: the defaults) hold for each run; both are copied, what they point to is
+ * borrowed. Caller frees. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_scaling_experiment_new(
+    const assay_model_factory *factory, const assay_scaling_options *options,
+    assay_scaling_experiment **experiment);
+ASSAY_API void assay_scaling_experiment_free(assay_scaling_experiment *experiment);
+
+/* As the functions above; the results are the experiment's and stay valid until it is freed. At
+ * most 32 runs (ASSAY_E_LIMIT). */
+ASSAY_API ASSAY_MUST_USE assay_status assay_scaling_experiment_run_node_scaling(
+    assay_scaling_experiment *experiment, const int64_t *num_nodes_list, size_t count,
+    double avg_degree, assay_error *error);
+ASSAY_API ASSAY_MUST_USE assay_status assay_scaling_experiment_run_layer_scaling(
+    assay_scaling_experiment *experiment, const int64_t *num_layers_list, size_t count,
+    int64_t num_nodes, assay_error *error);
+ASSAY_API ASSAY_MUST_USE assay_status
+assay_scaling_experiment_run_model_scaling(assay_scaling_experiment *experiment, const char *option,
+                                           const double *sizes, size_t count, assay_error *error);
+ASSAY_API ASSAY_MUST_USE assay_status assay_scaling_experiment_run_pe_scaling(
+    assay_scaling_experiment *experiment, const assay_pe_config *configs, size_t count,
+    assay_error *error);
+
+/* The runs so far, borrowed; entry i is one of the two, the other NULL. */
+typedef struct assay_scaling_result {
+    const assay_scaling *scaling;
+    const assay_pe_scaling *encodings;
+} assay_scaling_result;
+ASSAY_API const assay_scaling_result *
+assay_scaling_experiment_results(const assay_scaling_experiment *experiment, size_t *count);
+
+/* The tables of all runs, one below the other; a NULL stream prints nothing. */
+ASSAY_API assay_status
+assay_scaling_experiment_print_summary(const assay_scaling_experiment *experiment, FILE *stream);
+
+/* ---- graphs to measure on ---- */
+
+/* Undirected: every edge stands there in both directions. */
+typedef struct assay_scaling_graph {
+    int64_t num_nodes, num_edges, feature_dim;
+    float *features; /* (num_nodes, feature_dim), standard normal */
+    int64_t *edges;  /* (2, num_edges): sources, then targets */
+} assay_scaling_graph;
+
+/* One random graph for each size, with round(num_nodes x avg_degree / 2) undirected edges (at least
+ * those of a tree, so that it is connected) and no loops; two nodes may be joined twice. The same
+ * seed gives the same graphs, each independent of the others in the list. Release with
+ * assay_scaling_graphs_free. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_generate_scaling_graphs(
+    const int64_t *num_nodes_list, size_t count, double avg_degree, int64_t feature_dim,
+    uint64_t seed, assay_error *error, assay_scaling_graph **graphs);
+ASSAY_API void assay_scaling_graphs_free(assay_scaling_graph *graphs, size_t count);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,129 @@
+#include "facade/model_instance.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+struct assay__instance {
+    const assay_model_class *class_;
+    void *state;
+    assay_tensor target;
+    assay_tensor inputs[];
+};
+
+static bool same_name(const char *one, const char *other)
+{
+    for (; *one != '\0' || *other != '\0'; one++, other++)
+        if (*one != *other && !(*one == '-' && *other == '_') && !(*one == '_' && *other == '-'))
+            return false;
+    return true;
+}
+
+static bool grows(const assay_model_option *option)
+{
+    return option->integer && option->words == NULL;
+}
+
+static assay_status no_option(const assay_model_class *class_, const char *name, assay_error *error)
+{
+    assay__buffer names;
+    assay__buffer_init(&names, 512);
+    for (size_t i = 0; i < class_->option_count; i++)
+        if (grows(&class_->options[i]))
+            assay__buffer_printf(&names, "%s%s", names.length > 0 ? ", " : "",
+                                 class_->options[i].name);
+    assay_status status =
+        assay__fail(error, ASSAY_E_NOT_FOUND, "model '%s' has no size '%s'; it has %.400s",
+                    class_->name, name, names.length > 0 ? names.data : "none");
+    assay__buffer_release(&names);
+    return status;
+}
+
+assay_status assay__factory_option(const assay_model_factory *factory, const char *name,
+                                   assay_error *error, size_t *index)
+{
+    if (factory->struct_size != sizeof *factory || factory->class_ == NULL)
+        return assay__fail(error, ASSAY_E_ARGUMENT,
+                           "a factory needs a class and its struct_size; start from "
+                           "ASSAY_MODEL_FACTORY_INIT");
+    const assay_model_class *class_ = factory->class_;
+    for (*index = 0; *index < class_->option_count; ++*index)
+        if (grows(&class_->options[*index]) && same_name(class_->options[*index].name, name))
+            return ASSAY_OK;
+    return no_option(class_, name, error);
+}
+
+assay_status assay__factory_settings(const assay_model_factory *factory, assay_error *error,
+                                     double **settings)
+{
+    *settings = NULL;
+    const assay_model_class *class_ = factory->class_;
+    if (factory->struct_size != sizeof *factory || class_ == NULL)
+        return assay__fail(error, ASSAY_E_ARGUMENT, "a factory needs a class");
+    if (class_->example == NULL)
+        return assay__fail(error, ASSAY_E_UNSUPPORTED,
+                           "model '%s' makes up no data to be measured on", class_->name);
+    *settings = calloc(class_->option_count + 1, sizeof **settings);
+    if (*settings == NULL)
+        return assay__fail(error, ASSAY_E_MEMORY, "no memory for settings");
+    for (size_t i = 0; i < class_->option_count; i++)
+        (*settings)[i] =
+            factory->settings != NULL ? factory->settings[i] : class_->options[i].initial;
+    return ASSAY_OK;
+}
+
+static assay_status check(const assay_model_class *class_, const double *settings,
+                          assay_error *error)
+{
+    for (size_t i = 0; i < class_->option_count; i++) {
+        const assay_model_option *option = &class_->options[i];
+        if (!(settings[i] >= option->minimum && settings[i] <= option->maximum) ||
+            (option->integer && settings[i] != (double)(int64_t)settings[i]))
+            return assay__fail(error, ASSAY_E_ARGUMENT,
+                               "%s %.15g of model '%s' is not a%s number within %.15g and %.15g",
+                               option->name, settings[i], class_->name,
+                               option->integer ? " whole" : "", option->minimum, option->maximum);
+    }
+    return ASSAY_OK;
+}
+
+assay_status assay__instance_new(const assay_model_factory *factory, const double *settings,
+                                 assay_error *error, assay__instance **instance)
+{
+    *instance = NULL;
+    const assay_model_class *class_ = factory->class_;
+    assay_status status = check(class_, settings, error);
+    if (status != ASSAY_OK)
+        return status;
+    assay__instance *made = calloc(1, sizeof *made + class_->input_count * sizeof *made->inputs);
+    if (made == NULL)
+        return assay__fail(error, ASSAY_E_MEMORY, "no memory for a model");
+    made->class_ = class_;
+    status = class_->create(settings, factory->seed, error, &made->state);
+    if (status == ASSAY_OK)
+        status = class_->example(made->state, factory->seed, error, made->inputs, &made->target);
+    if (status != ASSAY_OK) {
+        assay__instance_free(made);
+        return status;
+    }
+    if (class_->set_training != NULL)
+        class_->set_training(made->state, false);
+    *instance = made;
+    return ASSAY_OK;
+}
+
+void assay__instance_free(assay__instance *instance)
+{
+    if (instance != NULL && instance->state != NULL)
+        instance->class_->destroy(instance->state);
+    free(instance);
+}
+
+assay_status assay__instance_forward(assay__instance *instance, assay_error *error)
+{
+    assay_tensor output;
+    return instance->class_->forward(instance->state, instance->inputs,
+                                     instance->class_->input_count, error, &output);
+}

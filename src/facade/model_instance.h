@@ -1,0 +1,28 @@
+/* Models made from a factory, with data of their own, for the scaling runs. */
+#ifndef ASSAY_FACADE_MODEL_INSTANCE_H
+#define ASSAY_FACADE_MODEL_INSTANCE_H
+
+#include "assay/model_scaling.h"
+
+typedef struct assay__instance assay__instance;
+
+/* Index of a whole-number option, '_' and '-' alike. ASSAY_E_NOT_FOUND names those there are. */
+ASSAY_MUST_USE assay_status assay__factory_option(const assay_model_factory *factory,
+                                                  const char *name, assay_error *error,
+                                                  size_t *index);
+
+/* A copy of the factory's settings, to be changed; caller frees. ASSAY_E_UNSUPPORTED for a class
+ * without examples. */
+ASSAY_MUST_USE assay_status assay__factory_settings(const assay_model_factory *factory,
+                                                    assay_error *error, double **settings);
+
+/* Make a model with these settings, in evaluation mode, and its example. ASSAY_E_ARGUMENT names a
+ * setting outside its limits. */
+ASSAY_MUST_USE assay_status assay__instance_new(const assay_model_factory *factory,
+                                                const double *settings, assay_error *error,
+                                                assay__instance **instance);
+void assay__instance_free(assay__instance *instance);
+
+ASSAY_MUST_USE assay_status assay__instance_forward(assay__instance *instance, assay_error *error);
+
+#endif

@@ -1,0 +1,128 @@
+#include <stdlib.h>
+
+#include "assay/model_scaling.h"
+#include "base/error.h"
+
+enum { MAX_RUNS = 32 };
+
+struct assay_scaling_experiment {
+    assay_model_factory factory;
+    assay_scaling_options options;
+    assay_scaling *scalings[MAX_RUNS];
+    assay_pe_scaling *encodings[MAX_RUNS];
+    assay_scaling_result results[MAX_RUNS];
+    size_t count;
+};
+
+assay_status assay_scaling_experiment_new(const assay_model_factory *factory,
+                                          const assay_scaling_options *options,
+                                          assay_scaling_experiment **experiment)
+{
+    *experiment = NULL;
+    if (factory->struct_size != sizeof *factory || factory->class_ == NULL ||
+        (options != NULL && options->struct_size != sizeof *options))
+        return ASSAY_E_ARGUMENT;
+    assay_scaling_experiment *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return ASSAY_E_MEMORY;
+    made->factory = *factory;
+    made->options = options != NULL ? *options : (assay_scaling_options)ASSAY_SCALING_OPTIONS_INIT;
+    *experiment = made;
+    return ASSAY_OK;
+}
+
+void assay_scaling_experiment_free(assay_scaling_experiment *experiment)
+{
+    for (size_t i = 0; experiment != NULL && i < experiment->count; i++) {
+        assay_scaling_free(experiment->scalings[i]);
+        assay_pe_scaling_free(experiment->encodings[i]);
+    }
+    free(experiment);
+}
+
+static assay_status room(const assay_scaling_experiment *experiment, assay_error *error)
+{
+    return experiment->count < MAX_RUNS
+               ? ASSAY_OK
+               : assay__fail(error, ASSAY_E_LIMIT, "an experiment has at most %d runs", MAX_RUNS);
+}
+
+static assay_status keep(assay_scaling_experiment *experiment, assay_status status)
+{
+    if (status == ASSAY_OK) {
+        size_t i = experiment->count++;
+        experiment->results[i] =
+            (assay_scaling_result){experiment->scalings[i], experiment->encodings[i]};
+    }
+    return status;
+}
+
+assay_status assay_scaling_experiment_run_node_scaling(assay_scaling_experiment *experiment,
+                                                       const int64_t *num_nodes_list, size_t count,
+                                                       double avg_degree, assay_error *error)
+{
+    assay_status status = room(experiment, error);
+    if (status == ASSAY_OK)
+        status =
+            keep(experiment, assay_run_node_scaling(&experiment->factory, num_nodes_list, count,
+                                                    avg_degree, &experiment->options, error,
+                                                    &experiment->scalings[experiment->count]));
+    return status;
+}
+
+assay_status assay_scaling_experiment_run_layer_scaling(assay_scaling_experiment *experiment,
+                                                        const int64_t *num_layers_list,
+                                                        size_t count, int64_t num_nodes,
+                                                        assay_error *error)
+{
+    assay_status status = room(experiment, error);
+    if (status == ASSAY_OK)
+        status =
+            keep(experiment, assay_run_layer_scaling(&experiment->factory, num_layers_list, count,
+                                                     num_nodes, &experiment->options, error,
+                                                     &experiment->scalings[experiment->count]));
+    return status;
+}
+
+assay_status assay_scaling_experiment_run_model_scaling(assay_scaling_experiment *experiment,
+                                                        const char *option, const double *sizes,
+                                                        size_t count, assay_error *error)
+{
+    assay_status status = room(experiment, error);
+    if (status == ASSAY_OK)
+        status =
+            keep(experiment, assay_run_model_scaling(&experiment->factory, option, sizes, count,
+                                                     &experiment->options, error,
+                                                     &experiment->scalings[experiment->count]));
+    return status;
+}
+
+assay_status assay_scaling_experiment_run_pe_scaling(assay_scaling_experiment *experiment,
+                                                     const assay_pe_config *configs, size_t count,
+                                                     assay_error *error)
+{
+    assay_status status = room(experiment, error);
+    if (status == ASSAY_OK)
+        status = keep(experiment, assay_run_pe_scaling(&experiment->factory, configs, count,
+                                                       &experiment->options, error,
+                                                       &experiment->encodings[experiment->count]));
+    return status;
+}
+
+const assay_scaling_result *
+assay_scaling_experiment_results(const assay_scaling_experiment *experiment, size_t *count)
+{
+    *count = experiment->count;
+    return experiment->results;
+}
+
+assay_status assay_scaling_experiment_print_summary(const assay_scaling_experiment *experiment,
+                                                    FILE *stream)
+{
+    assay_status status = ASSAY_OK;
+    for (size_t i = 0; i < experiment->count && status == ASSAY_OK; i++)
+        status = experiment->scalings[i] != NULL
+                     ? assay_scaling_print_summary(experiment->scalings[i], stream)
+                     : assay_pe_scaling_print_summary(experiment->encodings[i], stream);
+    return status;
+}
