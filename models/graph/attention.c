@@ -233,11 +233,8 @@ ASSAY__SIMD
 static void weigh(int64_t columns, float *restrict scores, float *maximum, float *sum,
                   int64_t width, float *restrict output)
 {
-    float most = *maximum;
-    ASSAY__MAX(most)
-    for (int64_t j = 0; j < columns; j++) {
-        most = scores[j] > most ? scores[j] : most;
-    }
+    float most = assay__largest(columns, scores);
+    most = most > *maximum ? most : *maximum;
     float total = 0;
     ASSAY__SUM(total)
     for (int64_t j = 0; j < columns; j++) {

@@ -7,8 +7,10 @@
  * the function is compiled once.
  *
  * A sum is not reassociated by itself, as that changes its rounding; where the order does not
- * matter, ASSAY__SUM(s) or ASSAY__MAX(m) before the loop permits it (`#pragma omp simd reduction`,
- * which needs no OpenMP runtime). ASSAY__LANES says that iterations do not depend on each other. */
+ * matter, ASSAY__SUM(s) before the loop permits it (`#pragma omp simd reduction`, which needs no
+ * OpenMP runtime). ASSAY__MAX(m) does so for a maximum of integers; of floats clang refuses it,
+ * because of NaN: see assay__largest() in elementary.h. ASSAY__LANES says that iterations do not
+ * depend on each other. */
 #ifndef ASSAY_MODELS_KERNEL_SIMD_H
 #define ASSAY_MODELS_KERNEL_SIMD_H
 
