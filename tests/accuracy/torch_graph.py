@@ -150,6 +150,17 @@ def npy(folder, name, tensor):
     return path
 
 
+def raw_folder(folder, x, edges, sizes, edges_each):
+    """The same graphs as a folder of OGB's raw tables."""
+    os.makedirs(folder, exist_ok=True)
+    starts = numpy.repeat(numpy.cumsum([0] + sizes[:-1]), edges_each)
+    tables = {"num-node-list": sizes, "num-edge-list": [edges_each] * len(sizes), "edge": (edges.numpy() - starts).T}
+    for name, rows in tables.items():
+        numpy.savetxt(os.path.join(folder, name + ".csv"), rows, fmt="%d", delimiter=",")
+    numpy.savetxt(os.path.join(folder, "node-feat.csv"), x.numpy(), fmt="%.9g", delimiter=",")
+    return folder
+
+
 def difference(ours, theirs):
     assert ours.shape == theirs.shape, (ours.shape, theirs.shape)
     return float(numpy.abs(ours - theirs).max() / max(numpy.abs(theirs).max(), 1e-30))
@@ -218,8 +229,12 @@ def run(assay, folder, case, seed):
 
     weights, result, gradients = (os.path.join(folder, name) for name in ("w.safetensors", "y.npy", "g.safetensors"))
     safetensors.save(weights, {name: value.detach().numpy() for name, value in model.state_dict().items()})
-    common = ["--model", "graph_transformer", "--weights", weights, "--nodes", npy(folder, "nodes", x), "--edges",
-              npy(folder, "edges", edges), "--graphs", npy(folder, "graphs", graphs), "--num-heads", str(case["heads"])]
+    common = ["--model", "graph_transformer", "--weights", weights, "--num-heads", str(case["heads"])]
+    if case.get("raw"):
+        common += ["--graph", raw_folder(os.path.join(folder, "raw"), x, edges, sizes, case["edges"])]
+    else:
+        common += ["--nodes", npy(folder, "nodes", x), "--edges", npy(folder, "edges", edges), "--graphs",
+                   npy(folder, "graphs", graphs)]
     for option in ("attention", "activation", "readout", "lap-dim", "rw-steps"):
         if option in case:
             common += ["--" + option, str(case[option])]
@@ -242,7 +257,7 @@ CASES = [
     dict(sizes=[1], edges=0, input=3, hidden=8, layers=1, heads=1, ffn=5, output=1),
     dict(sizes=[7], edges=0, input=1, hidden=6, layers=3, heads=2, ffn=9, output=2, activation="gelu"),
     dict(sizes=[30, 1, 17], edges=40, input=5, hidden=20, layers=2, heads=5, ffn=33, output=2, readout="graph",
-         activation="gelu"),
+         activation="gelu", raw=True),
     dict(sizes=[300], edges=900, input=7, hidden=24, layers=2, heads=3, ffn=20, output=1),
     dict(sizes=[1300], edges=2600, input=4, hidden=16, layers=1, heads=2, ffn=16, output=1),
     dict(sizes=[50, 40], edges=200, input=9, hidden=28, layers=2, heads=4, ffn=31, output=3, mpnn="gcn"),
