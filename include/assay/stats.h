@@ -60,6 +60,12 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_stats_mean_interval(const double *va
                                                                 double level,
                                                                 assay_interval *interval);
 
+/* The same for times, which are not negative and neither is their mean: `low` is 0 at least. Every
+ * interval of a mean time in records, reports and exports is this one. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_stats_time_interval(const double *seconds, size_t count,
+                                                                double level,
+                                                                assay_interval *interval);
+
 /* ── stopping ──────────────────────────────────────────────────────────────────────────────────
  * When to stop measuring: look at few, ever later moments, stop when the interval of the mean is
  * narrow enough, and know early when it never will be. The interval of the last look is the one to

@@ -43,7 +43,7 @@ assay_status assay_warmup_detect(const double *epoch_seconds, size_t count,
     if (count >= ASSAY_STEADY_LEAST)
         status = assay_stats_find_steady(epoch_seconds, count, &steady);
     if (status == ASSAY_OK && steady.state == ASSAY_STEADY)
-        status = assay_stats_mean_interval(epoch_seconds + steady.from, count - steady.from, level,
+        status = assay_stats_time_interval(epoch_seconds + steady.from, count - steady.from, level,
                                            &result.steady_time);
     if (status != ASSAY_OK)
         return status;

@@ -44,7 +44,7 @@ assay_status assay_runtime_stats_of(const double *seconds, size_t count, assay_r
     if (count < 2)
         return ASSAY_E_DATA;
     assay_interval interval;
-    assay_status status = assay_stats_mean_interval(seconds, count, 0.95, &interval);
+    assay_status status = assay_stats_time_interval(seconds, count, 0.95, &interval);
     if (status != ASSAY_OK)
         return status;
     double low = seconds[0], high = seconds[0], squares = 0;

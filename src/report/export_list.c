@@ -95,11 +95,11 @@ static assay_reading sum_of(assay_reading a, assay_reading b)
 static assay_status fill_figures(assay__export_item *item)
 {
     const assay_record_subject *subject = item->subject;
-    assay_interval mean = {.validity = ASSAY_NOT_ENOUGH_DATA};
+    assay_interval mean;
     assay_summary summary;
     assay_status status = assay_stats_summarize(item->seconds, item->count, &summary);
-    if (status == ASSAY_OK && item->count >= 2)
-        status = assay_stats_mean_interval(item->seconds, item->count, 0.95, &mean);
+    if (status == ASSAY_OK)
+        status = assay_stats_time_interval(item->seconds, item->count, 0.95, &mean);
     if (status != ASSAY_OK)
         return status;
     item->mean_seconds = known_or(subject->mean_seconds, summary.mean);

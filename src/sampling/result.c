@@ -86,13 +86,13 @@ assay_status assay__subject_fill_time(assay_record_subject *to)
     assay_interval interval;
     assay_summary summary;
     assay_status status =
-        assay_stats_mean_interval(to->samples_seconds, to->sample_count, level, &interval);
+        assay_stats_time_interval(to->samples_seconds, to->sample_count, level, &interval);
     if (status == ASSAY_OK)
         status = assay_stats_summarize(to->samples_seconds, to->sample_count, &summary);
     if (status != ASSAY_OK)
         return status;
     to->mean_seconds = summary.mean;
-    to->low_seconds = (assay_reading){fmax(interval.low, 0), interval.validity};
+    to->low_seconds = (assay_reading){interval.low, interval.validity};
     to->high_seconds = (assay_reading){interval.high, interval.validity};
     to->median_seconds = summary.median;
     to->std_seconds = summary.std;

@@ -84,3 +84,12 @@ assay_status assay_stats_mean_interval(const double *values, size_t count, doubl
     *interval = assay__mean_interval(&mean, level);
     return ASSAY_OK;
 }
+
+assay_status assay_stats_time_interval(const double *seconds, size_t count, double level,
+                                       assay_interval *interval)
+{
+    assay_status status = assay_stats_mean_interval(seconds, count, level, interval);
+    if (status == ASSAY_OK)
+        interval->low = fmax(interval->low, 0);
+    return status;
+}

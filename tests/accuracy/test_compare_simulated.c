@@ -30,7 +30,9 @@ static void test_identical_subjects_are_not_called_different(void **state)
         check_identical((simulation){100, 0.8, 0.05, 0, paired}, 10);
         check_identical((simulation){200, 0.8, 0.05, 0, paired}, 10);
         check_identical((simulation){20, 0.5, 0.05, 0, paired}, 10); /* few: widened */
+        check_identical((simulation){20, 0.8, 0.05, 0, paired}, 18);
         check_identical((simulation){10, 0.3, 0.05, 0, paired}, 10);
+        check_identical((simulation){10, 0.8, 0.05, 0, paired}, 18); /* cannot be seen in so few */
     }
 }
 

@@ -210,6 +210,20 @@ static void test_missing_figures_are_computed(void **state)
     assay_record_free(record);
 }
 
+static void test_no_time_is_negative(void **state)
+{
+    (void)state;
+    static const double seconds[] = {1.0, 10.0}; /* Student's interval reaches below 0 */
+    assay_record *record = NULL;
+    assert_int_equal(assay_record_new(&record), ASSAY_OK);
+    add_sample_subject(record, "x", seconds, 2, NULL, 0, NULL);
+    json_t *document = exported_json("bencher", record);
+    const json_t *latency = json_object_get(json_object_get(document, "x"), "latency");
+    assert_true(number_at(latency, "lower_value") == 0.0);
+    json_decref(document);
+    assay_record_free(record);
+}
+
 static void test_figures_of_the_record_win(void **state)
 {
     (void)state;
@@ -333,6 +347,7 @@ int main(void)
         cmocka_unit_test(test_several_records_are_one_document),
         cmocka_unit_test(test_nothing_to_show_is_an_error),
         cmocka_unit_test(test_missing_figures_are_computed),
+        cmocka_unit_test(test_no_time_is_negative),
         cmocka_unit_test(test_figures_of_the_record_win),
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_locale_does_not_matter),

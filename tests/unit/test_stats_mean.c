@@ -117,6 +117,17 @@ static void scale_and_offset_carry_through(void **state)
     assert_close((b.high - 1e6) * 1e3, a.high, 1e-4);
 }
 
+static void mean_times_are_not_negative(void **state)
+{
+    double seconds[] = {1, 10};
+    assay_interval plain, time;
+    (void)state;
+    assert_int_equal(assay_stats_mean_interval(seconds, 2, 0.95, &plain), ASSAY_OK);
+    assert_int_equal(assay_stats_time_interval(seconds, 2, 0.95, &time), ASSAY_OK);
+    assert_true(plain.low < 0 && time.low == 0);
+    assert_true(time.estimate == plain.estimate && time.high == plain.high);
+}
+
 static void too_little_or_broken_input(void **state)
 {
     double values[] = {3, 3, 3, 3}, mean, error, df;
@@ -244,6 +255,7 @@ int main(void)
         cmocka_unit_test(the_sum_is_corrected),
         cmocka_unit_test(skewness_moves_the_interval),
         cmocka_unit_test(scale_and_offset_carry_through),
+        cmocka_unit_test(mean_times_are_not_negative),
         cmocka_unit_test(too_little_or_broken_input),
         cmocka_unit_test(a_line_gives_a_wide_interval),
         cmocka_unit_test(extreme_sizes),
