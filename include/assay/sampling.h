@@ -30,6 +30,11 @@
  *   looks      At 30 rounds, then by the rule of assay_stopping_look() (stats.h): each nearer to
  *              the predicted end, so that repeated looking costs no coverage.
  *
+ * User and system time of `run` are the calling thread's, and recorded where samples take 0.1 s or
+ * more: the kernel brings them up to date at its ticks, and those of shorter samples would be
+ * another subject's. Peak memory is the whole process's, says nothing about a subject, and is
+ * ASSAY_NOT_MEASURED unless `measure` knows it (commands do).
+ *
  * Threads: subjects run in the calling thread; one sampling at a time for each processor, or they
  * measure each other. Prints nothing.
  */

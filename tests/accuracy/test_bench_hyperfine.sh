@@ -3,6 +3,8 @@
 # of the mean meet. The two run one after the other and the machine may change between them, so each
 # command has five tries; a definition that differed (the shell's start counted, the fork, a wrong unit)
 # would fail all of them.
+#     ASSAY_BUILD=build bash tests/accuracy/test_bench_hyperfine.sh [long]
+# "long" takes a computation of 0.2 s or more, made so long for this machine, and more runs: a minute or two.
 set -u
 command -v hyperfine >/dev/null || { echo "hyperfine is not installed"; exit 77; }
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }
@@ -33,5 +35,23 @@ agree() {
     echo "$*: the intervals never met"
     exit 1
 }
-agree 30 sleep 0.01
-agree 8 awk 'BEGIN{for(i=0;i<3000000;i++)s+=i}'
+# A computation that takes at least 0.2 s here: the number of its steps.
+steps_for_200_ms() {
+    local steps=4000000 start now
+    while :; do
+        start=$(date +%s%N)
+        awk "BEGIN{for(i=0;i<$steps;i++)s+=i}"
+        now=$(date +%s%N)
+        [ $((now - start)) -lt 200000000 ] || break
+        steps=$((steps * 5 / 4))
+    done
+    echo "$steps"
+}
+
+if [ "${1:-}" = long ]; then
+    agree 100 sleep 0.01
+    agree 40 awk "BEGIN{for(i=0;i<$(steps_for_200_ms);i++)s+=i}"
+else
+    agree 30 sleep 0.01
+    agree 8 awk 'BEGIN{for(i=0;i<3000000;i++)s+=i}'
+fi
