@@ -39,5 +39,8 @@ int study_exit(const char *study, assay_status status, const assay_error *error)
         return EX_OK;
     message_error("assay %s: %s", study,
                   error->message[0] != '\0' ? error->message : assay_status_message(status));
-    return interrupted ? 128 + SIGINT : message_input_exit(status);
+    if (interrupted)
+        return 128 + SIGINT;
+    return status == ASSAY_E_STATE ? EX_CANTCREAT /* the folder belongs to something else */
+                                   : message_input_exit(status);
 }

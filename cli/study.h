@@ -6,6 +6,7 @@
 #include "study_frame.h"
 
 /* Each study is a command of its own, defined in study_NAME.c; its name is "study NAME". */
+extern const command study_rom;
 
 typedef struct study_common {
     const char *out;
@@ -50,7 +51,8 @@ typedef struct study_common {
 assay__study_plan study_plan(const study_common *common, const char *study, const char *experiment,
                              const char *folder);
 
-/* The exit code for how a study ended, after a message: 130 when it was interrupted. */
+/* The exit code for how a study ended, after a message: 130 when it was interrupted,
+ * EX_CANTCREAT for a folder that belongs to something else. */
 int study_exit(const char *study, assay_status status, const assay_error *error);
 
 #endif

@@ -123,15 +123,15 @@ static assay_status check_state(assay__study *study, json_t *state, const char *
                                      "settings", &settings, "finished_steps", &steps) != 0)
         return assay__fail(error, ASSAY_E_FORMAT,
                            "'%s' is damaged; --restart begins anew in this folder", path);
-    const char *differs = strcmp(kind, plan->study) != 0              ? "study"
-                          : strcmp(experiment, plan->experiment) != 0 ? "experiment"
-                          : (uint64_t)seed != plan->seed              ? "seed"
-                          : (quick != 0) != plan->quick               ? "--quick"
-                          : strcmp(settings, plan->settings) != 0     ? "settings"
+    const char *differs = strcmp(kind, plan->study) != 0              ? "another study"
+                          : strcmp(experiment, plan->experiment) != 0 ? "another experiment"
+                          : (uint64_t)seed != plan->seed              ? "another seed"
+                          : (quick != 0) != plan->quick               ? "another --quick"
+                          : strcmp(settings, plan->settings) != 0     ? "other settings"
                                                                       : NULL;
     if (differs != NULL)
         return assay__fail(error, ASSAY_E_STATE,
-                           "the folder '%s' belongs to study '%s', experiment '%s' with another %s;"
+                           "the folder '%s' belongs to study '%s', experiment '%s' with %s;"
                            " choose another --out, or --restart to begin anew in it",
                            plan->folder, kind, experiment, differs);
     take_finished_steps(study, steps);

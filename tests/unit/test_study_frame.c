@@ -105,7 +105,7 @@ static void test_folder_of_another(void **state)
     check_refused(plan, "another --quick");
     plan = plan_of("first");
     plan.settings = "latent 30";
-    check_refused(plan, "another settings");
+    check_refused(plan, "other settings");
     plan = plan_of("first");
     plan.study = "graph";
     check_refused(plan, "study 'rom'");
