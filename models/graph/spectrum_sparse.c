@@ -110,8 +110,40 @@ void assay__spectrum_apply(const assay__spectrum *of, int64_t width, const doubl
     }
 }
 
+/* x := x - T T^T x, one part at a time, for x (nodes, width) or, if `scaled`, for z = D^-1/2 x.
+ * Works in b->w. */
+static void drop_trivial(const block *b, bool scaled, double *x)
+{
+    const assay__spectrum *of = b->of;
+    memset(b->w, 0, (size_t)(of->parts * b->width) * sizeof *b->w);
+    for (int64_t i = 0; i < of->nodes; i++) {
+        double *sum = b->w + of->part[i] * b->width;
+        double weight = of->trivial[i];
+        if (scaled) {
+            weight = of->root[i] > 0 ? weight / of->root[i] : 0;
+        }
+        for (int64_t j = 0; j < b->width; j++) {
+            sum[j] += weight * x[i * b->width + j];
+        }
+    }
+    for (int64_t i = 0; i < of->nodes; i++) {
+        const double *sum = b->w + of->part[i] * b->width;
+        double weight = scaled ? of->trivial[i] * of->root[i] : of->trivial[i];
+        for (int64_t j = 0; j < b->width; j++) {
+            x[i * b->width + j] -= weight * sum[j];
+        }
+    }
+}
+
+/* The degree at which a filter with this cut grows by GAIN at `value`. */
+static double degree_of_gain(double value, double cut)
+{
+    return log(GAIN) / acosh(1 + fmax(cut - value, 1e-12) / ((2 - cut) / 2));
+}
+
 /* x := p(L) x with the Chebyshev polynomial of this degree that is at most 1 in size on [cut, 2],
- * scaled to be 1 at `low`. */
+ * scaled to be 1 at `low`. It grows fastest at 0, where the trivial eigenvectors are: what rounding
+ * puts there is dropped before it has grown too much. */
 static void filter(block *b, int64_t degree, double low, double cut)
 {
     const assay__spectrum *of = b->of;
@@ -119,6 +151,7 @@ static void filter(block *b, int64_t degree, double low, double cut)
     scale_rows(of, b->width, false, b->x);
     memset(b->y, 0, (size_t)(of->nodes * b->width) * sizeof *b->y);
     double factor = first / half, ratio = first;
+    const int64_t often = (int64_t)fmax(1, degree_of_gain(0, cut));
     step(of, b->width, factor * (1 - centre), -factor, 0, b->x, b->y);
     for (int64_t k = 2; k <= degree; k++) {
         double next = 1 / (2 / first - ratio);
@@ -128,6 +161,10 @@ static void filter(block *b, int64_t degree, double low, double cut)
         b->x = b->y;
         b->y = swapped;
         ratio = next;
+        if (k % often == 0) {
+            drop_trivial(b, true, b->x);
+            drop_trivial(b, true, b->y);
+        }
     }
     double *swapped = b->x;
     b->x = b->y;
@@ -136,25 +173,6 @@ static void filter(block *b, int64_t degree, double low, double cut)
 }
 
 /* ---- The subspace ---- */
-
-/* x := x - T T^T x, one part at a time; `sums` (parts, width) is b->w. */
-static void drop_trivial(block *b)
-{
-    const assay__spectrum *of = b->of;
-    memset(b->w, 0, (size_t)(of->parts * b->width) * sizeof *b->w);
-    for (int64_t i = 0; i < of->nodes; i++) {
-        double *sum = b->w + of->part[i] * b->width;
-        for (int64_t j = 0; j < b->width; j++) {
-            sum[j] += of->trivial[i] * b->x[i * b->width + j];
-        }
-    }
-    for (int64_t i = 0; i < of->nodes; i++) {
-        const double *sum = b->w + of->part[i] * b->width;
-        for (int64_t j = 0; j < b->width; j++) {
-            b->x[i * b->width + j] -= of->trivial[i] * sum[j];
-        }
-    }
-}
 
 /* Columns of length 1. */
 static void normalise(block *b)
@@ -214,7 +232,7 @@ static void rotate(const block *b, const double *from, double *to)
 static bool refine(block *b)
 {
     const int width = (int)b->width, nodes = (int)b->of->nodes;
-    drop_trivial(b);
+    drop_trivial(b, false, b->x);
     if (!orthonormalise(b)) {
         return false;
     }
@@ -249,10 +267,8 @@ static bool refine(block *b)
  * the cut as exp(degree acosh(distance)), and no faster within the block than GAIN allows. */
 static int64_t degree_for(const block *b, double cut)
 {
-    double half = (2 - cut) / 2;
-    double slow = acosh(1 + fmax(cut - b->ritz[b->wanted - 1], 1e-12) / half);
-    double fast = acosh(1 + fmax(cut - b->ritz[0], 1e-12) / half);
-    double degree = fmin(log(10 * b->residual / TOLERANCE) / slow, log(GAIN) / fast);
+    double slow = degree_of_gain(b->ritz[b->wanted - 1], cut) / log(GAIN);
+    double degree = fmin(log(10 * b->residual / TOLERANCE) * slow, degree_of_gain(b->ritz[0], cut));
     return (int64_t)fmin(fmax(degree, LEAST_DEGREE), MOST_DEGREE);
 }
 

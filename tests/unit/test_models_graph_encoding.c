@@ -114,11 +114,12 @@ static void check_random(int64_t nodes, int64_t pairs, int64_t count)
 static void test_random_graphs(void **unused)
 {
     (void)unused;
-    check_random(40, 80, 8);     /* dense */
-    check_random(600, 2400, 16); /* sparse, a wide gap */
-    check_random(400, 399, 16);  /* a tree */
-    check_random(300, 2000, 40); /* many vectors */
-    check_random(130, 4000, 10); /* nearly complete */
+    check_random(40, 80, 8);       /* dense */
+    check_random(600, 2400, 16);   /* sparse, a wide gap */
+    check_random(400, 399, 16);    /* a tree */
+    check_random(300, 2000, 40);   /* many vectors */
+    check_random(130, 4000, 10);   /* nearly complete */
+    check_random(5000, 25000, 16); /* a high degree of the filter, far from the trivial vector */
 }
 
 /* A cycle of n: eigenvalues 1 - cos(2 pi k / n), each twice. */
