@@ -12,6 +12,7 @@ extern const command command_compare;
 extern const command command_fit;
 extern const command command_model;
 extern const command command_study;
+extern const command command_profile;
 extern const command command_doctor;
 
 #endif

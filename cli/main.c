@@ -8,9 +8,9 @@
 #include "commands.h"
 #include "message.h"
 
-static const command *const commands[] = {&command_run,     &command_bench,  &command_compare,
-                                          &command_journal, &command_report, &command_fit,
-                                          &command_model,   &command_study,  &command_doctor};
+static const command *const commands[] = {
+    &command_run, &command_bench, &command_compare, &command_journal, &command_report,
+    &command_fit, &command_model, &command_profile, &command_study,   &command_doctor};
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
 static void print_overview(FILE *stream)

@@ -56,7 +56,7 @@ static int describe(model_job *job, operation_list *list)
         assay_model_describe(job->model, job->inputs, class_->input_count, keep, list, &error);
     if (status == ASSAY_OK && list->failed)
         status = ASSAY_E_MEMORY;
-    return status == ASSAY_OK ? EX_OK : model_fail(status, &error);
+    return status == ASSAY_OK ? EX_OK : model_fail(job, status, &error);
 }
 
 /* All conventions; false when a figure does not fit 64 bits. */

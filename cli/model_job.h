@@ -1,4 +1,5 @@
-/* One call of `assay model`: what was asked, and the pieces that its actions share.
+/* One call of `assay model` or `assay profile`: what was asked, and the pieces that their actions
+ * share.
  *
  * The command line depends on the model: its options and inputs become options of the command. So
  * the model is looked up before the options are parsed, and the table is made for it. */
@@ -13,6 +14,16 @@
 #include "assay/model.h"
 #include "options.h"
 
+/* What `assay profile` takes beside what `assay model` does. */
+typedef struct profile_settings {
+    option_list parts, axes;
+    const char *sizes, *dataset, *data_dir, *record, *runtime_profile;
+    bool synthetic;
+    size_t num_runs, forecast_steps;
+    option_number warmup_runs;
+    double budget_seconds;
+} profile_settings;
+
 /* Where the table of options stores. `values` belong to the options that a model adds: first its
  * settings, then its inputs. */
 typedef struct model_settings {
@@ -20,10 +31,12 @@ typedef struct model_settings {
     size_t steps, epochs, batch, threads;
     double learning_rate; /* 0: not given */
     option_number seed;
+    profile_settings profile;
     const char *values[];
 } model_settings;
 
 typedef struct model_job {
+    const char *command;             /* "model", "profile": who speaks in messages */
     const assay_model_class *class_; /* NULL: list without a model */
     model_settings *settings;
     option *options; /* the table made for this model */
@@ -56,8 +69,8 @@ int model_setup_inputs(model_job *job, bool example);
 int model_setup_target(model_job *job);
 void model_setup_release(model_job *job);
 
-/* "assay model: MESSAGE", and the exit code for it. */
-int model_fail(assay_status status, const assay_error *error);
+/* "assay COMMAND: MESSAGE", and the exit code for it. */
+int model_fail(const model_job *job, assay_status status, const assay_error *error);
 
 /* ---- the actions ---- */
 

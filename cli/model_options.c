@@ -24,13 +24,13 @@ static const char *typed_model(int argc, char **argv)
     return found;
 }
 
-static int find_class(const char *name, const assay_model_class **class_)
+static int find_class(model_job *job, const char *name)
 {
     assay_error error = {0};
-    assay_status status = assay_model_find(name, &error, class_);
+    assay_status status = assay_model_find(name, &error, &job->class_);
     if (status == ASSAY_OK)
         return EX_OK;
-    int code = model_fail(status, &error);
+    int code = model_fail(job, status, &error);
     return status == ASSAY_E_NOT_FOUND && strchr(name, '/') == NULL ? EX_USAGE : code;
 }
 
@@ -115,8 +115,9 @@ static bool add_class(model_job *job)
 
 int model_options_prepare(model_job *job, const command *self, int argc, char **argv)
 {
+    job->command = self->name;
     const char *name = typed_model(argc, argv);
-    int code = name != NULL && *name != '\0' ? find_class(name, &job->class_) : EX_OK;
+    int code = name != NULL && *name != '\0' ? find_class(job, name) : EX_OK;
     if (code != EX_OK)
         return code;
     size_t added = job->class_ == NULL ? 0 : job->class_->option_count + job->class_->input_count;
@@ -133,7 +134,7 @@ int model_options_prepare(model_job *job, const command *self, int argc, char **
     return EX_OK;
 
 memory:
-    message_error("assay model: out of memory");
+    message_error("assay %s: out of memory", job->command);
     return EX_OSERR;
 }
 

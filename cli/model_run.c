@@ -48,7 +48,7 @@ int model_eval(model_job *job)
             ? assay_model_forecast(job->model, job->inputs, count, (int64_t)job->settings->steps,
                                    &error, &output)
             : assay_model_forward(job->model, job->inputs, count, &error, &output);
-    return status == ASSAY_OK ? save_output(job, &output) : model_fail(status, &error);
+    return status == ASSAY_OK ? save_output(job, &output) : model_fail(job, status, &error);
 }
 
 static int save_gradients(const model_job *job, double loss)
@@ -82,5 +82,5 @@ int model_grad(model_job *job)
     double loss = 0;
     assay_status status = assay_model_gradient(job->model, job->inputs, job->class_->input_count,
                                                &job->target, &error, &loss);
-    return status == ASSAY_OK ? save_gradients(job, loss) : model_fail(status, &error);
+    return status == ASSAY_OK ? save_gradients(job, loss) : model_fail(job, status, &error);
 }

@@ -7,23 +7,23 @@
 #include "message.h"
 #include "model_job.h"
 
-int model_fail(assay_status status, const assay_error *error)
+int model_fail(const model_job *job, assay_status status, const assay_error *error)
 {
-    message_error("assay model: %s",
+    message_error("assay %s: %s", job->command,
                   error->message[0] != '\0' ? error->message : assay_status_message(status));
     return message_input_exit(status);
 }
 
-static int memory_exit(void)
+static int memory_exit(const model_job *job)
 {
-    message_error("assay model: out of memory");
+    message_error("assay %s: out of memory", job->command);
     return EX_OSERR;
 }
 
 /* ---- settings ---- */
 
-static bool parse_word(const assay_model_option *setting, const char *typed, const char *flag,
-                       double *value)
+static bool parse_word(const model_job *job, const assay_model_option *setting, const char *typed,
+                       const char *flag, double *value)
 {
     size_t count = 0;
     for (; setting->words[count] != NULL; count++)
@@ -32,27 +32,27 @@ static bool parse_word(const assay_model_option *setting, const char *typed, con
             return true;
         }
     const char *nearest = assay__nearest(typed, setting->words, count, sizeof *setting->words);
-    message_error("assay model: '%s' is no choice for '--%s'; did you mean '%s'?", typed, flag,
-                  nearest != NULL ? nearest : setting->words[0]);
+    message_error("assay %s: '%s' is no choice for '--%s'; did you mean '%s'?", job->command, typed,
+                  flag, nearest != NULL ? nearest : setting->words[0]);
     return false;
 }
 
-static bool parse_setting(const assay_model_option *setting, const char *typed, const char *flag,
-                          double *value)
+static bool parse_setting(const model_job *job, const assay_model_option *setting,
+                          const char *typed, const char *flag, double *value)
 {
     if (setting->words != NULL)
-        return parse_word(setting, typed, flag, value);
+        return parse_word(job, setting, typed, flag, value);
     char *end = NULL;
     *value = strtod(typed, &end);
     bool number = end != typed && *end == '\0' && !isnan(*value);
     if (!number || (setting->integer && *value != floor(*value))) {
-        message_error("assay model: '%s' is not a %snumber for '--%s'", typed,
+        message_error("assay %s: '%s' is not a %snumber for '--%s'", job->command, typed,
                       setting->integer ? "whole " : "", flag);
         return false;
     }
     if (*value < setting->minimum || *value > setting->maximum) {
-        message_error("assay model: %s for '--%s' is not within %.15g and %.15g", typed, flag,
-                      setting->minimum, setting->maximum);
+        message_error("assay %s: %s for '--%s' is not within %.15g and %.15g", job->command, typed,
+                      flag, setting->minimum, setting->maximum);
         return false;
     }
     return true;
@@ -63,7 +63,8 @@ static bool override_settings(const model_job *job, double *settings)
     for (size_t i = 0; i < job->class_->option_count; i++) {
         const char *typed = model_options_setting(job, i);
         const char *flag = job->options[job->static_count + i].name;
-        if (typed != NULL && !parse_setting(&job->class_->options[i], typed, flag, &settings[i]))
+        if (typed != NULL &&
+            !parse_setting(job, &job->class_->options[i], typed, flag, &settings[i]))
             return false;
     }
     return true;
@@ -80,7 +81,7 @@ static void print_problem(void *context, const char *problem)
 {
     refusal *printed = context;
     if (printed->count++ == 0)
-        message_error("assay model: weights '%s' do not fit model '%s':",
+        message_error("assay %s: weights '%s' do not fit model '%s':", printed->job->command,
                       printed->job->settings->weights, printed->job->class_->name);
     message_error("  %s", problem);
 }
@@ -94,7 +95,7 @@ static int refuse_weights(const model_job *job, assay_status status, const assay
     assay_status checked = assay_model_check_weights(job->model, job->settings->weights,
                                                      print_problem, &printed, &again);
     if (checked == ASSAY_OK || printed.count == 0)
-        return model_fail(status, error);
+        return model_fail(job, status, error);
     return message_input_exit(status);
 }
 
@@ -103,7 +104,7 @@ static int create(model_job *job, const double *settings)
     assay_error error = {0};
     assay_status status =
         assay_model_new(job->class_, settings, job->settings->seed.value, &error, &job->model);
-    return status == ASSAY_OK ? EX_OK : model_fail(status, &error);
+    return status == ASSAY_OK ? EX_OK : model_fail(job, status, &error);
 }
 
 static int load(model_job *job)
@@ -113,7 +114,7 @@ static int load(model_job *job)
     if (status == ASSAY_OK)
         return EX_OK;
     return status == ASSAY_E_FORMAT ? refuse_weights(job, status, &error)
-                                    : model_fail(status, &error);
+                                    : model_fail(job, status, &error);
 }
 
 int model_setup_create(model_job *job)
@@ -121,7 +122,7 @@ int model_setup_create(model_job *job)
     const assay_model_class *class_ = job->class_;
     double *settings = calloc(class_->option_count + 1, sizeof *settings);
     if (settings == NULL)
-        return memory_exit();
+        return memory_exit(job);
     for (size_t i = 0; i < class_->option_count; i++)
         settings[i] = class_->options[i].initial;
     if (!override_settings(job, settings)) { /* what was typed helps to infer the rest */
@@ -134,7 +135,7 @@ int model_setup_create(model_job *job)
         inferred = assay_model_infer(class_, job->settings->weights, settings, &error);
     int code = EX_OK;
     if (inferred != ASSAY_OK && inferred != ASSAY_E_FORMAT)
-        code = model_fail(inferred, &error);
+        code = model_fail(job, inferred, &error);
     else
         code = override_settings(job, settings) ? create(job, settings) : EX_USAGE;
     if (code == EX_OK && inferred != ASSAY_OK)
@@ -159,14 +160,14 @@ static int load_input(model_job *job, size_t index, const char *path)
 {
     const assay_model_input *declared = &job->class_->inputs[index];
     if (job->inputs[index].data != NULL) {
-        message_error("assay model: input '%s' is given twice", declared->name);
+        message_error("assay %s: input '%s' is given twice", job->command, declared->name);
         return EX_USAGE;
     }
     assay_error error = {0};
     assay_status status =
         assay_tensor_load_npy(path, declared->element, &error, &job->inputs[index]);
     job->inputs[index].name = declared->name;
-    return status == ASSAY_OK ? EX_OK : model_fail(status, &error);
+    return status == ASSAY_OK ? EX_OK : model_fail(job, status, &error);
 }
 
 static int load_graph(model_job *job)
@@ -174,14 +175,14 @@ static int load_graph(model_job *job)
     const assay_model_class *class_ = job->class_;
     if (find_input(class_, "nodes") == class_->input_count ||
         find_input(class_, "edges") == class_->input_count) {
-        message_error("assay model: model '%s' takes no graph", class_->name);
+        message_error("assay %s: model '%s' takes no graph", job->command, class_->name);
         return EX_USAGE;
     }
     assay_error error = {0};
     assay_tensor tensors[3];
     assay_status status = assay_tensor_load_graph(job->settings->graph, &error, tensors);
     if (status != ASSAY_OK)
-        return model_fail(status, &error);
+        return model_fail(job, status, &error);
     for (int i = 0; i < 3; i++) {
         size_t index = find_input(class_, tensors[i].name);
         if (index < class_->input_count)
@@ -198,7 +199,7 @@ static int make_example(model_job *job)
     assay_status status = assay_model_example(job->model, job->settings->seed.value, &error,
                                               job->inputs, &job->target);
     job->example = true;
-    return status == ASSAY_OK ? EX_OK : model_fail(status, &error);
+    return status == ASSAY_OK ? EX_OK : model_fail(job, status, &error);
 }
 
 int model_setup_inputs(model_job *job, bool example)
@@ -206,7 +207,7 @@ int model_setup_inputs(model_job *job, bool example)
     const assay_model_class *class_ = job->class_;
     job->inputs = calloc(class_->input_count, sizeof *job->inputs);
     if (job->inputs == NULL)
-        return memory_exit();
+        return memory_exit(job);
     bool any = job->settings->graph != NULL;
     int code = any ? load_graph(job) : EX_OK;
     if (code == EX_OK && job->settings->input != NULL) {
@@ -224,8 +225,8 @@ int model_setup_inputs(model_job *job, bool example)
         return make_example(job);
     const char *flag =
         find_input(class_, "edges") < class_->input_count ? "--graph DIR" : "--input FILE.npy";
-    message_error("assay model: model '%s' needs '%s', %s; give it with %s", class_->name,
-                  class_->inputs[0].name, class_->inputs[0].help, flag);
+    message_error("assay %s: model '%s' needs '%s', %s; give it with %s", job->command,
+                  class_->name, class_->inputs[0].name, class_->inputs[0].help, flag);
     return EX_USAGE;
 }
 
@@ -256,11 +257,12 @@ int model_setup_target(model_job *job)
     else if (job->settings->graph != NULL)
         status = assay_tensor_load_graph_labels(job->settings->graph, &error, &job->target);
     else {
-        message_error("assay model: nothing to compare the output with; give --target FILE.npy");
+        message_error("assay %s: nothing to compare the output with; give --target FILE.npy",
+                      job->command);
         return EX_USAGE;
     }
     job->target.name = "target";
-    return status == ASSAY_OK ? EX_OK : model_fail(status, &error);
+    return status == ASSAY_OK ? EX_OK : model_fail(job, status, &error);
 }
 
 void model_setup_release(model_job *job)

@@ -64,7 +64,7 @@ static int train_steps(model_job *job, model_batch *batch, training *run)
     if (progress)
         fputs("\r\033[K", stderr);
     if (status != ASSAY_OK)
-        return model_fail(status, &error);
+        return model_fail(job, status, &error);
     if (step < run->steps) {
         message_error("assay model train: the loss is no longer finite at step %zu; lower "
                       "--learning-rate",
@@ -175,7 +175,7 @@ static int train_by_fit(model_job *job)
     assay_status status =
         assay_model_fit(job->model, job->inputs, job->class_->input_count, &error);
     if (status != ASSAY_OK)
-        return model_fail(status, &error);
+        return model_fail(job, status, &error);
     int code = save(job);
     return code == EX_OK ? show(job, NULL) : code;
 }

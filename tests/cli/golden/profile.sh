@@ -1,0 +1,65 @@
+# One model from all sides: the screen, the seed's JSON, seed A's profile, the record, all from one run.
+export XDG_CACHE_HOME=$PWD/cache # no peak of this machine
+figures() { sed -E '/^(\$|exit|=|-)/b; s/(\B-)?\b[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?\b/#/g; s/  +/ /g'; }
+small="--num-nodes 100 --num-edges 400 --hidden_dim 32 --num-layers 2 --num_heads 4 --ffn-dim 64"
+runs="--num-runs 3 --warmup-runs 1"
+show profile --model graph_transformer $small $runs --profile runtime memory flops \
+    --json p.json --record r.json | figures
+python3 - <<'P'
+import json
+profile, record = json.load(open("p.json")), json.load(open("r.json"))
+for key, value in profile.items():
+    print(key, list(value) if isinstance(value, dict) else "")
+for key in ("forward", "backward", "training_step"):
+    print(key, list(profile["runtime"][key]), profile["runtime"][key]["unit"], profile["runtime"][key]["num_runs"])
+print("memory.breakdown", list(profile["memory"]["breakdown"]))
+print("flops.breakdown", list(profile["flops"]["breakdown"]))
+print("conventions", {name: list(it) for name, it in profile["flops"]["conventions"].items()})
+info = profile["model_info"]
+print("parameters", info["total_parameters"], "MB", info["parameter_memory_mb"] == info["total_parameters"] * 4 / 2**20)
+parts = profile["memory"]["breakdown"]
+print("the parts add up", parts["total"] == sum(v for k, v in parts.items() if k != "total"))
+groups = sum(profile["flops"]["breakdown"].values())
+print("so do the groups", abs(groups - profile["flops"]["total_gflops"]) < 1e-12)
+print(record["kind"], [s["name"] for s in record["subjects"]])
+for subject, key in zip(record["subjects"], ("forward", "backward", "training_step")):
+    same = abs(subject["mean_seconds"] * 1e3 - profile["runtime"][key]["mean"]) < 1e-9
+    print("the record has the same", key, same)
+P
+show profile --model mvar $runs --forecast-steps 10 --profile runtime --runtime-profile a.json --json - >a.out
+python3 - <<'P'
+import json
+text = open("a.out").read()
+seen = json.loads(text[text.index("{"):text.rindex("}") + 1])
+a = json.load(open("a.json"))
+print(list(a), list(a["inference"]), list(a["complexity"]))
+c = a["complexity"]
+print(c["total_parameters"], c["parameters_per_lag"], c["inference_flops_per_step"])
+print("one measurement", abs(a["inference"]["single_step"]["mean_seconds"] * 1e3
+                             - seen["runtime"]["forecast"]["single_step"]["mean"]) < 1e-12)
+P
+echo
+show profile --model mlp --hidden-dim 8 --batch-size 16 --scaling batch --sizes 500,1000,2000 --budget 0.3s --json s.json |
+    sed -n '1,6p;/^SCALING/,/^---/p;/^By/p'
+python3 - <<'P'
+import json
+scaling = json.load(open("s.json"))["scaling"]
+print({axis: list(it) for axis, it in scaling.items()}, scaling["batch"]["parameter_values"])
+P
+show profile --model graph_transformer $small --scaling encodings --sizes 4 --budget 0.2s | figures | tail -n 16
+echo
+show profile --model graph_transformer $small $runs --dataset peptides_func --synthetic --batch-size 2 \
+    --profile memory --json d.json | head -n 6
+python3 -c 'import json; info = json.load(open("d.json"))["model_info"]; print(info["data"], info["settings"]["output-dim"], info["settings"]["readout"])'
+mkdir -p data/peptides_func/raw && cd data/peptides_func/raw
+printf '0,1\n1,0\n1,2\n2,1\n0,1\n1,0\n' >edge.csv
+printf '1,2\n3,4\n5,6\n7,8\n9,10\n' >node-feat.csv
+printf '3\n2\n' >num-node-list.csv
+printf '4\n2\n' >num-edge-list.csv
+printf '0,1,0\n1,0,1\n' >graph-label.csv
+cd ../../..
+for batch in 1 2; do
+    show profile --model graph_transformer $small $runs --dataset peptides_func --batch-size $batch --profile memory --json d.json |
+        sed -n '/^data/p;/^exit/p'
+    python3 -c 'import json; s = json.load(open("d.json"))["model_info"]["settings"]; print(s["input-dim"], s["output-dim"], s["readout"])'
+done
