@@ -55,7 +55,7 @@ static const option profile_options[] = {
      "separated by commas. Implies the part scaling.",
      offsetof(model_settings, profile.axes)},
     {"sizes", 0, OPTION_TEXT, "LIST",
-     "The sizes for one such axis: 100,200,400 (default: four around the model's own).",
+     "The sizes for one such axis: 100,200,400 (default: five around the model's own).",
      offsetof(model_settings, profile.sizes)},
     {"budget", 'b', OPTION_SECONDS, "TIME", "Time to measure each axis for (default: 5s).",
      offsetof(model_settings, profile.budget_seconds)},

@@ -100,11 +100,11 @@ size_t assay__axes_default(const assay_model_class *class_, assay__axis axes[ASS
     return count;
 }
 
-/* Four sizes, each twice the one before, from a quarter of the model's own on. */
+/* Five sizes, each twice the one before, from an eighth of the model's own on. */
 static size_t usual_sizes(const assay_model_option *option, double own, double sizes[])
 {
-    enum { SIZES = 4, UNSET = 32 }; /* an option of which 0 means "as another one says" */
-    double size = fmax(1, round((own > 0 ? own : UNSET) / 4));
+    enum { SIZES = 5, UNSET = 32 }; /* an option of which 0 means "as another one says" */
+    double size = fmax(1, round((own > 0 ? own : UNSET) / 8));
     size_t count = 0;
     for (size = fmax(size, option->minimum); count < SIZES && size <= option->maximum; size *= 2)
         sizes[count++] = size;
