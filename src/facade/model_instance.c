@@ -6,7 +6,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 
-struct assay__instance {
+struct assay__factory_model {
     const assay_model_class *class_;
     void *state;
     assay_tensor target;
@@ -89,15 +89,16 @@ static assay_status check(const assay_model_class *class_, const double *setting
     return ASSAY_OK;
 }
 
-assay_status assay__instance_new(const assay_model_factory *factory, const double *settings,
-                                 assay_error *error, assay__instance **instance)
+assay_status assay__factory_make(const assay_model_factory *factory, const double *settings,
+                                 assay_error *error, assay__factory_model **instance)
 {
     *instance = NULL;
     const assay_model_class *class_ = factory->class_;
     assay_status status = check(class_, settings, error);
     if (status != ASSAY_OK)
         return status;
-    assay__instance *made = calloc(1, sizeof *made + class_->input_count * sizeof *made->inputs);
+    assay__factory_model *made =
+        calloc(1, sizeof *made + class_->input_count * sizeof *made->inputs);
     if (made == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "no memory for a model");
     made->class_ = class_;
@@ -105,7 +106,7 @@ assay_status assay__instance_new(const assay_model_factory *factory, const doubl
     if (status == ASSAY_OK)
         status = class_->example(made->state, factory->seed, error, made->inputs, &made->target);
     if (status != ASSAY_OK) {
-        assay__instance_free(made);
+        assay__factory_unmake(made);
         return status;
     }
     if (class_->set_training != NULL)
@@ -114,14 +115,14 @@ assay_status assay__instance_new(const assay_model_factory *factory, const doubl
     return ASSAY_OK;
 }
 
-void assay__instance_free(assay__instance *instance)
+void assay__factory_unmake(assay__factory_model *instance)
 {
     if (instance != NULL && instance->state != NULL)
         instance->class_->destroy(instance->state);
     free(instance);
 }
 
-assay_status assay__instance_forward(assay__instance *instance, assay_error *error)
+assay_status assay__factory_forward(assay__factory_model *instance, assay_error *error)
 {
     assay_tensor output;
     return instance->class_->forward(instance->state, instance->inputs,

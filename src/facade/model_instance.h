@@ -4,7 +4,7 @@
 
 #include "assay/model_scaling.h"
 
-typedef struct assay__instance assay__instance;
+typedef struct assay__factory_model assay__factory_model;
 
 /* Index of a whole-number option, '_' and '-' alike. ASSAY_E_NOT_FOUND names those there are. */
 ASSAY_MUST_USE assay_status assay__factory_option(const assay_model_factory *factory,
@@ -18,11 +18,12 @@ ASSAY_MUST_USE assay_status assay__factory_settings(const assay_model_factory *f
 
 /* Make a model with these settings, in evaluation mode, and its example. ASSAY_E_ARGUMENT names a
  * setting outside its limits. */
-ASSAY_MUST_USE assay_status assay__instance_new(const assay_model_factory *factory,
+ASSAY_MUST_USE assay_status assay__factory_make(const assay_model_factory *factory,
                                                 const double *settings, assay_error *error,
-                                                assay__instance **instance);
-void assay__instance_free(assay__instance *instance);
+                                                assay__factory_model **instance);
+void assay__factory_unmake(assay__factory_model *instance);
 
-ASSAY_MUST_USE assay_status assay__instance_forward(assay__instance *instance, assay_error *error);
+ASSAY_MUST_USE assay_status assay__factory_forward(assay__factory_model *instance,
+                                                   assay_error *error);
 
 #endif

@@ -30,14 +30,14 @@ static assay_status make(void *context, double size, void **instance)
     self->settings[self->option] = size;
     if (self->edges < self->factory->class_->option_count)
         self->settings[self->edges] = round(self->avg_degree * size);
-    return assay__instance_new(self->factory, self->settings, &self->error,
-                               (assay__instance **)instance);
+    return assay__factory_make(self->factory, self->settings, &self->error,
+                               (assay__factory_model **)instance);
 }
 
 static void destroy(void *context, void *instance)
 {
     (void)context;
-    assay__instance_free(instance);
+    assay__factory_unmake(instance);
 }
 
 static assay_status run(void *context, void *instance, double size, uint64_t iterations)
@@ -46,7 +46,7 @@ static assay_status run(void *context, void *instance, double size, uint64_t ite
     (void)size;
     assay_status status = ASSAY_OK;
     for (uint64_t i = 0; i < iterations && status == ASSAY_OK; i++)
-        status = assay__instance_forward(instance, &self->error);
+        status = assay__factory_forward(instance, &self->error);
     return status;
 }
 

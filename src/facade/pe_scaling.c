@@ -50,12 +50,12 @@ static assay_status run_instance(void *context, uint64_t iterations)
 {
     assay_status status = ASSAY_OK;
     for (uint64_t i = 0; i < iterations && status == ASSAY_OK; i++)
-        status = assay__instance_forward(context, NULL);
+        status = assay__factory_forward(context, NULL);
     return status;
 }
 
 typedef struct bench {
-    assay__instance *instances[ASSAY_PE_CONFIGS_MAX];
+    assay__factory_model *instances[ASSAY_PE_CONFIGS_MAX];
     assay_subject subjects[ASSAY_PE_CONFIGS_MAX];
     char names[ASSAY_PE_CONFIGS_MAX][NAME_BYTES];
 } bench;
@@ -68,7 +68,7 @@ static assay_status prepare(bench *self, const assay_model_factory *factory,
     for (size_t i = 0; i < count && status == ASSAY_OK; i++) {
         status = configure(factory, &configs[i], settings, error);
         if (status == ASSAY_OK)
-            status = assay__instance_new(factory, settings, error, &self->instances[i]);
+            status = assay__factory_make(factory, settings, error, &self->instances[i]);
         snprintf(self->names[i], sizeof self->names[i], "%s %lld", configs[i].name,
                  (long long)configs[i].dim);
         self->subjects[i] = (assay_subject)ASSAY_SUBJECT_INIT;
@@ -159,7 +159,7 @@ assay_status assay_run_pe_scaling(const assay_model_factory *factory,
         }
     }
     for (size_t i = 0; i < count; i++)
-        assay__instance_free(self->instances[i]);
+        assay__factory_unmake(self->instances[i]);
     free(self);
     return status;
 }
