@@ -7,6 +7,7 @@
 
 /* Each study is a command of its own, defined in study_NAME.c; its name is "study NAME". */
 extern const command study_rom;
+extern const command study_fields;
 
 typedef struct study_common {
     const char *out;

@@ -6,8 +6,8 @@
 
 #include "assay/status.h"
 
-/* The file appears complete or not at all. `root` is released whatever happens; NULL stands for a
- * failed allocation. */
+/* The file ("-": standard output) appears complete or not at all. `root` is released whatever
+ * happens; NULL stands for a failed allocation. */
 ASSAY_MUST_USE assay_status assay__json_file_write(json_t *root, const char *path,
                                                    assay_error *error);
 
