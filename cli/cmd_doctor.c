@@ -6,10 +6,10 @@
 
 #include "assay/report.h"
 #include "commands.h"
+#include "companion.h"
 #include "doctor.h"
 #include "message.h"
 #include "output.h"
-#include "peak.h"
 
 enum { MAX_PROBES = 64, LEVEL_WIDTH = 9, TITLE_WIDTH = 19, LINE_WIDTH = 79 };
 
@@ -102,19 +102,6 @@ static assay_status print_json(const void *subject, FILE *stream, assay_error *e
     return ASSAY_E_IO;
 }
 
-/* Measured and kept; a message was printed if not. */
-static bool measure_peak(void)
-{
-    assay__peak peak;
-    assay_error error = {0};
-    assay_status status = assay__peak_measure(&peak, &error);
-    if (status == ASSAY_OK)
-        status = assay__peak_save(&peak, &error);
-    if (status != ASSAY_OK)
-        message_error("assay doctor: %s", error.message);
-    return status == ASSAY_OK;
-}
-
 static int doctor_main(const command *self, int argc, char **argv)
 {
     doctor_settings settings = {0};
@@ -130,7 +117,7 @@ static int doctor_main(const command *self, int argc, char **argv)
     int refused = output_refuse("doctor", (const char *const[]){settings.json}, 1);
     if (refused != EX_OK)
         return refused;
-    if (settings.measure && !measure_peak())
+    if (settings.measure && !companion_measure_peak())
         return EX_CANTCREAT;
     doctor_finding findings[MAX_PROBES] = {0};
     for (size_t i = 0; i < doctor_probe_count; i++)

@@ -157,7 +157,7 @@ static int model_main(const command *self, int argc, char **argv)
 
 const command command_model = {
     .name = "model",
-    .summary = "use the built-in models and plugins themselves",
+    .summary = MODEL_SUMMARY,
     .operands = "list|info|eval|grad|train",
     .description =
         "list    the models there are.\n"

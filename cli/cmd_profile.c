@@ -366,7 +366,7 @@ static int profile_main(const command *self, int argc, char **argv)
 
 const command command_profile = {
     .name = "profile",
-    .summary = "measure one model: runtime, memory, FLOPs, scaling",
+    .summary = PROFILE_SUMMARY,
     .operands = "[PART...]",
     .description =
         "runtime  forward pass, backward pass and training step, timed one by one; of\n"

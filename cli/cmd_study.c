@@ -62,7 +62,7 @@ static int study_main(const command *self, int argc, char **argv)
 
 const command command_study = {
     .name = "study",
-    .summary = "run a complete study: models, measurements, comparison, report",
+    .summary = STUDY_SUMMARY,
     .operands = "NAME",
     .description =
         "A study trains and measures models end to end and leaves its results in a\n"

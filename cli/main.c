@@ -6,11 +6,19 @@
 
 #include "base/nearest.h"
 #include "commands.h"
+#include "companion.h"
 #include "message.h"
+
+/* Those of assay-models, which explain themselves there. */
+static const command model = {.name = "model", .summary = MODEL_SUMMARY, .main = companion_main};
+static const command profile = {
+    .name = "profile", .summary = PROFILE_SUMMARY, .main = companion_main};
+static const command study = {.name = "study", .summary = STUDY_SUMMARY, .main = companion_main};
 
 static const command *const commands[] = {
     &command_run, &command_bench, &command_compare, &command_journal, &command_report,
-    &command_fit, &command_model, &command_profile, &command_study,   &command_doctor};
+    &command_fit, &model,         &profile,         &study,           &command_doctor,
+};
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
 static void print_overview(FILE *stream)
@@ -60,7 +68,8 @@ static int help(const char *topic)
         const command *found = find(topic);
         if (found == NULL)
             return unknown_command(topic);
-        options_print_help(found, stdout);
+        char *arguments[] = {(char *)found->name, "--help", NULL};
+        return found->main(found, 2, arguments);
     }
     return EX_OK;
 }
@@ -89,15 +98,8 @@ static int dispatch(int argc, char **argv)
     return found != NULL ? found->main(found, argc - 1, argv + 1) : unknown_command(word);
 }
 
-/* OpenBLAS, which the models bring along, starts a thread for every further core as soon as it is
- * loaded, and signals meant for `assay run` would end there. It starts them again when they are
- * needed. Exported, though in none of its headers; other builds of it may not have it. */
-extern int blas_thread_shutdown_(void) __attribute__((weak));
-
 int main(int argc, char **argv)
 {
-    if (blas_thread_shutdown_ != NULL)
-        (void)blas_thread_shutdown_();
     int code = dispatch(argc, argv);
     if (!message_flush(stdout, "standard output") && code == EX_OK)
         code = EX_IOERR;

@@ -59,19 +59,5 @@ bool scratch_dir_is_empty(const char *path)
 bool scratch_find_interposer(char path[SCRATCH_PATH_SIZE])
 {
     static const char *const places[] = {"lib/libassay_heap.so", "../lib/libassay_heap.so"};
-    char folder[SCRATCH_PATH_SIZE];
-    ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
-    if (length <= 0)
-        return false;
-    folder[length] = '\0';
-    char *slash = strrchr(folder, '/');
-    if (slash == NULL)
-        return false;
-    *slash = '\0';
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        int used = snprintf(path, SCRATCH_PATH_SIZE, "%s/%s", folder, places[i]);
-        if (used > 0 && used < SCRATCH_PATH_SIZE && access(path, R_OK) == 0)
-            return true;
-    }
-    return false;
+    return beside_find(places, 2, R_OK, path);
 }

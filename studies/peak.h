@@ -19,7 +19,10 @@ typedef struct assay__peak {
     char measured_at[ASSAY__PEAK_TEXT_BYTES]; /* 2026-11-15T07:40:00Z */
 } assay__peak;
 
-/* About two seconds and 200 MB. */
+/* As the machine's description names it; "unknown" if it does not. */
+void assay__peak_processor(char text[ASSAY__PEAK_TEXT_BYTES]);
+
+/* About two seconds and 200 MB. In peak_measure.c, which needs the models; the rest does not. */
 ASSAY_MUST_USE assay_status assay__peak_measure(assay__peak *peak, assay_error *error);
 
 /* ASSAY_E_NOT_FOUND when nothing was kept or another processor measured it; ASSAY_E_FORMAT for a
