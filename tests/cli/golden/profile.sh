@@ -63,3 +63,33 @@ for batch in 1 2; do
         sed -n '/^data/p;/^exit/p'
     python3 -c 'import json; s = json.load(open("d.json"))["model_info"]["settings"]; print(s["input-dim"], s["output-dim"], s["readout"])'
 done
+
+# With a peak of the machine, a plugin, and the same seed twice.
+mkdir -p cache/assay
+show doctor --measure >/dev/null
+python3 - <<'P'
+import json
+peak = json.load(open("cache/assay/peak.json"))
+peak.update(gflops=100.0, gigabytes_per_second=10.0, measured_at="2026-01-01T00:00:00Z")
+json.dump(peak, open("cache/assay/peak.json", "w"))
+P
+show profile --model lstm --hidden-dim 32 $runs --profile runtime flops --json l.json | figures | sed -n '/^ROOFLINE/,$p'
+python3 - <<'P'
+import json
+roof = json.load(open("l.json"))["roofline"]
+print(list(roof["peak"]), list(roof["forward"]))
+print(roof["forward"]["share_of_peak"] == roof["forward"]["gflops_per_second"] / roof["peak"]["gflops_per_second"])
+P
+source=$(cd "$(dirname "$0")/../../.." && pwd)
+if cc -O2 -shared -fPIC -I "$source/include" "$source/examples/plugin/linear.c" -o linear.so; then
+    show profile --model ./linear.so --input-dim 64 --batch-size 500 $runs --json plugin.json | figures
+fi
+for run in 1 2; do
+    "$ASSAY" profile --model graph_transformer $small $runs --seed 7 --json same.$run.json >/dev/null
+done
+python3 - <<'P'
+import json
+one, two = (json.load(open(f"same.{run}.json")) for run in (1, 2))
+print("same seed, same", [key for key in one if key != "timestamp" and one[key] == two[key]])
+print("bytes", one["memory"]["breakdown"] == two["memory"]["breakdown"])
+P
