@@ -136,6 +136,26 @@ static void print_operations(const model_job *job, const operation_list *list)
                flops[c].backward);
 }
 
+static void print_figure(void *context, const char *name, double value, const char *remark)
+{
+    (void)context;
+    printf("%s: %.6g%s%s\n", name, value, remark != NULL ? ", " : "", remark != NULL ? remark : "");
+}
+
+static void add_figure(void *context, const char *name, double value, const char *remark)
+{
+    json_object_set_new(context, name, json_pack("{sf, ss?}", "value", value, "remark", remark));
+}
+
+/* Models that have some; a failure of one leaves them out and says why. */
+static void show_figures(model_job *job, assay_figure_sink sink, void *context)
+{
+    assay_error error = {0};
+    if (job->class_->figures != NULL &&
+        assay_model_figures(job->model, sink, context, &error) != ASSAY_OK)
+        message_note("%s", error.message);
+}
+
 static json_t *tensors_json(const model_job *job)
 {
     size_t count = 0;
@@ -184,6 +204,9 @@ static int write_json(model_job *job, const operation_list *list, const assay_mo
     json_object_set_new(root, "class", model_class_json(job->class_));
     json_object_set_new(root, "tensors", tensors_json(job));
     json_object_set_new(root, "bytes", memory != NULL ? model_memory_json(memory) : json_null());
+    json_t *figures = json_object();
+    show_figures(job, add_figure, figures);
+    json_object_set_new(root, "figures", figures);
     json_object_set_new(root, "operations", operations_json(list));
     json_object_set_new(root, "flops", flops_json(list));
     return model_write_json(job, root);
@@ -206,6 +229,7 @@ int model_info(model_job *job)
         print_tensors(job);
         if (accounted)
             model_print_memory(&memory, stdout);
+        show_figures(job, print_figure, NULL);
         print_operations(job, &list);
     }
     release(&list);

@@ -262,6 +262,16 @@ assay_status assay_model_describe(assay_model *model, const assay_tensor *inputs
     return assay__model_status(model->class_, status, error, "describe");
 }
 
+assay_status assay_model_figures(assay_model *model, assay_figure_sink sink, void *context,
+                                 assay_error *error)
+{
+    begin(error);
+    if (model->class_->figures == NULL) {
+        return unsupported(model, "has no figures of its own", error);
+    }
+    return model->class_->figures(model->state, sink, context, error);
+}
+
 assay_status assay_model_memory_now(assay_model *model, assay_model_memory *memory,
                                     assay_error *error)
 {

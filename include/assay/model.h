@@ -124,6 +124,10 @@ typedef struct assay_operation {
 
 typedef void (*assay_operation_sink)(void *context, const assay_operation *operation);
 
+/* A named figure of a model, with a remark or NULL; both texts live only during the call. */
+typedef void (*assay_figure_sink)(void *context, const char *name, double value,
+                                  const char *remark);
+
 /* ---- The class ---- */
 
 #define ASSAY_MODEL_ABI 1
@@ -191,6 +195,9 @@ typedef struct assay_model_class {
                              assay_operation_sink sink, void *context, assay_error *error);
 
     void (*memory)(void *state, assay_model_memory *memory); /* optional */
+
+    /* Figures of the model's own: an MVAR says how stable it is. Optional. */
+    assay_status (*figures)(void *state, assay_figure_sink sink, void *context, assay_error *error);
 } assay_model_class;
 
 /* What a plugin exports under the name "assay_model_plugin". */
@@ -254,6 +261,10 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_model_describe(assay_model *model,
 ASSAY_API ASSAY_MUST_USE assay_status assay_model_memory_now(assay_model *model,
                                                              assay_model_memory *memory,
                                                              assay_error *error);
+
+ASSAY_API ASSAY_MUST_USE assay_status assay_model_figures(assay_model *model,
+                                                          assay_figure_sink sink, void *context,
+                                                          assay_error *error);
 
 /* Threads of the built-in models' arithmetic, process-wide, at least 1. */
 ASSAY_API void assay_models_set_threads(int threads);

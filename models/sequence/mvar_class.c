@@ -289,6 +289,17 @@ static void memory(void *state, assay_model_memory *figures)
     assay__memory_figures(((instance *)state)->mvar->memory, figures);
 }
 
+static assay_status figures(void *state, assay_figure_sink sink, void *context, assay_error *error)
+{
+    double radius = 0;
+    assay_status status = assay__mvar_spectral_radius(((instance *)state)->mvar, error, &radius);
+    if (status == ASSAY_OK) {
+        sink(context, "spectral radius", radius,
+             radius < 1 ? "stable: forecasts stay bounded" : "not stable: forecasts grow");
+    }
+    return status;
+}
+
 const assay_model_class assay__mvar_class = {
     .abi = ASSAY_MODEL_ABI,
     .struct_size = sizeof(assay_model_class),
@@ -309,4 +320,5 @@ const assay_model_class assay__mvar_class = {
     .example = example,
     .describe = describe,
     .memory = memory,
+    .figures = figures,
 };

@@ -4,6 +4,7 @@
 
 Coefficients agree to 1e-10 of the largest one, forecasts to 1e-12, gradients to 1e-12.
 """
+import json
 import os
 import subprocess
 import sys
@@ -65,6 +66,14 @@ def forecast(weights, x, steps):
     return numpy.stack(past[-steps:], 1)
 
 
+def spectral_radius(weights):
+    """Of the companion matrix."""
+    order, dim = len(weights) - 1, len(weights["A_0"])
+    companion = numpy.eye(dim * order, k=-dim)
+    companion[:dim] = numpy.hstack([weights[f"A_{i}"] for i in range(1, order + 1)])
+    return float(abs(numpy.linalg.eigvals(companion)).max())
+
+
 def apart(got, expected):
     assert got.shape == expected.shape and got.dtype == numpy.float64, (got.shape, got.dtype)
     return float(numpy.abs(got - expected).max() / numpy.abs(expected).max())
@@ -112,8 +121,12 @@ def use_case(batch, time, dim, order):
     gradients, slope = safetensors.load(path("g.safetensors")), 2 * (one - target) / one.size
     slopes = {"A_0": slope.sum(0), **{f"A_{i}": slope.T @ x[:, -i] for i in range(1, order + 1)}}
     slope_error = max(apart(gradients[name], slopes[name]) for name in slopes)
-    print(f"batch {batch}, time {time}, d {dim}, p {order}: forecasts {error:.1e}, gradients {slope_error:.1e}")
-    return error <= 1e-12 and slope_error <= 1e-12
+    radius = spectral_radius(weights)
+    info = json.loads(assay("info", "--weights", path("w.safetensors"), "--json", "-"))
+    radius_error = abs(info["figures"]["spectral radius"]["value"] - radius) / radius
+    print(f"batch {batch}, time {time}, d {dim}, p {order}: forecasts {error:.1e}, gradients {slope_error:.1e}, "
+          f"radius {radius_error:.1e}")
+    return error <= 1e-12 and slope_error <= 1e-12 and radius_error <= 1e-9
 
 
 good = [
