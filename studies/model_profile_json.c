@@ -261,7 +261,8 @@ static void write_growth(assay__json *json, const assay_growth *growth)
     assay__json_text(json, "reason", growth->reason[0] != '\0' ? growth->reason : NULL);
 }
 
-static void write_axis(assay__json *json, const assay_scaling *scaling)
+static void write_axis(assay__json *json, const assay_scaling *scaling,
+                       const assay__complexity *complexity)
 {
     assay__json_text(json, "parameter", scaling->record->subjects[0].parameters[0].key);
     assay__json_row(json, "parameter_values");
@@ -273,6 +274,7 @@ static void write_axis(assay__json *json, const assay_scaling *scaling)
         write_stats(json, NULL, &scaling->runtime_stats[i]);
     assay__json_end(json);
     write_growth(json, scaling->growth);
+    assay__json_text(json, "complexity", complexity != NULL ? complexity->forward : NULL);
 }
 
 static void write_encodings(assay__json *json, const assay__axis_result *axis)
@@ -296,7 +298,7 @@ static void write_scaling(assay__json *json, const assay__profile *profile)
         const assay__axis_result *axis = &profile->axes[i];
         assay__json_object(json, axis->name);
         if (axis->scaling != NULL)
-            write_axis(json, axis->scaling);
+            write_axis(json, axis->scaling, profile->complexity);
         else
             write_encodings(json, axis);
         assay__json_end(json);

@@ -173,11 +173,11 @@ static int measure_overhead(fixture *f)
     fprintf(stderr, "step %.2f ms, %zu pairs: spans cost %.4f %% (95 %% interval %.4f to %.4f)\n",
             1e3 * middle.value, pairs, share * interval.estimate, share * interval.low,
             share * interval.high);
-    print_row("training step measured, without spans", 1e3 * middle.value, "ms", 0, true);
-    print_row("spans around a training step and its phases, upper end of the interval",
-              share * interval.high, "% of step", claim_percent,
-              share * interval.high < claim_percent);
-    print_row("width of that interval", width, "% of step", claim_percent, width < claim_percent);
+    print_row("step: without spans", 1e3 * middle.value, "ms", 0, true);
+    print_row("step: what its spans cost, upper end of the 95 % interval", share * interval.high,
+              "% of step", claim_percent, share * interval.high < claim_percent);
+    print_row("step: width of that interval", width, "% of step", claim_percent,
+              width < claim_percent);
     return 0;
 }
 
@@ -217,8 +217,9 @@ static int measure_calls(void)
     qsort(saving, ROUNDS, sizeof *saving, ascending);
     if (!good)
         return 1;
-    print_row("measure_memory, median", reading[ROUNDS / 2], "ms", 1, reading[ROUNDS / 2] < 1);
-    print_row("save_profile, median", saving[ROUNDS / 2], "ms", 10, saving[ROUNDS / 2] < 10);
+    print_row("step: measure_memory, median", reading[ROUNDS / 2], "ms", 1,
+              reading[ROUNDS / 2] < 1);
+    print_row("step: save_profile, median", saving[ROUNDS / 2], "ms", 10, saving[ROUNDS / 2] < 10);
     return 0;
 }
 

@@ -83,7 +83,8 @@ typedef struct assay_model_memory {
     uint64_t gradients;
     uint64_t optimizer;   /* moments and the like */
     uint64_t activations; /* kept from forward for backward, outputs included */
-    uint64_t workspace;   /* everything else: buffers reused within a pass, graphs, index tables */
+    uint64_t workspace;   /* everything else: buffers reused within a pass, graphs, index tables,
+                             made-up data where the model keeps them there */
 } assay_model_memory;
 
 /* ---- The arithmetic of one forward pass, as data ----
