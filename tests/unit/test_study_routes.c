@@ -1,0 +1,364 @@
+/* The parts of the study of routes: figures of searches, their text and JSON, generated files,
+ * evaluation. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "routes_evaluate.h"
+#include "routes_generate.h"
+#include "routes_train.h"
+
+static const assay__generation_performance seed_figures = {
+    .total_time_mean = {0.523, ASSAY_VALID},
+    .total_time_std = {0.142, ASSAY_VALID},
+    .total_time_min = {0.312, ASSAY_VALID},
+    .total_time_max = {1.245, ASSAY_VALID},
+    .total_time_median = {0.498, ASSAY_VALID},
+    .total_time_p95 = {0.789, ASSAY_VALID},
+    .forward_time_mean = {0.412, ASSAY_VALID},
+    .forward_count_mean = {12.5, ASSAY_VALID},
+    .throughput_traj_per_sec = {1.91, ASSAY_VALID},
+    .total_generation_time = {52.3, ASSAY_VALID},
+    .forward_time_per_step_mean = {0.033, ASSAY_VALID},
+    .beam_search_enabled = true,
+    .beam_width = 4,
+    .device = "cuda:0"};
+
+static char *printed(const assay__generation_performance *performance)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    assay__generation_performance_print(performance, stream);
+    fclose(stream);
+    return text;
+}
+
+static void test_block_is_the_seeds(void **state)
+{
+    (void)state;
+    char *text = printed(&seed_figures);
+    assert_string_equal(text, "--- Generation Performance ---\n"
+                              "Throughput                1.91 traj/s\n"
+                              "Mean time/trajectory      0.523s\n"
+                              "Min time                  0.312s\n"
+                              "Max time                  1.245s\n"
+                              "Std dev                   0.142s\n"
+                              "Median time               0.498s\n"
+                              "95th percentile           0.789s\n"
+                              "Forward passes/traj       12.5\n"
+                              "Forward time/step         33.0ms\n"
+                              "Beam width                4\n"
+                              "Device                    cuda:0\n"
+                              "Total generation time     52.3s\n");
+    free(text);
+}
+
+static void test_short_times_keep_their_digits(void **state)
+{
+    (void)state;
+    assay__generation_performance fast = seed_figures;
+    fast.total_time_mean = assay_reading_of(0.00999);
+    fast.total_time_min = assay_reading_of(2.5e-6);
+    fast.total_time_p95 = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
+    fast.forward_time_per_step_mean = assay_reading_of(2.46e-6);
+    fast.beam_search_enabled = false;
+    fast.beam_width = 1;
+    char *text = printed(&fast);
+    assert_non_null(strstr(text, "Mean time/trajectory      9.990ms\n"));
+    assert_non_null(strstr(text, "Min time                  2.500us\n"));
+    assert_non_null(strstr(text, "95th percentile           n/a (not enough data)\n"));
+    assert_non_null(strstr(text, "Forward time/step         2.5us\n"));
+    assert_non_null(strstr(text, "Beam width                1 (greedy)\n"));
+    free(text);
+}
+
+static void check_value(assay_reading reading, double expected)
+{
+    assert_int_equal(reading.validity, ASSAY_VALID);
+    assert_true(fabs(reading.value - expected) < 1e-12);
+}
+
+/* numpy.mean, std, median, percentile(95) of 1 ... 20. */
+static void test_aggregates(void **state)
+{
+    (void)state;
+    assay__search_performance searches[20];
+    for (int i = 0; i < 20; i++)
+        searches[i] = (assay__search_performance){.total_time = 20 - i,
+                                                  .forward_time_total = 0.5 * (i + 1),
+                                                  .forward_count = i < 10 ? 4 : 6,
+                                                  .beam_width = 4};
+    assay__generation_performance p;
+    assert_int_equal(assay__generation_performance_of(searches, 20, 15, 250, true, &p), ASSAY_OK);
+    check_value(p.total_time_mean, 10.5);
+    check_value(p.total_time_std, 5.766281297335398);
+    check_value(p.total_time_min, 1);
+    check_value(p.total_time_max, 20);
+    check_value(p.total_time_median, 10.5);
+    check_value(p.total_time_p95, 19.05);
+    check_value(p.forward_time_mean, 5.25);
+    check_value(p.forward_time_std, 2.883140648667699);
+    check_value(p.forward_count_mean, 5);
+    check_value(p.forward_count_std, 1);
+    check_value(p.throughput_traj_per_sec, 0.06);
+    check_value(p.total_generation_time, 250);
+    check_value(p.forward_time_per_step_mean, 1.05);
+    assert_true(p.beam_search_enabled && p.beam_width == 4);
+    assert_string_equal(p.device, "cpu");
+
+    assert_int_equal(assay__generation_performance_of(searches, 0, 0, 0, true, &p), ASSAY_E_DATA);
+    searches[0].forward_count = 0;
+    assert_int_equal(assay__generation_performance_of(searches, 1, 1, 1, false, &p), ASSAY_OK);
+    assert_int_equal(p.total_time_p95.validity, ASSAY_NOT_ENOUGH_DATA);
+    assert_int_equal(p.forward_time_per_step_mean.validity, ASSAY_NOT_ENOUGH_DATA);
+    check_value(p.total_time_std, 0);
+}
+
+static void test_json_there_and_back(void **state)
+{
+    (void)state;
+    assay__generation_performance p = seed_figures, back;
+    p.total_time_p95 = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
+    json_t *object = assay__generation_performance_json(&p);
+    assert_non_null(object);
+    assert_true(json_is_null(json_object_get(object, "total_time_p95")));
+    assert_string_equal(json_string_value(json_object_get(json_object_get(object, "unavailable"),
+                                                          "total_time_p95")),
+                        "not enough data");
+    assert_int_equal(assay__generation_performance_read(object, NULL, &back), ASSAY_OK);
+    assert_int_equal(back.total_time_p95.validity, ASSAY_NOT_ENOUGH_DATA);
+    check_value(back.forward_time_mean, 0.412);
+    check_value(back.total_generation_time, 52.3);
+    assert_true(back.beam_search_enabled && back.beam_width == 4);
+    assert_string_equal(back.device, "cuda:0");
+    json_object_del(object, "device");
+    assert_int_equal(assay__generation_performance_read(object, NULL, &back), ASSAY_E_FORMAT);
+    json_decref(object);
+}
+
+/* ---- On a made-up city ---- */
+
+enum { PAIRS = 12 };
+
+typedef struct scene {
+    assay__routes_data data;
+    assay__next_road *model;
+    assay__od_pair *pairs;
+} scene;
+
+static int open_scene(void **state)
+{
+    static scene self;
+    const assay__routes_source source = {.roads = 80, .drives = 120};
+    const assay__routes_training training = {
+        .epochs = 5, .batch_size = 16, .max_roads = 100, .learning_rate = 0.01};
+    assay__next_road_shape shape = assay__next_road_shape_of(ASSAY__NEXT_ROAD_DISTILLED, 80);
+    double losses[5];
+    assert_int_equal(assay__routes_data_load(&source, 3, NULL, &self.data), ASSAY_OK);
+    assert_int_equal(assay__next_road_new(&shape, 1, NULL, &self.model), ASSAY_OK);
+    assert_int_equal(
+        assay__routes_train(&self.data, self.model, NULL, &training, 5, NULL, losses), ASSAY_OK);
+    assert_true(losses[4] < losses[0]);
+    assert_int_equal(assay__od_pairs_draw(&self.data.test, PAIRS, 9, NULL, &self.pairs),
+                     ASSAY_OK);
+    *state = &self;
+    return 0;
+}
+
+static int close_scene(void **state)
+{
+    scene *self = *state;
+    free(self->pairs);
+    assay__next_road_free(self->model);
+    assay__routes_data_release(&self->data);
+    return 0;
+}
+
+static void test_split_and_pairs(void **state)
+{
+    const scene *self = *state;
+    assert_int_equal(self->data.train.count, 96);
+    assert_int_equal(self->data.test.count, 24);
+    assay__od_pair *all = NULL;
+    assert_int_equal(assay__od_pairs_draw(&self->data.test, 60, 9, NULL, &all), ASSAY_OK);
+    assert_memory_equal(all, self->pairs, PAIRS * sizeof *all);
+    /* Every trajectory once before any comes twice. */
+    for (int64_t i = 0; i < 24; i++) {
+        int64_t first = self->data.test.first[i], seen = 0, expected = 0;
+        for (size_t k = 0; k < 24; k++)
+            seen += all[k].origin == self->data.test.roads[first] &&
+                    all[k].start_seconds == self->data.test.seconds[first];
+        for (int64_t k = 0; k < 24; k++)
+            expected += self->data.test.roads[self->data.test.first[k]] ==
+                            self->data.test.roads[first] &&
+                        self->data.test.seconds[self->data.test.first[k]] ==
+                            self->data.test.seconds[first];
+        assert_int_equal(seen, expected);
+    }
+    assert_memory_equal(all + 24, all, 24 * sizeof *all);
+    free(all);
+}
+
+static void test_searches_say_what_they_took(void **state)
+{
+    const scene *self = *state;
+    assay__timed_searcher timed;
+    assay__road_searcher *plain = NULL;
+    assert_int_equal(
+        assay__timed_searcher_init(&timed, self->data.network, self->model, 3, NULL), ASSAY_OK);
+    assert_int_equal(assay__road_searcher_new(self->data.network, self->model, 3, 80, NULL, &plain),
+                     ASSAY_OK);
+    for (size_t i = 0; i < PAIRS; i++) {
+        const assay__od_pair *pair = &self->pairs[i];
+        assay__road_route route, expected;
+        assay__search_performance p;
+        assert_int_equal(assay__timed_beam_search(&timed, pair->origin, pair->destination, 3, NULL,
+                                                  &route, &p),
+                         ASSAY_OK);
+        assert_int_equal(assay__road_search_beam(plain, pair->origin, pair->destination, 3, NULL,
+                                                 &expected),
+                         ASSAY_OK);
+        assert_int_equal(route.count, expected.count);
+        assert_int_equal(p.forward_count, expected.forward_count);
+        assert_int_equal(p.beam_width, 3);
+        assert_true(p.forward_time_total > 0 && p.forward_time_total <= p.total_time);
+        check_value(p.forward_time_avg, p.forward_time_total / (double)p.forward_count);
+        assert_int_equal(
+            assay__timed_search(&timed, pair->origin, pair->destination, NULL, &route, &p),
+            ASSAY_OK);
+        assert_int_equal(p.beam_width, 1);
+    }
+    assay__road_route route;
+    assay__search_performance p;
+    assert_int_equal(assay__timed_search(&timed, 4, 4, NULL, &route, &p), ASSAY_OK);
+    assert_int_equal(p.forward_time_avg.validity, ASSAY_NOT_ENOUGH_DATA);
+    assert_int_equal(assay__timed_beam_search(&timed, 4, 5, 0, NULL, &route, &p),
+                     ASSAY_E_ARGUMENT);
+    assay__road_searcher_free(plain);
+    assay__timed_searcher_release(&timed);
+}
+
+static void test_generated_file(void **state)
+{
+    const scene *self = *state;
+    char path[] = "/tmp/assay-routes-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    const assay__generation_options options = {
+        .beam_search = true, .beam_width = 4, .output_file = path};
+    assay__generation generation;
+    assert_int_equal(assay__generate_trajectories(&self->data, self->model, self->pairs, PAIRS,
+                                                  &options, NULL, &generation),
+                     ASSAY_OK);
+    assert_string_equal(generation.output_file, path);
+    assert_int_equal(generation.num_searched, PAIRS);
+    assert_int_equal(generation.outcomes[ASSAY__ROUTE_FOUND], generation.num_generated);
+    assert_true(generation.num_generated > PAIRS / 2);
+    assay__trajectories read;
+    assert_int_equal(assay__trajectories_load(self->data.network, path, NULL, &read), ASSAY_OK);
+    assert_int_equal(read.count, generation.num_generated);
+    for (int64_t i = 0, pair = 0; i < read.count; i++, pair++) {
+        int64_t first = read.first[i], last = read.first[i + 1] - 1;
+        while (pair < PAIRS && (self->pairs[pair].origin != read.roads[first] ||
+                                self->pairs[pair].destination != read.roads[last]))
+            pair++;
+        assert_true(pair < PAIRS);
+        double seconds = (double)self->pairs[pair].start_seconds;
+        for (int64_t k = first; k <= last; k++) {
+            assert_true(fabs((double)read.seconds[k] - seconds) <= 0.5);
+            seconds += self->data.travel_seconds[read.roads[k]];
+        }
+    }
+    assay__trajectories_release(&read);
+
+    assay__road_evaluation evaluation;
+    int64_t count;
+    assert_int_equal(assay__evaluate_trajectories(self->data.network, &self->data.test, path, NULL,
+                                                  &count, &evaluation),
+                     ASSAY_OK);
+    assert_int_equal(count, generation.num_generated);
+    assert_int_equal(evaluation.pairs, count);
+    json_t *with = assay__evaluation_json(&evaluation, count, 24, &generation.performance);
+    json_t *without = assay__evaluation_json(&evaluation, count, 24, NULL);
+    assert_non_null(json_object_get(with, "generation_performance"));
+    assert_null(json_object_get(without, "generation_performance"));
+    json_object_del(with, "generation_performance");
+    assert_true(json_equal(with, without));
+    json_decref(with);
+    json_decref(without);
+    unlink(path);
+}
+
+/* Real trajectories evaluated against themselves are themselves, whatever their order. */
+static void test_evaluation_of_the_same(void **state)
+{
+    const scene *self = *state;
+    char path[] = "/tmp/assay-routes-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    assay__trajectories backwards;
+    assay__trajectories_init(&backwards);
+    for (int64_t i = self->data.test.count - 1; i >= 0; i--) {
+        for (int64_t k = self->data.test.first[i]; k < self->data.test.first[i + 1]; k++)
+            assert_int_equal(assay__trajectories_drive(&backwards, self->data.test.roads[k],
+                                                       self->data.test.seconds[k]),
+                             ASSAY_OK);
+        assert_int_equal(assay__trajectories_end(&backwards), ASSAY_OK);
+    }
+    assert_int_equal(assay__trajectories_save(&backwards, self->data.network, path, NULL),
+                     ASSAY_OK);
+    assay__road_evaluation evaluation;
+    int64_t count;
+    assert_int_equal(assay__evaluate_trajectories(self->data.network, &self->data.test, path, NULL,
+                                                  &count, &evaluation),
+                     ASSAY_OK);
+    assert_int_equal(evaluation.pairs, 24);
+    assert_true(evaluation.distance_jsd < 1e-12 && evaluation.duration_jsd < 1e-12);
+    assert_true(evaluation.hausdorff_km < 1e-9 && evaluation.warping_km < 1e-9);
+    assay__trajectories_release(&backwards);
+    unlink(path);
+}
+
+static void test_weights_there_and_back(void **state)
+{
+    const scene *self = *state;
+    char path[] = "/tmp/assay-routes-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    assay__next_road *copy = NULL;
+    assert_int_equal(assay__routes_save_weights(self->model, path, NULL), ASSAY_OK);
+    assert_int_equal(assay__next_road_new(&self->model->shape, 77, NULL, &copy), ASSAY_OK);
+    assert_int_equal(assay__routes_load_weights(copy, path, NULL), ASSAY_OK);
+    assert_memory_equal(copy->parameters.values, self->model->parameters.values,
+                        copy->parameters.total * sizeof(float));
+    assay__next_road_free(copy);
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_block_is_the_seeds),
+        cmocka_unit_test(test_short_times_keep_their_digits),
+        cmocka_unit_test(test_aggregates),
+        cmocka_unit_test(test_json_there_and_back),
+        cmocka_unit_test(test_split_and_pairs),
+        cmocka_unit_test(test_searches_say_what_they_took),
+        cmocka_unit_test(test_generated_file),
+        cmocka_unit_test(test_evaluation_of_the_same),
+        cmocka_unit_test(test_weights_there_and_back),
+    };
+    return cmocka_run_group_tests(tests, open_scene, close_scene);
+}
