@@ -165,11 +165,10 @@ static int open_scene(void **state)
     double losses[5];
     assert_int_equal(assay__routes_data_load(&source, 3, NULL, &self.data), ASSAY_OK);
     assert_int_equal(assay__next_road_new(&shape, 1, NULL, &self.model), ASSAY_OK);
-    assert_int_equal(
-        assay__routes_train(&self.data, self.model, NULL, &training, 5, NULL, losses), ASSAY_OK);
-    assert_true(losses[4] < losses[0]);
-    assert_int_equal(assay__od_pairs_draw(&self.data.test, PAIRS, 9, NULL, &self.pairs),
+    assert_int_equal(assay__routes_train(&self.data, self.model, NULL, &training, 5, NULL, losses),
                      ASSAY_OK);
+    assert_true(losses[4] < losses[0]);
+    assert_int_equal(assay__od_pairs_draw(&self.data.test, PAIRS, 9, NULL, &self.pairs), ASSAY_OK);
     *state = &self;
     return 0;
 }
@@ -198,10 +197,9 @@ static void test_split_and_pairs(void **state)
             seen += all[k].origin == self->data.test.roads[first] &&
                     all[k].start_seconds == self->data.test.seconds[first];
         for (int64_t k = 0; k < 24; k++)
-            expected += self->data.test.roads[self->data.test.first[k]] ==
-                            self->data.test.roads[first] &&
-                        self->data.test.seconds[self->data.test.first[k]] ==
-                            self->data.test.seconds[first];
+            expected +=
+                self->data.test.roads[self->data.test.first[k]] == self->data.test.roads[first] &&
+                self->data.test.seconds[self->data.test.first[k]] == self->data.test.seconds[first];
         assert_int_equal(seen, expected);
     }
     assert_memory_equal(all + 24, all, 24 * sizeof *all);
@@ -213,20 +211,20 @@ static void test_searches_say_what_they_took(void **state)
     const scene *self = *state;
     assay__timed_searcher timed;
     assay__road_searcher *plain = NULL;
-    assert_int_equal(
-        assay__timed_searcher_init(&timed, self->data.network, self->model, 3, NULL), ASSAY_OK);
+    assert_int_equal(assay__timed_searcher_init(&timed, self->data.network, self->model, 3, NULL),
+                     ASSAY_OK);
     assert_int_equal(assay__road_searcher_new(self->data.network, self->model, 3, 80, NULL, &plain),
                      ASSAY_OK);
     for (size_t i = 0; i < PAIRS; i++) {
         const assay__od_pair *pair = &self->pairs[i];
         assay__road_route route, expected;
         assay__search_performance p;
-        assert_int_equal(assay__timed_beam_search(&timed, pair->origin, pair->destination, 3, NULL,
-                                                  &route, &p),
-                         ASSAY_OK);
-        assert_int_equal(assay__road_search_beam(plain, pair->origin, pair->destination, 3, NULL,
-                                                 &expected),
-                         ASSAY_OK);
+        assert_int_equal(
+            assay__timed_beam_search(&timed, pair->origin, pair->destination, 3, NULL, &route, &p),
+            ASSAY_OK);
+        assert_int_equal(
+            assay__road_search_beam(plain, pair->origin, pair->destination, 3, NULL, &expected),
+            ASSAY_OK);
         assert_int_equal(route.count, expected.count);
         assert_int_equal(p.forward_count, expected.forward_count);
         assert_int_equal(p.beam_width, 3);
@@ -241,8 +239,7 @@ static void test_searches_say_what_they_took(void **state)
     assay__search_performance p;
     assert_int_equal(assay__timed_search(&timed, 4, 4, NULL, &route, &p), ASSAY_OK);
     assert_int_equal(p.forward_time_avg.validity, ASSAY_NOT_ENOUGH_DATA);
-    assert_int_equal(assay__timed_beam_search(&timed, 4, 5, 0, NULL, &route, &p),
-                     ASSAY_E_ARGUMENT);
+    assert_int_equal(assay__timed_beam_search(&timed, 4, 5, 0, NULL, &route, &p), ASSAY_E_ARGUMENT);
     assay__road_searcher_free(plain);
     assay__timed_searcher_release(&timed);
 }
