@@ -192,6 +192,7 @@ static int routes_main(const command *self, int argc, char **argv)
 const command study_routes = {
     .name = "study routes",
     .summary = "next-road models: trained, searched with, timed, compared",
+    .operands = "",
     .description = "Trains a model of which road drivers take next, and a small one that learns\n"
                    "from it; generates trajectories between origins and destinations with both,\n"
                    "timing every search and forward pass; tells how like the real trajectories\n"

@@ -186,7 +186,7 @@ static json_t *comparisons_json(const assay_record *record)
         const assay_record_comparison *one = &record->comparisons[i];
         bool known = one->ratio.validity == ASSAY_VALID;
         json_array_append_new(list,
-                              json_pack("{ss, ss, so, so, so, ss, ss*}", "baseline", one->baseline,
+                              json_pack("{ss, ss, so, so, so, ss, ss?}", "baseline", one->baseline,
                                         "candidate", one->candidate, "ratio",
                                         known ? json_real(one->ratio.value) : json_null(), "low",
                                         known ? json_real(one->low.value) : json_null(), "high",

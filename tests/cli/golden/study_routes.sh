@@ -18,7 +18,7 @@ print(", ".join(sorted(results["generation_performance"])))
 keys("distilled/generation.json")
 keys("distilled/training.json")
 print("summary.json", ", ".join(json.load(open("summary.json"))), open("summary.json").read() == open("here/summary.json").read())
-print(sorted(json.load(open("summary.json"))["comparisons"][0])[:5])
+print(sorted(json.load(open("summary.json"))["comparisons"][0]))
 print(json.load(open("here/comparison.json"))["kind"])
 END
 head -n 1 here/vanilla/generated.csv
@@ -32,6 +32,8 @@ print("generation_performance" in again, all(abs(again[k] - before[k]) < 1e-4 fo
 show study routes --models distilled --search greedy --skip-performance --num-gene 5 --roads 100 --drives 300 --epochs 4 --out other | figures
 grep -c generation_performance other/distilled/results.json
 show study routes --num-gene 6 --models distilled --search greedy --skip-performance --roads 100 --drives 300 --epochs 4 --out other
+"$ASSAY" study routes --evaluate here/vanilla/generated.csv --roads 100 --drives 300 --json - 2>/dev/null | python3 -c 'import json, sys; print(len(json.load(sys.stdin)))'
+"$ASSAY" study routes --help | head -n 3
 show study routes --models vanila
 show study routes --od-source tset
 show study routes --search depth
