@@ -100,14 +100,19 @@ size_t assay__axes_default(const assay_model_class *class_, assay__axis axes[ASS
     return count;
 }
 
-/* Five sizes, each twice the one before, from an eighth of the model's own on. */
+/* Five sizes, each about twice the one before: the model's own, smaller ones as far as there are,
+ * then larger ones. */
 static size_t usual_sizes(const assay_model_option *option, double own, double sizes[])
 {
     enum { SIZES = 5, UNSET = 32 }; /* an option of which 0 means "as another one says" */
-    double size = fmax(1, round((own > 0 ? own : UNSET) / 8));
     size_t count = 0;
-    for (size = fmax(size, option->minimum); count < SIZES && size <= option->maximum; size *= 2)
-        sizes[count++] = size;
+    for (double size = (own > 0 ? own : UNSET) / 8; count < SIZES; size *= 2) {
+        double whole = round(size);
+        if (whole > option->maximum)
+            break;
+        if (whole >= fmax(1, option->minimum) && (count == 0 || whole > sizes[count - 1]))
+            sizes[count++] = whole;
+    }
     return count;
 }
 

@@ -1,0 +1,88 @@
+/* The directions a model grows in. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model_axes.h"
+
+static const assay_model_class *class_of(const char *name)
+{
+    const assay_model_class *class_ = NULL;
+    assert_int_equal(assay_model_find(name, NULL, &class_), ASSAY_OK);
+    return class_;
+}
+
+static void test_every_model_has_an_axis(void **state)
+{
+    (void)state;
+    size_t count;
+    const assay_model_class *const *classes = assay_model_classes(&count);
+    for (size_t i = 0; i < count; i++) {
+        assay__axis axes[ASSAY__AXES_MAX];
+        assert_true(assay__axes_default(classes[i], axes) > 0);
+    }
+    assay__axis axes[ASSAY__AXES_MAX];
+    assert_int_equal(assay__axes_default(class_of("graph_transformer"), axes), 3);
+    assert_string_equal(axes[0].name, "nodes");
+    assert_string_equal(axes[1].name, "layers");
+    assert_string_equal(axes[2].name, "encodings");
+}
+
+static void test_names_and_mistakes(void **state)
+{
+    (void)state;
+    assay_error error = {0};
+    assert_int_equal(assay__axis_check(class_of("lstm"), "seq_len", &error), ASSAY_OK);
+    assert_int_equal(assay__axis_check(class_of("lstm"), "hidden", &error), ASSAY_OK);
+    assert_int_equal(assay__axis_check(class_of("lstm"), "encodings", &error), ASSAY_E_NOT_FOUND);
+    assert_int_equal(assay__axis_check(class_of("lstm"), "layrs", &error), ASSAY_E_NOT_FOUND);
+    assert_non_null(strstr(error.message, "did you mean 'layers'?"));
+    /* A choice among words and a real number are no sizes. */
+    assert_int_equal(assay__axis_check(class_of("mlp"), "activation", &error), ASSAY_E_NOT_FOUND);
+    assert_int_equal(assay__axis_check(class_of("lstm"), "dropout", &error), ASSAY_E_NOT_FOUND);
+}
+
+static void run_usual(double own, const double expected[5])
+{
+    assay_model_factory factory = ASSAY_MODEL_FACTORY_INIT;
+    factory.class_ = class_of("mlp");
+    double settings[64];
+    for (size_t i = 0; i < factory.class_->option_count; i++)
+        settings[i] = strcmp(factory.class_->options[i].name, "batch-size") == 0
+                          ? own
+                          : factory.class_->options[i].initial;
+    factory.settings = settings;
+    assay_scaling_options options = ASSAY_SCALING_OPTIONS_INIT;
+    options.budget_seconds = 0.02;
+    options.passes = 1;
+    assay__axis_result result;
+    assert_int_equal(
+        assay__axis_run(&factory, &(assay__axis){.name = "batch"}, &options, NULL, &result),
+        ASSAY_OK);
+    assert_int_equal(result.scaling->count, 5);
+    for (size_t i = 0; i < 5; i++)
+        assert_true(result.scaling->parameter_values[i] == expected[i]);
+    assay__axis_release(&result);
+}
+
+static void test_usual_sizes_hold_the_models_own(void **state)
+{
+    (void)state;
+    run_usual(100, (const double[]){13, 25, 50, 100, 200});
+    run_usual(6, (const double[]){1, 2, 3, 6, 12});
+    run_usual(1, (const double[]){1, 2, 4, 8, 16});
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_model_has_an_axis),
+        cmocka_unit_test(test_names_and_mistakes),
+        cmocka_unit_test(test_usual_sizes_hold_the_models_own),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
