@@ -9,6 +9,7 @@
 extern const command study_rom;
 extern const command study_fields;
 extern const command study_routes;
+extern const command study_pde;
 
 typedef struct study_common {
     const char *out;

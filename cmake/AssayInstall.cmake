@@ -18,6 +18,7 @@ file(GLOB MAN_PAGES CONFIGURE_DEPENDS docs/man/*.1)
 file(GLOB LIBRARY_PAGES CONFIGURE_DEPENDS docs/man/*.3)
 install(FILES ${MAN_PAGES} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${LIBRARY_PAGES} DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
+install(DIRECTORY conf DESTINATION ${CMAKE_INSTALL_DATADIR}/assay FILES_MATCHING PATTERN "*.yaml")
 install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # pkg-config: one template, two files. The installed one follows its own place; the one in the build

@@ -118,11 +118,16 @@ assay__mlp *assay__burgers_surrogate_net(assay__burgers_surrogate *surrogate)
     return surrogate->net;
 }
 
-void assay__burgers_surrogate_make(assay__burgers_surrogate *surrogate, int64_t index)
+void assay__burgers_surrogate_make_with(assay__burgers_surrogate *surrogate,
+                                        assay__burgers_data *data, int64_t index)
 {
     int64_t at = index * surrogate->shape.data.points;
-    assay__burgers_data_sample(surrogate->data, index, surrogate->initial + at,
-                               surrogate->later + at);
+    assay__burgers_data_sample(data, index, surrogate->initial + at, surrogate->later + at);
+}
+
+void assay__burgers_surrogate_make(assay__burgers_surrogate *surrogate, int64_t index)
+{
+    assay__burgers_surrogate_make_with(surrogate, surrogate->data, index);
 }
 
 /* Fisher and Yates. */

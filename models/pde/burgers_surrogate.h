@@ -39,6 +39,10 @@ void assay__burgers_surrogate_free(assay__burgers_surrogate *surrogate);
 
 /* Solve for sample `index`, 0 ... samples + held_out - 1; the last held_out are not trained on. */
 void assay__burgers_surrogate_make(assay__burgers_surrogate *surrogate, int64_t index);
+/* The same with a generator of the caller's, of the surrogate's shape and seed: each thread with
+ * one of its own may make other samples at the same time. */
+void assay__burgers_surrogate_make_with(assay__burgers_surrogate *surrogate,
+                                        assay__burgers_data *data, int64_t index);
 
 /* A new order of the samples: the start of an epoch. */
 void assay__burgers_surrogate_shuffle(assay__burgers_surrogate *surrogate);
