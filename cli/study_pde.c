@@ -1,16 +1,14 @@
 /* assay study pde: learning with differential equations, configured by YAML files. */
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "beside.h"
 #include "message.h"
 #include "output.h"
 #include "pde.h"
 #include "study.h"
-
-enum { MAX_PATH = 4096 };
 
 typedef struct pde_settings {
     study_common common;
@@ -30,31 +28,14 @@ static const option pde_options[] = {
      offsetof(pde_settings, show_config)},
 };
 
-static bool is_folder(const char *path)
+/* ./conf, else of the source folder around a build, else those installed. */
+static const char *find_configurations(char path[BESIDE_PATH_SIZE])
 {
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
-/* ./conf, then beside the command: in a build folder ../conf, installed ../share/assay/conf. */
-static const char *find_configurations(char path[MAX_PATH])
-{
-    static const char *const relatives[] = {"../conf", "../share/assay/conf"};
-    char program[MAX_PATH];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (is_folder("conf"))
+    static const char *const places[] = {"../conf", "../../share/assay/conf",
+                                         "../share/assay/conf"};
+    if (access("conf", X_OK) == 0)
         return "conf";
-    if (length <= 0)
-        return NULL;
-    program[length] = '\0';
-    char *slash = strrchr(program, '/');
-    if (slash == NULL)
-        return NULL;
-    slash[1] = '\0';
-    for (size_t i = 0; i < sizeof relatives / sizeof *relatives; i++)
-        if (snprintf(path, MAX_PATH, "%s%s", program, relatives[i]) < MAX_PATH && is_folder(path))
-            return path;
-    return NULL;
+    return beside_find(places, sizeof places / sizeof *places, X_OK, path) ? path : NULL;
 }
 
 static int run(const command *self, const pde_settings *settings,
@@ -85,7 +66,7 @@ static int run(const command *self, const pde_settings *settings,
 static int pde_main(const command *self, int argc, char **argv)
 {
     pde_settings settings = {0};
-    char **operands, path[MAX_PATH];
+    char **operands, path[BESIDE_PATH_SIZE];
     int count;
     options_outcome outcome = options_parse(self, argc, argv, &settings, &operands, &count);
     if (outcome != OPTIONS_GO)

@@ -57,8 +57,8 @@ for true, found in zip(heat["conductivity_true"], heat["conductivity_recovered"]
 END
 
 # Configurations are found below the prefix the command is installed in.
-mkdir -p prefix/bin prefix/share/assay elsewhere
-cp "$assay" prefix/bin && cp -r "$conf" prefix/share/assay
+mkdir -p prefix/bin prefix/lib/assay prefix/share/assay elsewhere
+cp "$assay" prefix/bin && cp "$assay-models" prefix/lib/assay && cp -r "$conf" prefix/share/assay
 (cd elsewhere && ../prefix/bin/assay study pde --config-name heat_physical_experiment --show-config) | grep -q 'equation: heat' ||
     fail "the installed configurations are not found"
 
