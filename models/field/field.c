@@ -2,62 +2,139 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/random.h"
-#include "kernel/loss.h"
-
-int64_t assay__field_block(int64_t rows, int64_t most)
-{
-    int64_t blocks = (rows + most - 1) / most;
-    int64_t even = (rows + blocks - 1) / blocks;
-    return (even + 15) / 16 * 16;
-}
-
-double assay__field_loss(int64_t count, double share, const float *y, const float *target,
-                         float *dy)
-{
-    double mean = assay__mse(count, y, target, dy);
-    for (int64_t i = 0; i < count; i++) {
-        dy[i] *= (float)share;
-    }
-    return share * mean;
-}
 
 const assay_model_input assay__field_inputs[1] = {
     {.name = "input", .help = "(rows, input-dim)", .element = ASSAY_F32, .rank = 2}};
 
-assay_status assay__field_check(int64_t input_width, int64_t output_width,
-                                const assay_tensor *input, const assay_tensor *target,
-                                assay_error *error, int64_t *rows)
+assay_status assay__field_create(assay__net *net, int64_t batch, assay_error *error, void **state)
 {
-    *rows = input->shape[0];
-    if (input->shape[1] != input_width) {
-        return assay__fail(error, ASSAY_E_ARGUMENT,
-                           "'input' has %lld columns, the model takes input-dim %lld",
-                           (long long)input->shape[1], (long long)input_width);
+    assay__field_model *made = calloc(1, sizeof *made);
+    if (made == NULL) {
+        assay__net_free(net);
+        return assay__fail(error, ASSAY_E_MEMORY, "out of memory for a model");
     }
-    if (*rows < 1) {
-        return assay__fail(error, ASSAY_E_ARGUMENT, "'input' has no rows; give at least one");
-    }
-    if (target != NULL && (target->element != ASSAY_F32 || target->rank != 2 ||
-                           target->shape[0] != *rows || target->shape[1] != output_width)) {
-        return assay__fail(error, ASSAY_E_ARGUMENT,
-                           "the target has to be float32 of shape (%lld, %lld), a row for each of "
-                           "the input's and output-dim columns",
-                           (long long)*rows, (long long)output_width);
-    }
+    made->net = net;
+    made->batch = batch;
+    *state = made;
     return ASSAY_OK;
 }
 
-assay_tensor assay__field_output(int64_t rows, int64_t output_width, const float *y)
+void assay__field_destroy(void *state)
 {
-    return (assay_tensor){.name = "output",
+    assay__field_model *model = state;
+    assay__net_free(model->net);
+    assay__memory_free(model->example.memory);
+    free(model);
+}
+
+const assay_model_parameter *assay__field_parameters(void *state, size_t *count)
+{
+    const assay__parameters *all = &((assay__field_model *)state)->net->parameters;
+    *count = all->count;
+    return all->list;
+}
+
+/* `input` against the network's width and, unless NULL, `target` against (rows, output). */
+static assay_status check(const assay__net *net, const assay_tensor *input,
+                          const assay_tensor *target, assay_error *error)
+{
+    int64_t rows = input->shape[0];
+    if (input->shape[1] != net->input)
+        return assay__fail(error, ASSAY_E_ARGUMENT,
+                           "'input' has %lld columns, the model takes input-dim %lld",
+                           (long long)input->shape[1], (long long)net->input);
+    if (rows < 1)
+        return assay__fail(error, ASSAY_E_ARGUMENT, "'input' has no rows; give at least one");
+    if (target != NULL && (target->element != ASSAY_F32 || target->rank != 2 ||
+                           target->shape[0] != rows || target->shape[1] != net->output))
+        return assay__fail(error, ASSAY_E_ARGUMENT,
+                           "the target has to be float32 of shape (%lld, %lld), a row for each of "
+                           "the input's and output-dim columns",
+                           (long long)rows, (long long)net->output);
+    return ASSAY_OK;
+}
+
+static assay_tensor tensor_of(const char *name, int64_t rows, int64_t width, const float *data)
+{
+    return (assay_tensor){.name = name,
                           .element = ASSAY_F32,
                           .rank = 2,
-                          .shape = {rows, output_width},
-                          .data = (float *)y};
+                          .shape = {rows, width},
+                          .data = (float *)data};
+}
+
+assay_status assay__field_forward(void *state, const assay_tensor *inputs, size_t count,
+                                  assay_error *error, assay_tensor *output)
+{
+    (void)count;
+    assay__net *net = ((assay__field_model *)state)->net;
+    int64_t rows = inputs[0].shape[0];
+    const float *y;
+    assay_status status = check(net, &inputs[0], NULL, error);
+    if (status == ASSAY_OK)
+        status = assay__net_forward(net, rows, inputs[0].data, error, &y);
+    if (status == ASSAY_OK)
+        *output = tensor_of("output", rows, net->output, y);
+    return status;
+}
+
+assay_status assay__field_gradient(void *state, const assay_tensor *inputs, size_t count,
+                                   const assay_tensor *target, assay_error *error, double *loss)
+{
+    (void)count;
+    assay__net *net = ((assay__field_model *)state)->net;
+    assay_status status = check(net, &inputs[0], target, error);
+    if (status != ASSAY_OK)
+        return status;
+    return assay__net_gradient(net, inputs[0].shape[0], inputs[0].data, target->data, error, loss);
+}
+
+assay_status assay__field_update(void *state, double learning_rate, assay_error *error)
+{
+    return assay__net_update(((assay__field_model *)state)->net, learning_rate, error);
+}
+
+assay_status assay__field_describe(void *state, const assay_tensor *inputs, size_t count,
+                                   assay_operation_sink sink, void *context, assay_error *error)
+{
+    (void)count;
+    const assay__net *net = ((assay__field_model *)state)->net;
+    assay_status status = check(net, &inputs[0], NULL, error);
+    if (status == ASSAY_OK)
+        net->kind->describe(net, inputs[0].shape[0], sink, context);
+    return status;
+}
+
+void assay__field_memory(void *state, assay_model_memory *figures)
+{
+    assay__memory_figures(((assay__field_model *)state)->net->memory, figures);
+}
+
+/* ---- Made-up data ---- */
+
+assay_status assay__field_example_room(assay__field_model *model, assay_error *error,
+                                       assay_tensor *input, assay_tensor *target)
+{
+    assay__field_data *data = &model->example;
+    const assay__net *net = model->net;
+    size_t rows = (size_t)model->batch;
+    if (data->memory == NULL)
+        data->memory = assay__memory_new();
+    if (data->memory == NULL ||
+        assay__memory_resize(data->memory, ASSAY__WORKSPACE, rows * (size_t)net->input,
+                             sizeof *data->x, &data->x) != ASSAY_OK ||
+        assay__memory_resize(data->memory, ASSAY__WORKSPACE, rows * (size_t)net->output,
+                             sizeof *data->target, &data->target) != ASSAY_OK)
+        return assay__fail(error, ASSAY_E_MEMORY, "out of memory for %lld rows of example data",
+                           (long long)model->batch);
+    *input = tensor_of(assay__field_inputs[0].name, model->batch, net->input, data->x);
+    *target = tensor_of("target", model->batch, net->output, data->target);
+    return ASSAY_OK;
 }
 
 static double example_value(const float *x, int64_t width, int64_t output)
@@ -69,44 +146,27 @@ static double example_value(const float *x, int64_t width, int64_t output)
     return value;
 }
 
-assay_status assay__field_example(assay__field_data *data, int64_t rows, int64_t input_width,
-                                  int64_t output_width, uint64_t seed, assay_error *error,
-                                  assay_tensor *input, assay_tensor *target)
+assay_status assay__field_example(void *state, uint64_t seed, assay_error *error,
+                                  assay_tensor *inputs, assay_tensor *target)
 {
-    if (data->memory == NULL) {
-        data->memory = assay__memory_new();
-    }
-    if (data->memory == NULL ||
-        assay__memory_resize(data->memory, ASSAY__WORKSPACE, (size_t)rows * (size_t)input_width,
-                             sizeof *data->x, &data->x) != ASSAY_OK ||
-        assay__memory_resize(data->memory, ASSAY__WORKSPACE, (size_t)rows * (size_t)output_width,
-                             sizeof *data->target, &data->target) != ASSAY_OK) {
-        return assay__fail(error, ASSAY_E_MEMORY, "out of memory for %lld rows of example data",
-                           (long long)rows);
-    }
+    assay__field_model *model = state;
+    assay_status status = assay__field_example_room(model, error, &inputs[0], target);
+    if (status != ASSAY_OK)
+        return status;
+    int64_t input = model->net->input, output = model->net->output;
     assay__random random;
     assay__random_init(&random, seed);
-    for (int64_t row = 0; row < rows; row++) {
-        float *x = data->x + row * input_width;
-        for (int64_t i = 0; i < input_width; i++) {
+    for (int64_t row = 0; row < model->batch; row++) {
+        float *x = model->example.x + row * input;
+        for (int64_t i = 0; i < input; i++)
             x[i] = (float)(2 * assay__random_uniform(&random) - 1);
-        }
-        for (int64_t o = 0; o < output_width; o++) {
-            data->target[row * output_width + o] = (float)example_value(x, input_width, o);
-        }
+        for (int64_t o = 0; o < output; o++)
+            model->example.target[row * output + o] = (float)example_value(x, input, o);
     }
-    *input = assay__field_output(rows, input_width, data->x);
-    input->name = assay__field_inputs[0].name;
-    *target = assay__field_output(rows, output_width, data->target);
-    target->name = "target";
     return ASSAY_OK;
 }
 
-void assay__field_data_release(assay__field_data *data)
-{
-    assay__memory_free(data->memory);
-    *data = (assay__field_data){0};
-}
+/* ---- Weights ---- */
 
 const assay_tensor *assay__field_find(const assay_tensor *weights, size_t count, int64_t layer,
                                       const char *kind, uint32_t rank)

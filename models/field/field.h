@@ -1,46 +1,64 @@
-/* What the classes of this folder share: x (rows, input) goes in, y (rows, output) comes out,
- * made-up data is a smooth function, weights are called layers.N.something. */
+/* The classes of networks that map rows: x (rows, input) goes in, y (rows, output) comes out,
+ * made-up data is a smooth function, weights are called layers.N.something. A class is its options,
+ * create() and infer(); the rest is here and goes by the kind of the network (net.h). */
 #ifndef ASSAY_MODELS_FIELD_FIELD_H
 #define ASSAY_MODELS_FIELD_FIELD_H
 
 #include "assay/model.h"
+#include "field/net.h"
 #include "kernel/memory.h"
-
-/* Rows in each of the fewest equal blocks of at most `most`, which is a multiple of 16, as is the
- * result. */
-int64_t assay__field_block(int64_t rows, int64_t most);
-
-/* A block's part of the mean squared error over all rows, and of its gradient dy: `count` elements,
- * `share` of all. */
-double assay__field_loss(int64_t count, double share, const float *y, const float *target,
-                         float *dy);
-
-/* The one input all of them take. */
-extern const assay_model_input assay__field_inputs[1];
-
-/* Check `input` against that width and, unless NULL, `target` against (rows, output);
- * ASSAY_E_ARGUMENT names what does not fit, and no rows at all. */
-ASSAY_MUST_USE assay_status assay__field_check(int64_t input_width, int64_t output_width,
-                                               const assay_tensor *input,
-                                               const assay_tensor *target, assay_error *error,
-                                               int64_t *rows);
-
-/* y (rows, output) as a tensor. */
-assay_tensor assay__field_output(int64_t rows, int64_t output_width, const float *y);
 
 /* Made-up data, not counted as the model's own memory. Zero: none yet. */
 typedef struct assay__field_data {
     assay__memory *memory;
-    float *x, *target;
+    float *x;      /* (rows, input) */
+    float *target; /* (rows, output) */
 } assay__field_data;
 
-/* x (rows, input) uniform in [-1, 1], target (rows, output):
- * sin(pi (x_0 + o / 4)) cos(pi x_1 / 2) cos(pi x_2 / 3) ..., o the output's index. */
-ASSAY_MUST_USE assay_status assay__field_example(assay__field_data *data, int64_t rows,
-                                                 int64_t input_width, int64_t output_width,
-                                                 uint64_t seed, assay_error *error,
-                                                 assay_tensor *input, assay_tensor *target);
-void assay__field_data_release(assay__field_data *data);
+/* The state of an instance, or the first member of it. */
+typedef struct assay__field_model {
+    assay__net *net;
+    int64_t batch; /* rows of an example */
+    assay__field_data example;
+} assay__field_model;
+
+/* A state that owns `net`; create() hands it out as *state. `net` is freed on failure. */
+ASSAY_MUST_USE assay_status assay__field_create(assay__net *net, int64_t batch, assay_error *error,
+                                                void **state);
+
+/* Members of assay_model_class; `state` is an assay__field_model. */
+void assay__field_destroy(void *state);
+const assay_model_parameter *assay__field_parameters(void *state, size_t *count);
+assay_status assay__field_forward(void *state, const assay_tensor *inputs, size_t count,
+                                  assay_error *error, assay_tensor *output);
+assay_status assay__field_gradient(void *state, const assay_tensor *inputs, size_t count,
+                                   const assay_tensor *target, assay_error *error, double *loss);
+assay_status assay__field_update(void *state, double learning_rate, assay_error *error);
+/* x uniform in [-1, 1], target sin(pi (x_0 + o / 4)) cos(pi x_1 / 2) cos(pi x_2 / 3) ..., o the
+ * output's index. */
+assay_status assay__field_example(void *state, uint64_t seed, assay_error *error,
+                                  assay_tensor *inputs, assay_tensor *target);
+assay_status assay__field_describe(void *state, const assay_tensor *inputs, size_t count,
+                                   assay_operation_sink sink, void *context, assay_error *error);
+void assay__field_memory(void *state, assay_model_memory *figures);
+
+/* The one input all of them take. */
+extern const assay_model_input assay__field_inputs[1];
+
+/* What every such class has in its table, its own example() apart. */
+/* clang-format off */
+#define ASSAY__FIELD_FUNCTIONS                                                                     \
+    .abi = ASSAY_MODEL_ABI, .struct_size = sizeof(assay_model_class), .input_count = 1,            \
+    .destroy = assay__field_destroy, .parameters = assay__field_parameters,                        \
+    .forward = assay__field_forward, .gradient = assay__field_gradient,                            \
+    .update = assay__field_update, .describe = assay__field_describe,                              \
+    .memory = assay__field_memory
+/* clang-format on */
+
+/* For an example() of one's own: room for an example in model->example, and it as two tensors, to
+ * be filled. */
+ASSAY_MUST_USE assay_status assay__field_example_room(assay__field_model *model, assay_error *error,
+                                                      assay_tensor *input, assay_tensor *target);
 
 /* The tensor "layers.LAYER.KIND" of that rank; NULL where there is none. */
 const assay_tensor *assay__field_find(const assay_tensor *weights, size_t count, int64_t layer,

@@ -8,21 +8,18 @@
  *
  * and backward is two more products, of which the first layer needs one. Gathering only the order +
  * 1 weights that count for each value would save arithmetic, but each would be loaded from an index
- * of its own; at the grids in use (5 to 20 intervals) the dense product is faster. Rows go in
- * blocks through all layers, see mlp.c. */
+ * of its own; at the grids in use (5 to 20 intervals) the dense product is faster. */
 #include "field/kan.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "field/field.h"
 #include "field/slope.h"
 #include "field/spline.h"
 #include "kernel/matmul.h"
-#include "kernel/optimizer.h"
-#include "kernel/threads.h"
 
 enum {
     MOST_ROWS = 256,
@@ -45,19 +42,14 @@ typedef struct layer {
 } layer;
 
 struct assay__kan {
+    assay__net net;
     assay__kan_shape shape;
     assay__spline knots;
-    assay__memory *memory;
-    assay__parameters parameters;
-    assay__adam adam;
     int64_t layer_count;
     layer *layers;
-    int64_t block;  /* rows */
-    float *x;       /* (input, block) */
-    float *dy, *dx; /* (widest, block) */
-    float *dbasis;  /* (most terms, block) */
-    float *rows;    /* (block, output) */
-    float *output;  /* (rows of the largest call so far, output) */
+    float *x;             /* (input, block) */
+    float *above, *below; /* (widest, block): gradients by a layer's output and input */
+    float *dbasis;        /* (most terms, block) */
 };
 
 /* ---- Making ---- */
@@ -96,17 +88,17 @@ static void describe_layers(assay__kan *kan)
         at->terms = at->in * (functions + 1);
         most_terms = at->terms > most_terms ? at->terms : most_terms;
         int64_t dimensions[] = {at->out, at->in, functions};
-        assay__parameters_add(&kan->parameters, 2, dimensions, "layers.%lld.base_weight",
+        assay__parameters_add(&kan->net.parameters, 2, dimensions, "layers.%lld.base_weight",
                               (long long)i);
-        assay__parameters_add(&kan->parameters, 3, dimensions, "layers.%lld.spline_weight",
+        assay__parameters_add(&kan->net.parameters, 3, dimensions, "layers.%lld.spline_weight",
                               (long long)i);
         if (shape->scaler) {
-            assay__parameters_add(&kan->parameters, 2, dimensions, "layers.%lld.spline_scaler",
+            assay__parameters_add(&kan->net.parameters, 2, dimensions, "layers.%lld.spline_scaler",
                                   (long long)i);
         }
     }
     int64_t rows = BLOCK_ELEMENTS / most_terms / 16 * 16;
-    kan->block = rows < LEAST_ROWS ? LEAST_ROWS : rows > MOST_ROWS ? MOST_ROWS : rows;
+    kan->net.block = rows < LEAST_ROWS ? LEAST_ROWS : rows > MOST_ROWS ? MOST_ROWS : rows;
 }
 
 /* (rows, columns) floats, where `failed` is not set already. */
@@ -118,7 +110,7 @@ static float *take(assay__kan *kan, assay__memory_use use, int64_t rows, int64_t
         *failed = true;
         return NULL;
     }
-    float *taken = assay__memory_floats(kan->memory, use, count);
+    float *taken = assay__memory_floats(kan->net.memory, use, count);
     *failed = taken == NULL;
     return taken;
 }
@@ -126,7 +118,7 @@ static float *take(assay__kan *kan, assay__memory_use use, int64_t rows, int64_t
 static void take_buffers(assay__kan *kan, int64_t index, bool *failed)
 {
     layer *at = &kan->layers[index];
-    const assay__parameters *parameters = &kan->parameters;
+    const assay__parameters *parameters = &kan->net.parameters;
     size_t first = (size_t)(index * tensors_of_layer(kan));
     at->base = assay__parameters_value(parameters, first);
     at->dbase = assay__parameters_gradient(parameters, first);
@@ -138,14 +130,15 @@ static void take_buffers(assay__kan *kan, int64_t index, bool *failed)
     }
     at->packed = take(kan, ASSAY__WORKSPACE, at->out, at->terms, failed);
     at->dpacked = take(kan, ASSAY__WORKSPACE, at->out, at->terms, failed);
-    at->basis = take(kan, ASSAY__ACTIVATIONS, at->terms, kan->block, failed);
-    at->silu_slope = take(kan, ASSAY__ACTIVATIONS, at->in, kan->block, failed);
-    at->y = take(kan, ASSAY__ACTIVATIONS, at->out, kan->block, failed);
+    at->basis = take(kan, ASSAY__ACTIVATIONS, at->terms, kan->net.block, failed);
+    at->silu_slope = take(kan, ASSAY__ACTIVATIONS, at->in, kan->net.block, failed);
+    at->y = take(kan, ASSAY__ACTIVATIONS, at->out, kan->net.block, failed);
 }
 
 static assay_status take_memory(assay__kan *kan)
 {
-    assay_status status = assay__parameters_allocate(&kan->parameters, kan->memory);
+    describe_layers(kan);
+    assay_status status = assay__parameters_allocate(&kan->net.parameters, kan->net.memory);
     if (status != ASSAY_OK) {
         return status;
     }
@@ -158,11 +151,11 @@ static assay_status take_memory(assay__kan *kan)
         most_terms = at->terms > most_terms ? at->terms : most_terms;
         take_buffers(kan, i, &failed);
     }
-    kan->x = take(kan, ASSAY__ACTIVATIONS, kan->shape.input, kan->block, &failed);
-    kan->dy = take(kan, ASSAY__WORKSPACE, widest, kan->block, &failed);
-    kan->dx = take(kan, ASSAY__WORKSPACE, widest, kan->block, &failed);
-    kan->dbasis = take(kan, ASSAY__WORKSPACE, most_terms, kan->block, &failed);
-    kan->rows = take(kan, ASSAY__WORKSPACE, kan->block, kan->shape.output, &failed);
+    kan->x = take(kan, ASSAY__ACTIVATIONS, kan->shape.input, kan->net.block, &failed);
+    kan->above = take(kan, ASSAY__WORKSPACE, widest, kan->net.block, &failed);
+    kan->below = take(kan, ASSAY__WORKSPACE, widest, kan->net.block, &failed);
+    kan->dbasis = take(kan, ASSAY__WORKSPACE, most_terms, kan->net.block, &failed);
+    kan->net.dy = take(kan, ASSAY__WORKSPACE, kan->net.block, kan->shape.output, &failed);
     return failed ? ASSAY_E_MEMORY : ASSAY_OK;
 }
 
@@ -175,15 +168,17 @@ static void draw(assay__kan *kan, uint64_t seed)
         const layer *at = &kan->layers[l];
         size_t first = (size_t)(l * tensors_of_layer(kan));
         float bound = sqrtf(6 / (float)(at->in + at->out));
-        assay__parameters_uniform(&kan->parameters, first, bound, &random);
+        assay__parameters_uniform(&kan->net.parameters, first, bound, &random);
         for (int64_t i = 0; i < at->out * at->in * functions; i++) {
             at->spline[i] = 0.1F * (float)assay__random_normal(&random);
         }
         if (at->scaler != NULL) {
-            assay__parameters_fill(&kan->parameters, first + 2, 1);
+            assay__parameters_fill(&kan->net.parameters, first + 2, 1);
         }
     }
 }
+
+static const assay__net_kind kolmogorov_arnold;
 
 assay_status assay__kan_new(const assay__kan_shape *shape, uint64_t seed, assay_error *error,
                             assay__kan **kan)
@@ -192,21 +187,17 @@ assay_status assay__kan_new(const assay__kan_shape *shape, uint64_t seed, assay_
     if (status != ASSAY_OK) {
         return status;
     }
-    assay__models_start();
     assay__kan *made = calloc(1, sizeof *made);
     if (made == NULL) {
         return assay__fail(error, ASSAY_E_MEMORY, "out of memory for a KAN");
     }
+    status = assay__net_init(&made->net, &kolmogorov_arnold, shape->input, shape->output);
     made->shape = *shape;
     made->knots = (assay__spline){shape->grid, shape->order};
     made->layer_count = shape->hidden_layers + 1;
-    assay__parameters_init(&made->parameters);
-    made->memory = assay__memory_new();
     made->layers = calloc((size_t)made->layer_count, sizeof *made->layers);
-    status = ASSAY_E_MEMORY;
-    if (made->memory != NULL && made->layers != NULL) {
-        describe_layers(made);
-        status = take_memory(made);
+    if (status == ASSAY_OK) {
+        status = made->layers == NULL ? ASSAY_E_MEMORY : take_memory(made);
     }
     if (status != ASSAY_OK) {
         assay__kan_free(made);
@@ -219,15 +210,9 @@ assay_status assay__kan_new(const assay__kan_shape *shape, uint64_t seed, assay_
     return ASSAY_OK;
 }
 
-void assay__kan_free(assay__kan *kan)
+static void release(assay__net *net)
 {
-    if (kan == NULL) {
-        return;
-    }
-    assay__parameters_release(&kan->parameters);
-    assay__memory_free(kan->memory);
-    free(kan->layers);
-    free(kan);
+    free(((assay__kan *)net)->layers);
 }
 
 /* ---- Weights as one matrix, and back ---- */
@@ -274,13 +259,13 @@ static void transpose(int64_t rows, int64_t columns, const float *from, int64_t 
 }
 
 /* x (in, rows) to at->y (out, rows), row stride block. */
-static void layer_forward(assay__kan *kan, layer *at, int64_t rows, const float *x, bool slopes)
+static void layer_forward(assay__kan *kan, layer *at, int64_t rows, const float *x, bool training)
 {
-    int64_t block = kan->block, functions = assay__spline_functions(kan->knots);
+    int64_t block = kan->net.block, functions = assay__spline_functions(kan->knots);
     for (int64_t i = 0; i < at->in; i++) {
         float *basis = at->basis + i * (functions + 1) * block, *silu = basis + functions * block;
         assay__spline_basis(kan->knots, rows, x + i * block, basis, block);
-        if (slopes) {
+        if (training) {
             assay__activate_with_slope(ASSAY__SILU, rows, x + i * block, silu,
                                        at->silu_slope + i * block);
         } else {
@@ -291,13 +276,27 @@ static void layer_forward(assay__kan *kan, layer *at, int64_t rows, const float 
                   (assay__matrix){at->basis, block, false}, 0, at->y, block);
 }
 
-static void forward_block(assay__kan *kan, int64_t rows, const float *x, bool slopes, float *y)
+static void begin(assay__net *net, int64_t rows, bool training)
 {
-    int64_t block = kan->block;
+    (void)rows;
+    const assay__kan *kan = (assay__kan *)net;
+    for (int64_t l = 0; l < kan->layer_count; l++) {
+        const layer *at = &kan->layers[l];
+        pack(at, assay__spline_functions(kan->knots));
+        if (training) {
+            memset(at->dpacked, 0, (size_t)(at->out * at->terms) * sizeof *at->dpacked);
+        }
+    }
+}
+
+static void forward(assay__net *net, int64_t rows, const float *x, bool training, float *y)
+{
+    assay__kan *kan = (assay__kan *)net;
+    int64_t block = net->block;
     transpose(rows, kan->shape.input, x, kan->shape.input, kan->x, block);
     const float *from = kan->x;
     for (int64_t l = 0; l < kan->layer_count; l++) {
-        layer_forward(kan, &kan->layers[l], rows, from, slopes);
+        layer_forward(kan, &kan->layers[l], rows, from, training);
         from = kan->layers[l].y;
     }
     transpose(kan->shape.output, rows, from, block, y, kan->shape.output);
@@ -307,7 +306,7 @@ static void forward_block(assay__kan *kan, int64_t rows, const float *x, bool sl
 static void layer_backward(assay__kan *kan, layer *at, int64_t rows, const float *x,
                            const float *dy, float *dx)
 {
-    int64_t block = kan->block, functions = assay__spline_functions(kan->knots);
+    int64_t block = kan->net.block, functions = assay__spline_functions(kan->knots);
     assay__matmul(at->out, at->terms, rows, 1, (assay__matrix){dy, block, false},
                   (assay__matrix){at->basis, block, true}, 1, at->dpacked, at->terms);
     if (dx == NULL) {
@@ -326,11 +325,13 @@ static void layer_backward(assay__kan *kan, layer *at, int64_t rows, const float
     }
 }
 
-/* From kan->rows (rows, output), dx (rows, input; NULL: not wanted). */
-static void backward_block(assay__kan *kan, int64_t rows, float *dx)
+/* The block's x is there already, turned, from forward(). */
+static void backward(assay__net *net, int64_t rows, const float *unused, float *dx)
 {
-    float *dy = kan->dy, *below = kan->dx;
-    transpose(rows, kan->shape.output, kan->rows, kan->shape.output, dy, kan->block);
+    (void)unused;
+    assay__kan *kan = (assay__kan *)net;
+    float *dy = kan->above, *below = kan->below;
+    transpose(rows, net->output, net->dy, net->output, dy, net->block);
     for (int64_t l = kan->layer_count - 1; l >= 0; l--) {
         const float *x = l == 0 ? kan->x : kan->layers[l - 1].y;
         float *to = l == 0 && dx == NULL ? NULL : below;
@@ -339,109 +340,16 @@ static void backward_block(assay__kan *kan, int64_t rows, float *dx)
         dy = to;
     }
     if (dx != NULL) {
-        transpose(kan->shape.input, rows, dy, kan->block, dx, kan->shape.input);
+        transpose(kan->shape.input, rows, dy, kan->net.block, dx, kan->shape.input);
     }
 }
 
-/* ---- All rows ---- */
-
-static assay_status prepare(assay__kan *kan, int64_t rows, assay_error *error)
+static void end(assay__net *net)
 {
-    if (rows < 1) {
-        return assay__fail(error, ASSAY_E_ARGUMENT, "%lld rows; give at least 1", (long long)rows);
-    }
-    if (rows > INT64_MAX / kan->shape.output ||
-        assay__memory_resize(kan->memory, ASSAY__ACTIVATIONS, (size_t)(rows * kan->shape.output),
-                             sizeof *kan->output, &kan->output) != ASSAY_OK) {
-        return assay__fail(error, ASSAY_E_MEMORY, "out of memory for the output of %lld rows",
-                           (long long)rows);
-    }
-    for (int64_t l = 0; l < kan->layer_count; l++) {
-        pack(&kan->layers[l], assay__spline_functions(kan->knots));
-    }
-    return ASSAY_OK;
-}
-
-assay_status assay__kan_forward(assay__kan *kan, int64_t rows, const float *x, assay_error *error,
-                                const float **y)
-{
-    assay_status status = prepare(kan, rows, error);
-    if (status != ASSAY_OK) {
-        return status;
-    }
-    int64_t block = assay__field_block(rows, kan->block);
-    for (int64_t row = 0; row < rows; row += block) {
-        forward_block(kan, block < rows - row ? block : rows - row, x + row * kan->shape.input,
-                      false, kan->output + row * kan->shape.output);
-    }
-    *y = kan->output;
-    return ASSAY_OK;
-}
-
-/* Forward and backward of every block. Either `target` is given, and *loss is set, or dy; dx may be
- * NULL. */
-static void pass(assay__kan *kan, int64_t rows, const float *x, const float *target,
-                 const float *dy, float *dx, double *loss)
-{
-    int64_t block = assay__field_block(rows, kan->block), output = kan->shape.output;
-    for (int64_t l = 0; l < kan->layer_count; l++) {
-        const layer *at = &kan->layers[l];
-        memset(at->dpacked, 0, (size_t)(at->out * at->terms) * sizeof *at->dpacked);
-    }
-    double sum = 0;
-    for (int64_t row = 0; row < rows; row += block) {
-        int64_t here = block < rows - row ? block : rows - row;
-        float *y = kan->output + row * output;
-        forward_block(kan, here, x + row * kan->shape.input, true, y);
-        if (target != NULL) {
-            sum += assay__field_loss(here * output, (double)here / (double)rows, y,
-                                     target + row * output, kan->rows);
-        } else {
-            memcpy(kan->rows, dy + row * output, (size_t)(here * output) * sizeof *dy);
-        }
-        backward_block(kan, here, dx == NULL ? NULL : dx + row * kan->shape.input);
-    }
+    const assay__kan *kan = (assay__kan *)net;
     for (int64_t l = 0; l < kan->layer_count; l++) {
         unpack_gradient(&kan->layers[l], assay__spline_functions(kan->knots));
     }
-    if (target != NULL) {
-        *loss = sum;
-    }
-}
-
-assay_status assay__kan_gradient(assay__kan *kan, int64_t rows, const float *x, const float *target,
-                                 assay_error *error, double *loss)
-{
-    assay_status status = prepare(kan, rows, error);
-    if (status == ASSAY_OK) {
-        pass(kan, rows, x, target, NULL, NULL, loss);
-    }
-    return status;
-}
-
-assay_status assay__kan_backward(assay__kan *kan, int64_t rows, const float *x, const float *dy,
-                                 assay_error *error, float *dx)
-{
-    assay_status status = prepare(kan, rows, error);
-    if (status == ASSAY_OK) {
-        pass(kan, rows, x, NULL, dy, dx, NULL);
-    }
-    return status;
-}
-
-assay_status assay__kan_update(assay__kan *kan, double learning_rate, assay_error *error)
-{
-    assay_status status =
-        assay__adam_step(&kan->adam, kan->memory, &kan->parameters, learning_rate);
-    return status == ASSAY_OK ? status
-                              : assay__fail(error, status, "out of memory for Adam's moments");
-}
-
-assay_status assay__kan_train(assay__kan *kan, int64_t rows, const float *x, const float *target,
-                              double learning_rate, assay_error *error, double *loss)
-{
-    assay_status status = assay__kan_gradient(kan, rows, x, target, error, loss);
-    return status == ASSAY_OK ? assay__kan_update(kan, learning_rate, error) : status;
 }
 
 /* ---- Looking ---- */
@@ -451,12 +359,44 @@ const assay__kan_shape *assay__kan_shape_of(const assay__kan *kan)
     return &kan->shape;
 }
 
-assay__parameters *assay__kan_parameters(assay__kan *kan)
+/* The formula's arithmetic: both branches as products of their own, whether or not they are
+ * computed as one. */
+static void describe_layer(const assay__kan_shape *shape, int64_t rows, int64_t index,
+                           assay_operation_sink sink, void *context)
 {
-    return &kan->parameters;
+    int64_t in = index == 0 ? shape->input : shape->hidden;
+    int64_t out = index == shape->hidden_layers ? shape->output : shape->hidden;
+    int64_t functions = shape->grid + shape->order;
+    int operands = index == 0 ? 1 : 2;
+    char base[48], spline[48];
+    snprintf(base, sizeof base, "layers.%lld.base", (long long)index);
+    snprintf(spline, sizeof spline, "layers.%lld.spline", (long long)index);
+    const assay_operation operations[] = {
+        {base, ASSAY_OP_SIGMOID, 1, rows, 0, in, 0}, /* SiLU */
+        {base, ASSAY_OP_MULTIPLY, 1, rows, 0, in, 0},
+        {base, ASSAY_OP_MATMUL, 1, rows, in, out, operands},
+        {spline, ASSAY_OP_SPLINE, 1, rows, functions, in, 0},
+        {spline, ASSAY_OP_MATMUL, 1, rows, in * functions, out, operands},
+        {spline, ASSAY_OP_ADD, 1, rows, 0, out, 0},
+        {spline, ASSAY_OP_MULTIPLY, 1, out * in, 0, functions, 0}, /* the scaler */
+    };
+    size_t count = sizeof operations / sizeof *operations - (shape->scaler ? 0 : 1);
+    for (size_t i = 0; i < count; i++) {
+        sink(context, &operations[i]);
+    }
 }
 
-void assay__kan_memory(const assay__kan *kan, assay_model_memory *memory)
+static void describe(const assay__net *net, int64_t rows, assay_operation_sink sink, void *context)
 {
-    assay__memory_figures(kan->memory, memory);
+    const assay__kan_shape *shape = &((const assay__kan *)net)->shape;
+    for (int64_t i = 0; i <= shape->hidden_layers; i++) {
+        describe_layer(shape, rows, i, sink, context);
+    }
 }
+
+static const assay__net_kind kolmogorov_arnold = {.begin = begin,
+                                                  .forward = forward,
+                                                  .backward = backward,
+                                                  .end = end,
+                                                  .describe = describe,
+                                                  .release = release};

@@ -14,13 +14,13 @@
  * spline_scaler 1. (Files of the Python package also hold layers.N.grid: leave it out, and train on
  * its default range.)
  *
- * Rows go in blocks, nothing is allocated after _new() but what mlp.h names; the calls are those of
- * mlp.h. One thread at a time. */
+ * The calls but _new() are those of net.h. At a knot the derivative of order 1 is that from the
+ * right. */
 #ifndef ASSAY_MODELS_FIELD_KAN_H
 #define ASSAY_MODELS_FIELD_KAN_H
 
 #include "assay/model.h"
-#include "kernel/parameters.h"
+#include "field/net.h"
 
 enum { ASSAY__KAN_MOST_ORDER = 5 };
 
@@ -37,36 +37,9 @@ typedef struct assay__kan assay__kan;
 /* ASSAY_E_ARGUMENT for a width, grid or order out of its limits. */
 ASSAY_MUST_USE assay_status assay__kan_new(const assay__kan_shape *shape, uint64_t seed,
                                            assay_error *error, assay__kan **kan);
-void assay__kan_free(assay__kan *kan);
-
-/* x (rows, input); *y (rows, output) is the model's until the next call. */
-ASSAY_MUST_USE assay_status assay__kan_forward(assay__kan *kan, int64_t rows, const float *x,
-                                               assay_error *error, const float **y);
-
-/* Mean squared error over all elements against target (rows, output), and its gradient in every
- * parameter (overwritten). */
-ASSAY_MUST_USE assay_status assay__kan_gradient(assay__kan *kan, int64_t rows, const float *x,
-                                                const float *target, assay_error *error,
-                                                double *loss);
-
-/* The gradient of any other loss, from dy (rows, output): in every parameter (overwritten) and,
- * unless NULL, in dx (rows, input). Makes the activations again from x. At a knot the derivative of
- * order 1 is that from the right. */
-ASSAY_MUST_USE assay_status assay__kan_backward(assay__kan *kan, int64_t rows, const float *x,
-                                                const float *dy, assay_error *error, float *dx);
-
-/* One step of Adam along the gradients that stand there. */
-ASSAY_MUST_USE assay_status assay__kan_update(assay__kan *kan, double learning_rate,
-                                              assay_error *error);
-
-/* _gradient, then _update. */
-ASSAY_MUST_USE assay_status assay__kan_train(assay__kan *kan, int64_t rows, const float *x,
-                                             const float *target, double learning_rate,
-                                             assay_error *error, double *loss);
-
 const assay__kan_shape *assay__kan_shape_of(const assay__kan *kan);
-assay__parameters *assay__kan_parameters(assay__kan *kan);
-void assay__kan_memory(const assay__kan *kan, assay_model_memory *memory);
+
+ASSAY__NET_CALLS(assay__kan)
 
 /* The same by plain loops in double and the recursion of Cox and de Boor: the reference in tests.
  * `values` and `gradient` (parameter count; NULL: not wanted) lie in the order of

@@ -1,11 +1,7 @@
-/* Rows go through all layers, forward and back, a block at a time, so that what forward leaves is
- * still in the second-level cache when backward reads it; gradients of the blocks add up. Against
- * one product over all rows this saves the trips to memory and the memory itself.
- *
- * The size of a block also decides how OpenBLAS multiplies: with AVX-512, products of up to 10^6
- * multiply-adds skip the packing of their operands (sgemm_small_kernel_permit_skylakex.c), which at
- * hidden 64 is 1.6 times as fast. That path is best with neither operand of forward transposed, so
- * the weights are turned once per call where there are enough rows to pay for it.
+/* The size of a block (net.c) also decides how OpenBLAS multiplies: with AVX-512, products of up to
+ * 10^6 multiply-adds skip the packing of their operands (sgemm_small_kernel_permit_skylakex.c),
+ * which at hidden 64 is 1.6 times as fast. That path is best with neither operand of forward
+ * transposed, so the weights are turned once per call where there are enough rows to pay for it.
  *
  * Bias: written into the rows before the product is added. Activation and slope: one pass
  * (slope.h). Backward: dy times slope and the sum over rows that is the bias's gradient, one pass.
@@ -13,17 +9,15 @@
 #include "field/mlp.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "field/field.h"
 #include "field/slope.h"
 #include "kernel/linear.h"
 #include "kernel/matmul.h"
-#include "kernel/optimizer.h"
 #include "kernel/simd.h"
-#include "kernel/threads.h"
 
 enum {
     SMALL_PRODUCT = 1000000, /* multiply-adds, see above */
@@ -46,17 +40,12 @@ typedef struct layer {
 } layer;
 
 struct assay__mlp {
+    assay__net net; /* its dy is (block, widest) */
     assay__mlp_shape shape;
-    assay__memory *memory;
-    assay__parameters parameters;
-    assay__adam adam;
     int64_t layer_count; /* hidden_layers + 1 */
     layer *layers;
-    int64_t block; /* rows */
-    bool turned;   /* in this call, use layers[].turned */
-    float *dy;     /* (block, widest) */
-    float *dx;     /* (block, widest) */
-    float *output; /* (rows of the largest call so far, output) */
+    bool turned; /* in this call, use layers[].turned */
+    float *dx;   /* (block, widest) */
 };
 
 /* ---- Making ---- */
@@ -104,9 +93,9 @@ static void describe_layers(assay__mlp *mlp)
         at->out = last ? shape->output : shape->hidden;
         at->activation = last ? ASSAY__IDENTITY : shape->activation;
         at->scale = last || scale == 0 ? 1 : scale;
-        assay__parameters_add(&mlp->parameters, 2, (int64_t[]){at->out, at->in},
+        assay__parameters_add(&mlp->net.parameters, 2, (int64_t[]){at->out, at->in},
                               "layers.%lld.weight", (long long)i);
-        assay__parameters_add(&mlp->parameters, 1, &at->out, "layers.%lld.bias", (long long)i);
+        assay__parameters_add(&mlp->net.parameters, 1, &at->out, "layers.%lld.bias", (long long)i);
     }
 }
 
@@ -115,21 +104,21 @@ static bool take_buffers(assay__mlp *mlp, int64_t index)
 {
     layer *at = &mlp->layers[index];
     size_t weight = 2 * (size_t)index, bias = weight + 1;
-    at->weight = assay__parameters_value(&mlp->parameters, weight);
-    at->bias = assay__parameters_value(&mlp->parameters, bias);
-    at->dweight = assay__parameters_gradient(&mlp->parameters, weight);
-    at->dbias = assay__parameters_gradient(&mlp->parameters, bias);
-    size_t elements = (size_t)mlp->block * (size_t)at->out;
+    at->weight = assay__parameters_value(&mlp->net.parameters, weight);
+    at->bias = assay__parameters_value(&mlp->net.parameters, bias);
+    at->dweight = assay__parameters_gradient(&mlp->net.parameters, weight);
+    at->dbias = assay__parameters_gradient(&mlp->net.parameters, bias);
+    size_t elements = (size_t)mlp->net.block * (size_t)at->out;
     if (index < mlp->layer_count - 1) {
-        at->y = assay__memory_floats(mlp->memory, ASSAY__ACTIVATIONS, elements);
-        at->slope = assay__memory_floats(mlp->memory, ASSAY__ACTIVATIONS, elements);
+        at->y = assay__memory_floats(mlp->net.memory, ASSAY__ACTIVATIONS, elements);
+        at->slope = assay__memory_floats(mlp->net.memory, ASSAY__ACTIVATIONS, elements);
         if (at->y == NULL || at->slope == NULL) {
             return false;
         }
     }
-    if (mlp->block != PACKED_ROWS) {
-        at->turned =
-            assay__memory_floats(mlp->memory, ASSAY__WORKSPACE, (size_t)at->in * (size_t)at->out);
+    if (mlp->net.block != PACKED_ROWS) {
+        at->turned = assay__memory_floats(mlp->net.memory, ASSAY__WORKSPACE,
+                                          (size_t)at->in * (size_t)at->out);
         return at->turned != NULL;
     }
     return true;
@@ -137,15 +126,16 @@ static bool take_buffers(assay__mlp *mlp, int64_t index)
 
 static assay_status take_memory(assay__mlp *mlp)
 {
-    assay_status status = assay__parameters_allocate(&mlp->parameters, mlp->memory);
+    describe_layers(mlp);
+    assay_status status = assay__parameters_allocate(&mlp->net.parameters, mlp->net.memory);
     if (status != ASSAY_OK) {
         return status;
     }
     int64_t widest = larger(larger(mlp->shape.input, mlp->shape.hidden), mlp->shape.output);
-    size_t elements = (size_t)mlp->block * (size_t)widest;
-    mlp->dy = assay__memory_floats(mlp->memory, ASSAY__WORKSPACE, elements);
-    mlp->dx = assay__memory_floats(mlp->memory, ASSAY__WORKSPACE, elements);
-    bool taken = mlp->dy != NULL && mlp->dx != NULL;
+    size_t elements = (size_t)mlp->net.block * (size_t)widest;
+    mlp->net.dy = assay__memory_floats(mlp->net.memory, ASSAY__WORKSPACE, elements);
+    mlp->dx = assay__memory_floats(mlp->net.memory, ASSAY__WORKSPACE, elements);
+    bool taken = mlp->net.dy != NULL && mlp->dx != NULL;
     for (int64_t i = 0; taken && i < mlp->layer_count; i++) {
         taken = take_buffers(mlp, i);
     }
@@ -158,10 +148,12 @@ static void draw(assay__mlp *mlp, uint64_t seed)
     assay__random_init(&random, seed);
     for (int64_t i = 0; i < mlp->layer_count; i++) {
         float bound = 1 / sqrtf((float)mlp->layers[i].in);
-        assay__parameters_uniform(&mlp->parameters, 2 * (size_t)i, bound, &random);
-        assay__parameters_uniform(&mlp->parameters, 2 * (size_t)i + 1, bound, &random);
+        assay__parameters_uniform(&mlp->net.parameters, 2 * (size_t)i, bound, &random);
+        assay__parameters_uniform(&mlp->net.parameters, 2 * (size_t)i + 1, bound, &random);
     }
 }
+
+static const assay__net_kind perceptron;
 
 assay_status assay__mlp_new(const assay__mlp_shape *shape, uint64_t seed, assay_error *error,
                             assay__mlp **mlp)
@@ -170,21 +162,17 @@ assay_status assay__mlp_new(const assay__mlp_shape *shape, uint64_t seed, assay_
     if (status != ASSAY_OK) {
         return status;
     }
-    assay__models_start();
     assay__mlp *made = calloc(1, sizeof *made);
     if (made == NULL) {
         return assay__fail(error, ASSAY_E_MEMORY, "out of memory for a network");
     }
+    status = assay__net_init(&made->net, &perceptron, shape->input, shape->output);
+    made->net.block = block_rows(shape->hidden);
     made->shape = *shape;
     made->layer_count = shape->hidden_layers + 1;
-    made->block = block_rows(shape->hidden);
-    assay__parameters_init(&made->parameters);
-    made->memory = assay__memory_new();
     made->layers = calloc((size_t)made->layer_count, sizeof *made->layers);
-    status = ASSAY_E_MEMORY;
-    if (made->memory != NULL && made->layers != NULL) {
-        describe_layers(made);
-        status = take_memory(made);
+    if (status == ASSAY_OK) {
+        status = made->layers == NULL ? ASSAY_E_MEMORY : take_memory(made);
     }
     if (status != ASSAY_OK) {
         assay__mlp_free(made);
@@ -197,15 +185,9 @@ assay_status assay__mlp_new(const assay__mlp_shape *shape, uint64_t seed, assay_
     return ASSAY_OK;
 }
 
-void assay__mlp_free(assay__mlp *mlp)
+static void release(assay__net *net)
 {
-    if (mlp == NULL) {
-        return;
-    }
-    assay__parameters_release(&mlp->parameters);
-    assay__memory_free(mlp->memory);
-    free(mlp->layers);
-    free(mlp);
+    free(((assay__mlp *)net)->layers);
 }
 
 /* ---- One block of rows ---- */
@@ -237,14 +219,32 @@ static void linear(const assay__mlp *mlp, const layer *at, int64_t rows, const f
     }
 }
 
-/* x (rows, input) to y (rows, output). With `slopes`, what backward_block() needs is kept. */
-static void forward_block(assay__mlp *mlp, int64_t rows, const float *x, bool slopes, float *y)
+/* Ready for `rows` rows: weights turned if they will be used often enough. */
+static void begin(assay__net *net, int64_t rows, bool training)
 {
+    assay__mlp *mlp = (assay__mlp *)net;
+    mlp->turned = mlp->layers[0].turned != NULL && rows >= TURN_FROM_ROWS;
+    for (int64_t l = 0; mlp->turned && l < mlp->layer_count; l++) {
+        const layer *at = &mlp->layers[l];
+        for (int64_t i = 0; i < at->in; i++) {
+            for (int64_t o = 0; o < at->out; o++) {
+                at->turned[i * at->out + o] = at->weight[o * at->in + i];
+            }
+        }
+    }
+    if (training) {
+        assay__parameters_zero_gradients(&net->parameters);
+    }
+}
+
+static void forward(assay__net *net, int64_t rows, const float *x, bool training, float *y)
+{
+    assay__mlp *mlp = (assay__mlp *)net;
     for (int64_t i = 0; i < mlp->layer_count - 1; i++) {
         layer *at = &mlp->layers[i];
         int64_t count = rows * at->out;
         linear(mlp, at, rows, x, at->y);
-        if (slopes) {
+        if (training) {
             assay__activate_with_slope(at->activation, count, at->y, at->y, at->slope);
         } else {
             assay__activate(at->activation, count, at->y, at->y);
@@ -268,11 +268,10 @@ ASSAY__SIMD static void through_activation(int64_t rows, int64_t width, float sc
     }
 }
 
-/* From mlp->dy (rows, output), which is overwritten, and what forward_block() left: gradients added
- * to, dx (rows, input; NULL: not wanted) written. */
-static void backward_block(assay__mlp *mlp, int64_t rows, const float *x, float *dx)
+static void backward(assay__net *net, int64_t rows, const float *x, float *dx)
 {
-    float *dy = mlp->dy, *below = mlp->dx;
+    assay__mlp *mlp = (assay__mlp *)net;
+    float *dy = net->dy, *below = mlp->dx;
     for (int64_t i = mlp->layer_count - 1; i >= 0; i--) {
         layer *at = &mlp->layers[i];
         if (at->slope != NULL) {
@@ -288,109 +287,6 @@ static void backward_block(assay__mlp *mlp, int64_t rows, const float *x, float 
     }
 }
 
-/* ---- All rows ---- */
-
-/* Ready for `rows` rows: room for the output, weights turned if they will be used often enough. */
-static assay_status prepare(assay__mlp *mlp, int64_t rows, assay_error *error)
-{
-    if (rows < 1) {
-        return assay__fail(error, ASSAY_E_ARGUMENT, "%lld rows; give at least 1", (long long)rows);
-    }
-    if (rows > INT64_MAX / mlp->shape.output ||
-        assay__memory_resize(mlp->memory, ASSAY__ACTIVATIONS, (size_t)(rows * mlp->shape.output),
-                             sizeof *mlp->output, &mlp->output) != ASSAY_OK) {
-        return assay__fail(error, ASSAY_E_MEMORY, "out of memory for the output of %lld rows",
-                           (long long)rows);
-    }
-    mlp->turned = mlp->layers[0].turned != NULL && rows >= TURN_FROM_ROWS;
-    for (int64_t l = 0; mlp->turned && l < mlp->layer_count; l++) {
-        const layer *at = &mlp->layers[l];
-        for (int64_t i = 0; i < at->in; i++) {
-            for (int64_t o = 0; o < at->out; o++) {
-                at->turned[i * at->out + o] = at->weight[o * at->in + i];
-            }
-        }
-    }
-    return ASSAY_OK;
-}
-
-assay_status assay__mlp_forward(assay__mlp *mlp, int64_t rows, const float *x, assay_error *error,
-                                const float **y)
-{
-    assay_status status = prepare(mlp, rows, error);
-    if (status != ASSAY_OK) {
-        return status;
-    }
-    int64_t block = assay__field_block(rows, mlp->block);
-    for (int64_t row = 0; row < rows; row += block) {
-        forward_block(mlp, smaller(block, rows - row), x + row * mlp->shape.input, false,
-                      mlp->output + row * mlp->shape.output);
-    }
-    *y = mlp->output;
-    return ASSAY_OK;
-}
-
-/* Forward and backward of every block. Either `target` is given, and *loss is set, or dy; dx may be
- * NULL. */
-static void pass(assay__mlp *mlp, int64_t rows, const float *x, const float *target,
-                 const float *dy, float *dx, double *loss)
-{
-    int64_t block = assay__field_block(rows, mlp->block);
-    int64_t input = mlp->shape.input, output = mlp->shape.output;
-    assay__parameters_zero_gradients(&mlp->parameters);
-    double sum = 0;
-    for (int64_t row = 0; row < rows; row += block) {
-        int64_t here = smaller(block, rows - row);
-        float *y = mlp->output + row * output;
-        forward_block(mlp, here, x + row * input, true, y);
-        if (target != NULL) {
-            sum += assay__field_loss(here * output, (double)here / (double)rows, y,
-                                     target + row * output, mlp->dy);
-        } else {
-            memcpy(mlp->dy, dy + row * output, (size_t)(here * output) * sizeof *dy);
-        }
-        backward_block(mlp, here, x + row * input, dx == NULL ? NULL : dx + row * input);
-    }
-    if (target != NULL) {
-        *loss = sum;
-    }
-}
-
-assay_status assay__mlp_gradient(assay__mlp *mlp, int64_t rows, const float *x, const float *target,
-                                 assay_error *error, double *loss)
-{
-    assay_status status = prepare(mlp, rows, error);
-    if (status == ASSAY_OK) {
-        pass(mlp, rows, x, target, NULL, NULL, loss);
-    }
-    return status;
-}
-
-assay_status assay__mlp_backward(assay__mlp *mlp, int64_t rows, const float *x, const float *dy,
-                                 assay_error *error, float *dx)
-{
-    assay_status status = prepare(mlp, rows, error);
-    if (status == ASSAY_OK) {
-        pass(mlp, rows, x, NULL, dy, dx, NULL);
-    }
-    return status;
-}
-
-assay_status assay__mlp_update(assay__mlp *mlp, double learning_rate, assay_error *error)
-{
-    assay_status status =
-        assay__adam_step(&mlp->adam, mlp->memory, &mlp->parameters, learning_rate);
-    return status == ASSAY_OK ? status
-                              : assay__fail(error, status, "out of memory for Adam's moments");
-}
-
-assay_status assay__mlp_train(assay__mlp *mlp, int64_t rows, const float *x, const float *target,
-                              double learning_rate, assay_error *error, double *loss)
-{
-    assay_status status = assay__mlp_gradient(mlp, rows, x, target, error, loss);
-    return status == ASSAY_OK ? assay__mlp_update(mlp, learning_rate, error) : status;
-}
-
 /* ---- Looking ---- */
 
 const assay__mlp_shape *assay__mlp_shape_of(const assay__mlp *mlp)
@@ -398,12 +294,68 @@ const assay__mlp_shape *assay__mlp_shape_of(const assay__mlp *mlp)
     return &mlp->shape;
 }
 
-assay__parameters *assay__mlp_parameters(assay__mlp *mlp)
+/* Activations as operations; SiLU is x times the sigmoid of x. */
+static assay_operation_kind operation_of(assay__activation activation)
 {
-    return &mlp->parameters;
+    switch (activation) {
+    case ASSAY__GELU:
+        return ASSAY_OP_GELU;
+    case ASSAY__TANH:
+        return ASSAY_OP_TANH;
+    case ASSAY__SIGMOID:
+    case ASSAY__SILU:
+        return ASSAY_OP_SIGMOID;
+    case ASSAY__SINE:
+        return ASSAY_OP_SINE;
+    default:
+        return ASSAY_OP_RELU;
+    }
 }
 
-void assay__mlp_memory(const assay__mlp *mlp, assay_model_memory *memory)
+static void describe_activation(const assay__mlp_shape *shape, int64_t rows, const char *component,
+                                bool scaled, assay_operation_sink sink, void *context)
 {
-    assay__memory_figures(mlp->memory, memory);
+    assay_operation operation = {.component = component, .count = 1, .m = rows, .n = shape->hidden};
+    if (scaled) {
+        operation.kind = ASSAY_OP_MULTIPLY;
+        sink(context, &operation);
+    }
+    operation.kind = operation_of(shape->activation);
+    sink(context, &operation);
+    if (shape->activation == ASSAY__SILU) {
+        operation.kind = ASSAY_OP_MULTIPLY;
+        sink(context, &operation);
+    }
 }
+
+static void describe(const assay__net *net, int64_t rows, assay_operation_sink sink, void *context)
+{
+    const assay__mlp_shape *shape = &((const assay__mlp *)net)->shape;
+    for (int64_t i = 0; i <= shape->hidden_layers; i++) {
+        bool last = i == shape->hidden_layers;
+        char component[32];
+        snprintf(component, sizeof component, "layers.%lld", (long long)i);
+        assay_operation operation = {.component = component,
+                                     .kind = ASSAY_OP_MATMUL,
+                                     .count = 1,
+                                     .m = rows,
+                                     .k = i == 0 ? shape->input : shape->hidden,
+                                     .n = last ? shape->output : shape->hidden,
+                                     .operand_gradients = i == 0 ? 1 : 2};
+        sink(context, &operation);
+        operation.kind = ASSAY_OP_BIAS;
+        operation.k = 0;
+        operation.operand_gradients = 0;
+        sink(context, &operation);
+        if (!last) {
+            float scale = i == 0 ? shape->first_scale : shape->hidden_scale;
+            describe_activation(shape, rows, component, scale != 0, sink, context);
+        }
+    }
+}
+
+static const assay__net_kind perceptron = {.begin = begin,
+                                           .forward = forward,
+                                           .backward = backward,
+                                           .describe = describe,
+                                           .release = release};
