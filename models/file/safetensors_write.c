@@ -51,20 +51,16 @@ static char *compose(const assay_tensor *tensors, size_t count,
         failed = json_object_set_new(header, tensors[i].name, describe(&tensors[i], at, end)) != 0;
         at = end;
     }
-    char *text = failed ? NULL : json_dumps(header, JSON_COMPACT);
+    size_t length = failed ? 0 : json_dumpb(header, NULL, 0, JSON_COMPACT);
+    size_t padded = (length + 7) / 8 * 8;
+    char *text = length > 0 ? malloc(padded + 1) : NULL;
+    if (text != NULL) {
+        json_dumpb(header, text, length, JSON_COMPACT);
+        memset(text + length, ' ', padded - length);
+        text[padded] = '\0';
+    }
     json_decref(header);
-    if (text == NULL) {
-        return NULL;
-    }
-    size_t length = strlen(text), padded = (length + 7) / 8 * 8;
-    char *result = malloc(padded + 1);
-    if (result != NULL) {
-        memcpy(result, text, length);
-        memset(result + length, ' ', padded - length);
-        result[padded] = '\0';
-    }
-    free(text);
-    return result;
+    return text;
 }
 
 static void write_all(FILE *stream, const char *header, const assay_tensor *tensors, size_t count)

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAX_NAME_BYTES = 256 };
+
 void assay__parameters_init(assay__parameters *parameters)
 {
     *parameters = (assay__parameters){.status = ASSAY_OK};
@@ -48,13 +50,14 @@ size_t assay__parameters_add(assay__parameters *parameters, uint32_t rank, const
     size_t index = parameters->count;
     if (parameters->status != ASSAY_OK)
         return index;
-    char *name = NULL;
+    char text[MAX_NAME_BYTES];
     va_list arguments;
     va_start(arguments, name_format);
-    int length = vasprintf(&name, name_format, arguments);
+    int length = vsnprintf(text, sizeof text, name_format, arguments);
     va_end(arguments);
-    if (length < 0) {
-        parameters->status = ASSAY_E_MEMORY;
+    char *name = length < MAX_NAME_BYTES ? strdup(text) : NULL;
+    if (name == NULL) {
+        parameters->status = length < MAX_NAME_BYTES ? ASSAY_E_MEMORY : ASSAY_E_LIMIT;
         return index;
     }
     assay_tensor tensor = {.name = name, .element = ASSAY_F32, .rank = rank};
