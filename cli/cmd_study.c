@@ -9,8 +9,8 @@
 #include "study.h"
 
 /* Ends with NULL. */
-static const command *const studies[] = {&study_rom, &study_fields, &study_pde, &study_routes,
-                                         NULL};
+static const command *const studies[] = {&study_rom,   &study_fields, &study_pde,
+                                         &study_graph, &study_routes, NULL};
 enum { MAX_STUDIES = 16 };
 
 /* "rom" of "study rom" */

@@ -8,6 +8,7 @@
 /* Each study is a command of its own, defined in study_NAME.c; its name is "study NAME". */
 extern const command study_rom;
 extern const command study_fields;
+extern const command study_graph;
 extern const command study_routes;
 extern const command study_pde;
 

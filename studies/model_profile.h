@@ -100,6 +100,8 @@ void assay__profile_release(assay__profile *profile);
 const char *assay__pass_name(int pass);
 
 void assay__profile_print(const assay__profile *profile, FILE *stream);
+/* Of that, the tables and plots of its axes alone. */
+void assay__profile_print_scaling(const assay__profile *profile, FILE *stream);
 
 /* The seed's JSON. An assay_report_printer: `profile` is an assay__profile. */
 ASSAY_MUST_USE assay_status assay__profile_print_json(const void *profile, FILE *stream,

@@ -293,7 +293,7 @@ static void print_encodings(const assay__axis_result *axis, FILE *stream)
     }
 }
 
-static void print_scaling(const assay__profile *profile, FILE *stream)
+void assay__profile_print_scaling(const assay__profile *profile, FILE *stream)
 {
     for (size_t i = 0; i < profile->axis_count; i++) {
         const assay__axis_result *axis = &profile->axes[i];
@@ -323,5 +323,5 @@ void assay__profile_print(const assay__profile *profile, FILE *stream)
     if ((parts & ASSAY__PROFILE_RUNTIME) != 0 && profile->groups != NULL)
         print_roofline(profile, stream);
     if ((parts & ASSAY__PROFILE_SCALING) != 0)
-        print_scaling(profile, stream);
+        assay__profile_print_scaling(profile, stream);
 }

@@ -1,0 +1,51 @@
+#!/bin/bash
+# A graph study is a function of its seed but for times: model, operations, memory by use, sizes and files are the same in two
+# runs, and in one that is interrupted and goes on. Left out: timestamp, runtime, roofline, resident memory, and of
+# scaling everything but its sizes.
+set -eu
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+export XDG_CACHE_HOME=$folder/cache
+command=("$ASSAY_BUILD/assay" study graph --quick --num-nodes 60 --num-edges 240 --hidden-dim 32 --num-layers 2 --ffn-dim 64
+    --num-runs 5 --budget 100ms)
+fail() {
+    echo "$*"
+    cat "$folder/log"
+    exit 1
+}
+for name in one two; do
+    "${command[@]}" --out "$folder/$name" >>"$folder/log" 2>&1 || fail "$name failed"
+done
+"${command[@]}" --out "$folder/three" >>"$folder/log" 2>&1 &
+runner=$!
+for _ in $(seq 2000); do
+    [ -e "$folder/three/profile.json" ] && break
+    sleep 0.005
+done
+kill -INT $runner 2>/dev/null || true
+status=0
+wait $runner || status=$?
+[ $status = 130 ] || [ $status = 0 ] || fail "an interrupted study exits with $status"
+echo "interrupted with exit $status"
+python3 -c 'import json, sys; json.load(open(sys.argv[1]))["flops"]' "$folder/three/profile.json" || fail "nothing to read after an interruption"
+"${command[@]}" --out "$folder/three" >>"$folder/log" 2>&1 || fail "going on failed"
+
+python3 - "$folder" <<'END'
+import csv, json, os, sys
+def content(root):
+    profile = json.load(open(root + "/profile.json"))
+    for key in ("timestamp", "runtime", "roofline"):
+        profile[key] = None
+    profile["memory"] = profile["memory"]["breakdown"]
+    profile["scaling"] = {k: [v.get("parameter"), v.get("parameter_values"), list(v)] for k, v in profile["scaling"].items()}
+    rows = [(r["axis"], r["parameter"], r["size"], r["what"], r["storage_mb"]) for r in csv.DictReader(open(root + "/scaling.csv"))]
+    titles = [line for line in open(root + "/report.txt") if line[0].isupper() and not line.startswith(("Growth", "Cannot"))]
+    return profile, rows, titles, sorted(os.path.relpath(os.path.join(at, name), root) for at, _, names in os.walk(root) for name in names)
+one = content(sys.argv[1] + "/one")
+for name in ("two", "three"):
+    other = content(sys.argv[1] + "/" + name)
+    for what, a, b in zip(("profile.json", "scaling.csv", "report.txt", "files"), one, other):
+        if a != b:
+            sys.exit("%s: another %s:\n%s\n%s" % (name, what, a, b))
+print("%d sizes, %d files, the same each time" % (len(one[1]), len(one[3])))
+END
