@@ -37,7 +37,7 @@ def content(root):
     for key in ("timestamp", "runtime", "roofline"):
         profile[key] = None
     profile["memory"] = profile["memory"]["breakdown"]
-    profile["scaling"] = {k: [v.get("parameter"), v.get("parameter_values"), list(v)] for k, v in profile["scaling"].items()}
+    profile["scaling"] = {k: [v.get("parameter"), v.get("parameter_values"), [key for key in v if key != "unavailable"]] for k, v in profile["scaling"].items()}
     rows = [(r["axis"], r["parameter"], r["size"], r["what"], r["storage_mb"]) for r in csv.DictReader(open(root + "/scaling.csv"))]
     titles = [line for line in open(root + "/report.txt") if line[0].isupper() and not line.startswith(("Growth", "Cannot"))]
     return profile, rows, titles, sorted(os.path.relpath(os.path.join(at, name), root) for at, _, names in os.walk(root) for name in names)

@@ -14,7 +14,7 @@ profile = json.load(open("profile.json"))
 print(open("profile.json").read() == open("here/profile.json").read())
 print(", ".join(profile))
 for name, axis in profile["scaling"].items():
-    print(name, axis.get("parameter"), axis.get("parameter_values"), ", ".join(axis))
+    print(name, axis.get("parameter"), len(axis.get("parameter_values", [])), ", ".join(k for k in axis if k != "unavailable"))
 rows = list(csv.DictReader(open("here/scaling.csv")))
 print(", ".join(rows[0]))
 print(sum(len(a["parameter_values"]) for a in profile["scaling"].values() if "parameter_values" in a)
