@@ -339,6 +339,48 @@ static void print_value(const assay__config_field *field, const void *value, FIL
     fputc('\n', stream);
 }
 
+static json_t *value_json(const assay__config_field *field, const void *value)
+{
+    switch (field->kind) {
+    case ASSAY__CONFIG_FLAG:
+        return json_boolean(*(const bool *)value);
+    case ASSAY__CONFIG_INTEGER:
+        return json_integer(*(const int64_t *)value);
+    case ASSAY__CONFIG_NUMBER:
+        return json_real(*(const double *)value);
+    case ASSAY__CONFIG_WORD:
+        return json_string(field->words[*(const int *)value]);
+    }
+    return NULL;
+}
+
+/* `path` below `object`, in as many objects as it has dots. */
+static int set_path(json_t *object, const char *path, json_t *value)
+{
+    char name[MAX_PATH];
+    for (const char *dot; (dot = strchr(path, '.')) != NULL; path = dot + 1) {
+        snprintf(name, sizeof name, "%.*s", (int)(dot - path), path);
+        if (json_object_get(object, name) == NULL)
+            json_object_set_new(object, name, json_object());
+        object = json_object_get(object, name);
+    }
+    return json_object_set_new(object, path, value);
+}
+
+json_t *assay__config_json(const assay__config_field *fields, size_t field_count,
+                           const void *target)
+{
+    json_t *root = json_object();
+    for (size_t i = 0; i < field_count && root != NULL; i++) {
+        if (set_path(root, fields[i].path,
+                     value_json(&fields[i], (const char *)target + fields[i].offset)) != 0) {
+            json_decref(root);
+            root = NULL;
+        }
+    }
+    return root;
+}
+
 /* Fields stand grouped by what is before their dot, as they are declared. */
 void assay__config_print(const assay__config_field *fields, size_t field_count, const void *target,
                          FILE *stream)

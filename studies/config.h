@@ -18,6 +18,7 @@
 #ifndef ASSAY_STUDIES_CONFIG_H
 #define ASSAY_STUDIES_CONFIG_H
 
+#include <jansson.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -57,5 +58,9 @@ ASSAY_MUST_USE assay_status assay__config_load(const assay__config_source *sourc
 /* The composed configuration as YAML that assay__config_load reads back. */
 void assay__config_print(const assay__config_field *fields, size_t field_count, const void *target,
                          FILE *stream);
+
+/* The same as a JSON object of objects; caller releases. NULL: out of memory. */
+json_t *assay__config_json(const assay__config_field *fields, size_t field_count,
+                           const void *target);
 
 #endif

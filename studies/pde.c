@@ -202,10 +202,10 @@ static assay_status load(pde *self)
 
 static json_t *results_json(const pde *self)
 {
-    return json_pack("{ss, ss, sI, sb, ss, sO, sO}", "study", self->plan.study, "experiment",
+    return json_pack("{ss, ss, sI, sb, so, sO, sO}", "study", self->plan.study, "experiment",
                      self->plan.experiment, "seed", (json_int_t)self->plan.seed, "quick",
-                     (int)self->plan.quick, "config", self->composed, "results", self->kept.results,
-                     "timing", self->kept.timing);
+                     (int)self->plan.quick, "config", assay__pde_config_json(self->config),
+                     "results", self->kept.results, "timing", self->kept.timing);
 }
 
 static assay_status report(pde *self)

@@ -48,6 +48,7 @@ typedef struct assay__pde_config {
 ASSAY_MUST_USE assay_status assay__pde_config_load(const assay__config_source *source, bool quick,
                                                    assay_error *error, assay__pde_config *config);
 void assay__pde_config_print(const assay__pde_config *config, FILE *stream);
+json_t *assay__pde_config_json(const assay__pde_config *config); /* caller releases */
 
 /* `plan` without settings and steps, which are the study's own; its experiment is the name of the
  * configuration. `json_path`: a copy of results.json, "-" standard output, NULL none. */

@@ -148,3 +148,10 @@ void assay__pde_config_print(const assay__pde_config *config, FILE *stream)
     else
         assay__config_print(heat_fields, HEAT_FIELDS, config, stream);
 }
+
+json_t *assay__pde_config_json(const assay__pde_config *config)
+{
+    return config->equation == ASSAY__PDE_BURGERS
+               ? assay__config_json(burgers_fields, BURGERS_FIELDS, config)
+               : assay__config_json(heat_fields, HEAT_FIELDS, config);
+}

@@ -165,12 +165,26 @@ static void test_printed_form_reads_back(void **state)
     assert_true(back.viscosity == 0.1 && back.monitoring && back.solver == 0);
 }
 
+static void test_json_form(void **state)
+{
+    (void)state;
+    const settings got = {.epochs = 12, .batch_size = 8, .viscosity = 0.5, .solver = 1};
+    json_t *root = assay__config_json(fields, FIELDS, &got);
+    char *text = json_dumps(root, JSON_SORT_KEYS | JSON_COMPACT);
+    assert_string_equal(text, "{\"problem\":{\"solver\":\"implicit\",\"viscosity\":0.5},"
+                              "\"trainer_params\":{\"batch_size\":8,"
+                              "\"enable_memory_monitoring\":false,\"epochs\":12}}");
+    free(text);
+    json_decref(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_groups_then_own_then_overrides),
         cmocka_unit_test(test_failures_say_where),
         cmocka_unit_test(test_printed_form_reads_back),
+        cmocka_unit_test(test_json_form),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

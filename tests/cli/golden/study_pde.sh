@@ -16,6 +16,7 @@ import json
 for folder in ("burgers", "heat"):
     root = json.load(open(folder + "/results.json"))
     print(sorted(root), sorted(root["results"]), sorted(root["timing"]))
+    print(root["config"])
     print(sorted(root["timing"]["statistics"]), len(root["timing"]["batch_seconds"]) == root["timing"]["statistics"]["num_batches"])
 END
 show study pde --config-name burgers_experiment --quick --show-config problem.viscosity=0.02 trainer_params.enable_memory_monitoring=yes
