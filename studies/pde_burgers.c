@@ -136,6 +136,7 @@ static assay_status train(assay__pde_training *training, assay__burgers_surrogat
     assay_status status = ASSAY_OK;
     for (int64_t epoch = 0; epoch < config->epochs && status == ASSAY_OK; epoch++) {
         double loss = 0, held_out = 0, relative = 0;
+        assay__study_quiet(training->study);
         fprintf(training->output, "Epoch %lld/%lld\n", (long long)epoch + 1,
                 (long long)config->epochs);
         status = train_epoch(training, surrogate, epoch, &loss);
