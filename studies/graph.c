@@ -9,14 +9,20 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "graph_encodings.h"
 #include "graph_files.h"
 #include "instance.h"
 #include "json_file.h"
 #include "model_profile.h"
 
-enum { PASSES, FIRST_AXIS, STEPS = 6, INPUTS = 3, MAX_TEXT = 1 << 20 };
-static const assay__study_step steps[STEPS] = {{"passes", 4}, {"nodes", 2}, {"layers", 2},
-                                               {"hidden", 2}, {"batch", 2}, {"encodings", 2}};
+enum { PASSES, FIRST_AXIS, COSTS = 6, STEPS, INPUTS = 3, MAX_TEXT = 1 << 20 };
+static const assay__study_step steps[STEPS] = {{"passes", 4},
+                                               {"nodes", 2},
+                                               {"layers", 2},
+                                               {"hidden", 2},
+                                               {"batch", 2},
+                                               {"encodings", 2},
+                                               {"encodings by nodes", 2}};
 
 typedef struct graph_run {
     const assay__graph_settings *settings;
@@ -74,7 +80,8 @@ static assay_status make_model(graph_run *run, assay_error *error)
 static const char *step_file(graph_run *run, size_t step, const char *kind, assay_error *error)
 {
     char relative[64];
-    snprintf(relative, sizeof relative, ".study/%s.%s", steps[step].name, kind);
+    snprintf(relative, sizeof relative, ".study/%s.%s",
+             step == COSTS ? "encoding_costs" : steps[step].name, kind);
     return assay__study_file(run->study, relative, error);
 }
 
@@ -96,6 +103,43 @@ static assay_status write_text(const char *path, const assay__profile *profile, 
     else
         assay__profile_print(profile, output.stream);
     return assay__output_commit(&output, error);
+}
+
+static bool advance(void *context, double share)
+{
+    return assay__study_advance(context, share);
+}
+
+/* The last step: no profile, a table of its own. */
+static assay_status measure_costs(graph_run *run, const char *text, const char *json,
+                                  assay_error *error)
+{
+    const assay__graph_settings *settings = run->settings;
+    const assay__encoding_growth_plan plan = {.num_nodes = 2 * (int64_t)settings->num_nodes,
+                                              .avg_degree = (double)settings->num_edges /
+                                                            (double)settings->num_nodes,
+                                              .dim = 16,
+                                              .seed = run->plan->seed,
+                                              .num_heads = (int64_t)settings->num_heads,
+                                              .hidden_dim = (int64_t)settings->hidden_dim,
+                                              .batch_size = (int64_t)settings->batch_size,
+                                              .advance = advance,
+                                              .context = run->study};
+    json_t *costs = NULL;
+    assay__output output;
+    assay_status status = assay__encoding_growth_measure(&plan, error, &costs);
+    if (status == ASSAY_E_STATE && assay__study_stopped(run->study))
+        return assay__study_interrupted(run->study, error);
+    if (status == ASSAY_OK)
+        status = assay__output_begin(&output, text, error);
+    if (status == ASSAY_OK) {
+        assay__encoding_growth_print(costs, output.stream);
+        status = assay__output_commit(&output, error);
+    }
+    if (status == ASSAY_OK)
+        return assay__json_file_write(json_pack("{so}", "encoding_costs", costs), json, error);
+    json_decref(costs);
+    return status;
 }
 
 static assay_status measure(graph_run *run, size_t step, assay_error *error)
@@ -123,6 +167,8 @@ static assay_status measure(graph_run *run, size_t step, assay_error *error)
     const char *json = step_file(run, step, "json", error);
     if (text == NULL || json == NULL)
         return ASSAY_E_IO;
+    if (step == COSTS)
+        return measure_costs(run, text, json, error);
     assay_status status = assay__profile_measure(&plan, error, &profile);
     if (status != ASSAY_OK)
         return status;
@@ -146,7 +192,12 @@ static assay_status take_json(graph_run *run, size_t step, assay_error *error)
         run->profile = part;
         return ASSAY_OK;
     }
-    status = assay__graph_add_scaling(run->profile, part, error);
+    if (step == COSTS)
+        status = json_object_update(run->profile, part) == 0
+                     ? ASSAY_OK
+                     : assay__fail(error, ASSAY_E_MEMORY, "out of memory");
+    else
+        status = assay__graph_add_scaling(run->profile, part, error);
     json_decref(part);
     return status;
 }

@@ -92,25 +92,33 @@ void assay__graph_write_csv(const json_t *profile, FILE *stream)
     }
 }
 
+void assay__graph_print_exponent(const json_t *growth, const char *before, FILE *stream)
+{
+    const json_t *exponent = json_object_get(growth, "exponent");
+    const json_t *low = json_object_get(growth, "low"), *high = json_object_get(growth, "high");
+    if (json_is_number(exponent))
+        fprintf(stream, "%s%.2f", before, json_number_value(exponent));
+    if (json_is_number(exponent) && json_is_number(low) && json_is_number(high))
+        fprintf(stream, " (95 %% interval %.2f to %.2f)", json_number_value(low),
+                json_number_value(high));
+    if (!json_is_true(json_object_get(growth, "conclusive")))
+        fputs(", not sure", stream);
+}
+
 void assay__graph_print_growth(const json_t *profile, FILE *stream)
 {
     const char *name;
     json_t *axis;
-    fprintf(stream, "\n%-12s%-16s%-12s%10s  %s\n", "GROWTH", "parameter", "class", "exponent",
-            "95 % interval");
+    fprintf(stream, "\n%-12s%-16s%-12s%s\n", "GROWTH", "parameter", "class", "exponent");
     json_object_foreach(json_object_get(profile, "scaling"), name, axis)
     {
         const char *class_ = json_string_value(json_object_get(axis, "class"));
         if (json_object_get(axis, "parameter_values") == NULL)
             continue;
-        fprintf(stream, "%-12s%-16s", name, json_string_value(json_object_get(axis, "parameter")));
-        if (class_ == NULL || !json_is_number(json_object_get(axis, "exponent")))
-            fprintf(stream, "%s\n", class_ != NULL ? class_ : "n/a");
-        else
-            fprintf(stream, "%-12s%10.2f  %.2f to %.2f%s\n", class_,
-                    json_number_value(json_object_get(axis, "exponent")),
-                    json_number_value(json_object_get(axis, "low")),
-                    json_number_value(json_object_get(axis, "high")),
-                    json_is_true(json_object_get(axis, "conclusive")) ? "" : "  not sure");
+        fprintf(stream, "%-12s%-16s%-12s", name,
+                json_string_value(json_object_get(axis, "parameter")),
+                class_ != NULL ? class_ : "n/a");
+        assay__graph_print_exponent(axis, "", stream);
+        fputc('\n', stream);
     }
 }

@@ -15,6 +15,10 @@ ASSAY_MUST_USE assay_status assay__graph_add_scaling(json_t *whole, const json_t
  * encoding), mean_ms, std_ms, min_ms, max_ms, num_runs, storage_mb, class, exponent, low, high. */
 void assay__graph_write_csv(const json_t *profile, FILE *stream);
 
+/* `before`, the exponent with its interval as far as they are known, and whether to believe them.
+ */
+void assay__graph_print_exponent(const json_t *growth, const char *before, FILE *stream);
+
 /* The growth along each axis that has one, a line each. */
 void assay__graph_print_growth(const json_t *profile, FILE *stream);
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # A graph study is a function of its seed but for times: model, operations, memory by use, sizes and files are the same in two
 # runs, and in one that is interrupted and goes on. Left out: timestamp, runtime, roofline, resident memory, and of
-# scaling everything but its sizes.
+# scaling and encoding costs everything but sizes and storage.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -38,6 +38,8 @@ def content(root):
         profile[key] = None
     profile["memory"] = profile["memory"]["breakdown"]
     profile["scaling"] = {k: [v.get("parameter"), v.get("parameter_values"), [key for key in v if key != "unavailable"]] for k, v in profile["scaling"].items()}
+    for name in ("lap", "rwse"):
+        profile["encoding_costs"][name] = [len(profile["encoding_costs"][name]["runtime_stats"]), list(profile["encoding_costs"][name])]
     rows = [(r["axis"], r["parameter"], r["size"], r["what"], r["storage_mb"]) for r in csv.DictReader(open(root + "/scaling.csv"))]
     titles = [line for line in open(root + "/report.txt") if line[0].isupper() and not line.startswith(("Growth", "Cannot"))]
     return profile, rows, titles, sorted(os.path.relpath(os.path.join(at, name), root) for at, _, names in os.walk(root) for name in names)

@@ -1,8 +1,8 @@
 # Operations are counted and stay; times, and what is said about them, are masked.
 export XDG_CACHE_HOME=$PWD/cache # no peak of this machine
 figures() {
-    sed -E -e '/^(\$|exit|=|---)/b' -e '/^FLOPS/,/^pytorch/b' -e '/\|/d' -e '/^ +[+n]/d' -e '/^Cannot tell/d' -e 's/^Growth: .*/Growth/' \
-        -e 's/^(nodes|layers|hidden|batch)( +)([a-z-]+) .*/\1\2\3 CLASS/' -e 's/(\B-)?\b[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?\b/#/g' \
+    sed -E -e '/^(\$|exit|=|---)/b' -e '/^FLOPS/,/^pytorch/b' -e '/\|/d' -e '/^ +[+n]/d' -e '/^Cannot tell/d' -e 's/^Growth: .*/Growth/' -e 's/^(lap|rwse)( +grows as) .*/\1\2 CLASS/' \
+        -e 's/^(nodes|layers|hidden|batch)( +)([a-z]+-[a-z]+) .*/\1\2\3 CLASS/' -e 's/(\B-)?\b[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?\b/#/g' \
         -e 's/([^ ])  +/\1 /g' -e '/^(RUNTIME|MEMORY|ROOFLINE)/b' -e 's/  +/ /g'
 }
 shape="--num-nodes 60 --num-edges 240 --hidden-dim 32 --num_layers 2 --num-heads 4 --ffn-dim 64 --num-runs 5 --budget 100ms"
@@ -15,6 +15,8 @@ print(open("profile.json").read() == open("here/profile.json").read())
 print(", ".join(profile))
 for name, axis in profile["scaling"].items():
     print(name, axis.get("parameter"), len(axis.get("parameter_values", [])), ", ".join(k for k in axis if k != "unavailable"))
+costs = profile["encoding_costs"]
+print(", ".join(costs), costs["num_nodes"], ", ".join(costs["lap"]))
 rows = list(csv.DictReader(open("here/scaling.csv")))
 print(", ".join(rows[0]))
 print(sum(len(a["parameter_values"]) for a in profile["scaling"].values() if "parameter_values" in a)
