@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -34,9 +33,7 @@ void assay__field_destroy(void *state)
 
 const assay_model_parameter *assay__field_parameters(void *state, size_t *count)
 {
-    const assay__parameters *all = &((assay__field_model *)state)->net->parameters;
-    *count = all->count;
-    return all->list;
+    return assay__parameters_list(&((assay__field_model *)state)->net->parameters, count);
 }
 
 /* `input` against the network's width and, unless NULL, `target` against (rows, output). */
@@ -173,12 +170,7 @@ const assay_tensor *assay__field_find(const assay_tensor *weights, size_t count,
 {
     char name[64];
     snprintf(name, sizeof name, "layers.%lld.%s", (long long)layer, kind);
-    for (size_t i = 0; i < count; i++) {
-        if (weights[i].rank == rank && strcmp(weights[i].name, name) == 0) {
-            return &weights[i];
-        }
-    }
-    return NULL;
+    return assay__tensor_find(weights, count, name, rank);
 }
 
 assay_status assay__field_infer(const assay_tensor *weights, size_t count, const char *kind,

@@ -1,7 +1,6 @@
 /* The graph transformer as a model class. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -137,10 +136,8 @@ static assay_status create(const double *settings, uint64_t seed, assay_error *e
 
 static const assay_model_parameter *parameters(void *pointer, size_t *count)
 {
-    state *s = pointer;
-    const assay__parameters *all = assay__graph_transformer_parameters(s->model);
-    *count = all->count;
-    return all->list;
+    return assay__parameters_list(assay__graph_transformer_parameters(((state *)pointer)->model),
+                                  count);
 }
 
 static void memory(void *pointer, assay_model_memory *figures)
@@ -154,17 +151,6 @@ static void set_training(void *pointer, bool training)
 }
 
 /* ---- Settings from weights ---- */
-
-static const assay_tensor *find(const assay_tensor *weights, size_t count, const char *name,
-                                uint32_t rank)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(weights[i].name, name) == 0) {
-            return weights[i].rank == rank ? &weights[i] : NULL;
-        }
-    }
-    return NULL;
-}
 
 /* One more than the largest L of a tensor "layers.L. ..." */
 static int64_t count_layers(const assay_tensor *weights, size_t count)
@@ -183,10 +169,11 @@ static int64_t count_layers(const assay_tensor *weights, size_t count)
 static assay_status infer(const assay_tensor *weights, size_t count, double *settings,
                           assay_error *error)
 {
-    const assay_tensor *encoder = find(weights, count, "encoder.weight", 2);
-    const assay_tensor *ffn = find(weights, count, "layers.0.ffn.0.weight", 2);
-    const assay_tensor *head = find(weights, count, "head.weight", 2);
-    const assay_tensor *bias = find(weights, count, "layers.0.attn.distance_bias.weight", 2);
+    const assay_tensor *encoder = assay__tensor_find(weights, count, "encoder.weight", 2);
+    const assay_tensor *ffn = assay__tensor_find(weights, count, "layers.0.ffn.0.weight", 2);
+    const assay_tensor *head = assay__tensor_find(weights, count, "head.weight", 2);
+    const assay_tensor *bias =
+        assay__tensor_find(weights, count, "layers.0.attn.distance_bias.weight", 2);
     if (encoder == NULL || ffn == NULL || head == NULL) {
         return assay__fail(error, ASSAY_E_FORMAT,
                            "not a graph transformer's weights: no matrix '%s'",
@@ -212,9 +199,10 @@ static assay_status infer(const assay_tensor *weights, size_t count, double *set
         settings[BIAS_DISTANCE] = (double)bias->shape[0] - 2;
         settings[NUM_HEADS] = (double)bias->shape[1];
     }
-    settings[MPNN] = find(weights, count, "layers.0.mpnn.A.weight", 2) != NULL ? ASSAY__GATED_GCN
-                     : find(weights, count, "layers.0.mpnn.lin.weight", 2) != NULL ? ASSAY__GCN
-                                                                                   : ASSAY__GIN;
+    settings[MPNN] =
+        assay__tensor_find(weights, count, "layers.0.mpnn.A.weight", 2) != NULL ? ASSAY__GATED_GCN
+        : assay__tensor_find(weights, count, "layers.0.mpnn.lin.weight", 2) != NULL ? ASSAY__GCN
+                                                                                    : ASSAY__GIN;
     return ASSAY_OK;
 }
 

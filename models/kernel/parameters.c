@@ -86,6 +86,13 @@ assay_status assay__parameters_allocate(assay__parameters *parameters, assay__me
     return ASSAY_OK;
 }
 
+const assay_model_parameter *assay__parameters_list(const assay__parameters *parameters,
+                                                    size_t *count)
+{
+    *count = parameters->count;
+    return parameters->list;
+}
+
 float *assay__parameters_value(const assay__parameters *parameters, size_t index)
 {
     return parameters->list[index].value.data;
@@ -116,4 +123,13 @@ void assay__parameters_fill(assay__parameters *parameters, size_t index, float v
     int64_t count = assay_tensor_count(&parameters->list[index].value);
     for (int64_t i = 0; i < count; i++)
         values[i] = value;
+}
+
+const assay_tensor *assay__tensor_find(const assay_tensor *tensors, size_t count, const char *name,
+                                       uint32_t rank)
+{
+    for (size_t i = 0; i < count; i++)
+        if (tensors[i].rank == rank && strcmp(tensors[i].name, name) == 0)
+            return &tensors[i];
+    return NULL;
 }

@@ -34,6 +34,10 @@ size_t assay__parameters_add(assay__parameters *parameters, uint32_t rank, const
 ASSAY_MUST_USE assay_status assay__parameters_allocate(assay__parameters *parameters,
                                                        assay__memory *memory);
 
+/* What a class's parameters() hands out. */
+const assay_model_parameter *assay__parameters_list(const assay__parameters *parameters,
+                                                    size_t *count);
+
 float *assay__parameters_value(const assay__parameters *parameters, size_t index);
 float *assay__parameters_gradient(const assay__parameters *parameters, size_t index);
 void assay__parameters_zero_gradients(assay__parameters *parameters);
@@ -42,5 +46,10 @@ void assay__parameters_zero_gradients(assay__parameters *parameters);
 void assay__parameters_uniform(assay__parameters *parameters, size_t index, float bound,
                                assay__random *random);
 void assay__parameters_fill(assay__parameters *parameters, size_t index, float value);
+
+/* The tensor of that name and rank among those of a file, from which a class infers its settings;
+ * NULL where there is none. */
+const assay_tensor *assay__tensor_find(const assay_tensor *tensors, size_t count, const char *name,
+                                       uint32_t rank);
 
 #endif

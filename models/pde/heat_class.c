@@ -112,9 +112,7 @@ static assay_status infer(const assay_tensor *weights, size_t count, double *set
 
 static const assay_model_parameter *parameters(void *state, size_t *count)
 {
-    instance *self = state;
-    *count = self->parameters.count;
-    return self->parameters.list;
+    return assay__parameters_list(&((instance *)state)->parameters, count);
 }
 
 static assay_status fit_batch(instance *self, int64_t batch, assay_error *error)

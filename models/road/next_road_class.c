@@ -81,23 +81,12 @@ static assay_status create(const double *settings, uint64_t seed, assay_error *e
     return ASSAY_OK;
 }
 
-static const assay_tensor *find(const assay_tensor *weights, size_t count, const char *name,
-                                uint32_t rank)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(weights[i].name, name) == 0 && weights[i].rank == rank) {
-            return &weights[i];
-        }
-    }
-    return NULL;
-}
-
 static assay_status infer(const assay_tensor *weights, size_t count, double *settings,
                           assay_error *error)
 {
-    const assay_tensor *road = find(weights, count, "road_embedding.weight", 2);
-    const assay_tensor *recurrent = find(weights, count, "gru.weight_hh_l0", 2);
-    const assay_tensor *bias = find(weights, count, "score.0.bias", 1);
+    const assay_tensor *road = assay__tensor_find(weights, count, "road_embedding.weight", 2);
+    const assay_tensor *recurrent = assay__tensor_find(weights, count, "gru.weight_hh_l0", 2);
+    const assay_tensor *bias = assay__tensor_find(weights, count, "score.0.bias", 1);
     if (road == NULL || recurrent == NULL || bias == NULL) {
         return assay__fail(error, ASSAY_E_FORMAT,
                            "not a next-road model: road_embedding.weight, gru.weight_hh_l0 or "
@@ -112,9 +101,7 @@ static assay_status infer(const assay_tensor *weights, size_t count, double *set
 
 static const assay_model_parameter *parameters(void *of, size_t *count)
 {
-    state *self = of;
-    *count = self->model->parameters.count;
-    return self->model->parameters.list;
+    return assay__parameters_list(&((state *)of)->model->parameters, count);
 }
 
 /* ---- From rectangles to a batch ---- */

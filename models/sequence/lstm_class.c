@@ -1,7 +1,6 @@
 /* The LSTM behind the table of functions every command uses. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -72,21 +71,11 @@ static void destroy(void *state)
     }
 }
 
-static const assay_tensor *find(const assay_tensor *weights, size_t count, const char *name)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(weights[i].name, name) == 0 && weights[i].rank == 2) {
-            return &weights[i];
-        }
-    }
-    return NULL;
-}
-
 static assay_status infer(const assay_tensor *weights, size_t count, double *settings,
                           assay_error *error)
 {
-    const assay_tensor *first = find(weights, count, "lstm.weight_ih_l0");
-    const assay_tensor *head = find(weights, count, "fc.weight");
+    const assay_tensor *first = assay__tensor_find(weights, count, "lstm.weight_ih_l0", 2);
+    const assay_tensor *head = assay__tensor_find(weights, count, "fc.weight", 2);
     if (first == NULL || first->shape[0] % 4 != 0) {
         return assay__fail(error, ASSAY_E_FORMAT,
                            "lstm: weights need a tensor \"lstm.weight_ih_l0\" (4 hidden-dim, "
@@ -99,7 +88,7 @@ static assay_status infer(const assay_tensor *weights, size_t count, double *set
     int layers = 1;
     for (char name[64];; layers++) {
         snprintf(name, sizeof name, "lstm.weight_ih_l%d", layers);
-        if (find(weights, count, name) == NULL) {
+        if (assay__tensor_find(weights, count, name, 2) == NULL) {
             break;
         }
     }
@@ -112,9 +101,7 @@ static assay_status infer(const assay_tensor *weights, size_t count, double *set
 
 static const assay_model_parameter *parameters(void *state, size_t *count)
 {
-    const assay__parameters *table = assay__lstm_parameters(((instance *)state)->lstm);
-    *count = table->count;
-    return table->list;
+    return assay__parameters_list(assay__lstm_parameters(((instance *)state)->lstm), count);
 }
 
 static void set_training(void *state, bool training)

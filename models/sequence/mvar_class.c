@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "kernel/parameters.h"
 #include "sequence/mvar.h"
 
 enum { INPUT_DIM, ORDER, RIDGE, METHOD, BATCH_SIZE, SEQ_LEN, OPTIONS };
@@ -62,23 +63,13 @@ static void destroy(void *state)
     }
 }
 
-static const assay_tensor *find(const assay_tensor *weights, size_t count, const char *name)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(weights[i].name, name) == 0) {
-            return &weights[i];
-        }
-    }
-    return NULL;
-}
-
 /* The order is the highest lag there is, so that a file without a lag in between is found wanting
  * when it is loaded. */
 static assay_status infer(const assay_tensor *weights, size_t count, double *settings,
                           assay_error *error)
 {
-    const assay_tensor *intercept = find(weights, count, "A_0");
-    if (intercept == NULL || intercept->rank != 1 || intercept->shape[0] < 1) {
+    const assay_tensor *intercept = assay__tensor_find(weights, count, "A_0", 1);
+    if (intercept == NULL || intercept->shape[0] < 1) {
         return assay__fail(error, ASSAY_E_FORMAT,
                            "mvar: weights need a tensor \"A_0\" of rank 1 (input-dim)");
     }

@@ -1,11 +1,13 @@
 /* What the tests of models/field share: made-up numbers, the largest difference relative to the
- * largest value, and a central difference along random directions. */
+ * largest value, a central difference along random directions, and a class put through its paces.
+ * Included after cmocka.h. */
 #ifndef TESTS_UNIT_FIELD_CHECK_H
 #define TESTS_UNIT_FIELD_CHECK_H
 
 #include <math.h>
 #include <stdlib.h>
 
+#include "assay/model.h"
 #include "base/random.h"
 #include "kernel/parameters.h"
 
@@ -84,6 +86,34 @@ static inline double direction_error(loss_function loss, void *context, double *
     }
     free(direction);
     return fabs((above - below) / (2 * step) - expected) / sqrt(size * length);
+}
+
+/* The loss of the class's own example before the last of so many steps. */
+static inline double train(const assay_model_class *class_, const double *settings, int steps,
+                           double rate)
+{
+    assay_error error = {0};
+    void *state = NULL;
+    assay_tensor input, target;
+    double loss = INFINITY;
+    assert_int_equal(class_->create(settings, 11, &error, &state), ASSAY_OK);
+    assert_int_equal(class_->example(state, 12, &error, &input, &target), ASSAY_OK);
+    for (int step = 0; step < steps; step++) {
+        assert_int_equal(class_->gradient(state, &input, 1, &target, &error, &loss), ASSAY_OK);
+        assert_int_equal(class_->update(state, rate, &error), ASSAY_OK);
+    }
+    class_->destroy(state);
+    return loss;
+}
+
+/* An assay_operation_sink: the formula's arithmetic by kind of operation, into int64_t[64]. */
+static inline void add_flops(void *context, const assay_operation *operation)
+{
+    int64_t *sums = context;
+    sums[operation->kind] += operation->count * operation->m * operation->n *
+                             (operation->kind == ASSAY_OP_MATMUL   ? 2 * operation->k
+                              : operation->kind == ASSAY_OP_SPLINE ? operation->k
+                                                                   : 1);
 }
 
 #endif

@@ -184,22 +184,6 @@ static void test_backward_of_the_squared_error_is_gradient(void **state)
     free(gradient);
 }
 
-static double train(const assay_model_class *class_, const double *settings, int steps, double rate)
-{
-    assay_error error = {0};
-    void *state = NULL;
-    assay_tensor input, target;
-    double loss = INFINITY;
-    assert_int_equal(class_->create(settings, 11, &error, &state), ASSAY_OK);
-    assert_int_equal(class_->example(state, 12, &error, &input, &target), ASSAY_OK);
-    for (int step = 0; step < steps; step++) {
-        assert_int_equal(class_->gradient(state, &input, 1, &target, &error, &loss), ASSAY_OK);
-        assert_int_equal(class_->update(state, rate, &error), ASSAY_OK);
-    }
-    class_->destroy(state);
-    return loss;
-}
-
 /* The example's variance is about 1/4, so these bounds are below 1 % of it. */
 static void test_training_learns_a_function(void **state)
 {
@@ -244,13 +228,6 @@ static void test_weights_are_drawn_as_documented(void **state)
     check_draw(assay__mlp_parameters(siren), 2, sqrt(6.0 / 200) / 20);
     check_draw(assay__mlp_parameters(siren), 4, sqrt(6.0 / 200) / 20);
     assay__mlp_free(siren);
-}
-
-static void add_flops(void *context, const assay_operation *operation)
-{
-    int64_t *sums = context;
-    sums[operation->kind] += operation->count * operation->m * operation->n *
-                             (operation->kind == ASSAY_OP_MATMUL ? 2 * operation->k : 1);
 }
 
 static void test_class_describes_itself(void **state)
