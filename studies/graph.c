@@ -269,21 +269,13 @@ static assay_status do_step(graph_run *run, size_t step, assay_error *error)
 
 /* ---- The whole ---- */
 
-/* An assay_report_printer. */
-static assay_status print_json(const void *root, FILE *stream, assay_error *error)
-{
-    if (json_dumpf(root, stream, JSON_INDENT(2)) != 0 || fputc('\n', stream) == EOF)
-        return assay__fail_errno(error, "cannot write the profile");
-    return ASSAY_OK;
-}
-
 static assay_status run_steps(graph_run *run, const char *json_path, assay_error *error)
 {
     assay_status status = ASSAY_OK;
     for (size_t step = 0; step < STEPS && status == ASSAY_OK; step++)
         status = do_step(run, step, error);
     if (status == ASSAY_OK && json_path != NULL)
-        status = assay_report_write(json_path, print_json, run->profile, error);
+        status = assay__json_file_report(json_incref(run->profile), json_path, error);
     if (status == ASSAY_OK) {
         assay__graph_print_growth(run->profile, run->plan->output);
         fprintf(run->plan->output, "\nResults: %s\n", run->plan->folder);

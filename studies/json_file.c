@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "assay/report.h"
 #include "base/error.h"
 #include "base/file.h"
 
@@ -33,6 +34,21 @@ assay_status assay__json_file_write(json_t *root, const char *path, assay_error 
             assay__output_abort(&output);
         }
     }
+    json_decref(root);
+    return status;
+}
+
+static assay_status print(const void *root, FILE *stream, assay_error *error)
+{
+    if (json_dumpf(root, stream, JSON_INDENT(2)) != 0 || fputc('\n', stream) == EOF)
+        return assay__fail_errno(error, "cannot write the JSON");
+    return ASSAY_OK;
+}
+
+assay_status assay__json_file_report(json_t *root, const char *path, assay_error *error)
+{
+    assay_status status = root == NULL ? assay__fail(error, ASSAY_E_MEMORY, "out of memory")
+                                       : assay_report_write(path, print, root, error);
     json_decref(root);
     return status;
 }

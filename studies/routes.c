@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "assay/clock.h"
-#include "assay/report.h"
 #include "base/buffer.h"
 #include "base/error.h"
 #include "json_file.h"
@@ -65,22 +64,6 @@ assay__routes_settings assay__routes_settings_of(bool quick)
 static bool advance(void *context, double share)
 {
     return assay__study_advance(context, share);
-}
-
-/* An assay_report_printer, for paths a user gives: "-" is standard output. */
-static assay_status print_json(const void *root, FILE *stream, assay_error *error)
-{
-    if (json_dumpf(root, stream, JSON_INDENT(2)) != 0 || fputc('\n', stream) == EOF)
-        return assay__fail_errno(error, "cannot write the summary");
-    return ASSAY_OK;
-}
-
-static assay_status report_json(json_t *root, const char *path, assay_error *error)
-{
-    assay_status status = root == NULL ? assay__fail(error, ASSAY_E_MEMORY, "out of memory")
-                                       : assay_report_write(path, print_json, root, error);
-    json_decref(root);
-    return status;
 }
 
 static const char *file_of(assay__routes_run *run, assay__routes_model model, const char *name,
@@ -316,7 +299,7 @@ static assay_status finish(assay__routes_run *run, const char *summary_path, ass
         path == NULL ? ASSAY_E_IO
                      : assay__json_file_write(assay__routes_summary_json(run), path, error);
     if (status == ASSAY_OK && summary_path != NULL)
-        status = report_json(assay__routes_summary_json(run), summary_path, error);
+        status = assay__json_file_report(assay__routes_summary_json(run), summary_path, error);
     if (status == ASSAY_OK)
         fprintf(run->output, "\nResults: %s\n", run->plan->folder);
     return status;
@@ -359,8 +342,8 @@ static assay_status evaluate_file(const assay__study_plan *plan,
     if (status == ASSAY_OK)
         assay__routes_print_evaluation(&evaluation, plan->output);
     if (status == ASSAY_OK && summary_path != NULL)
-        status = report_json(assay__evaluation_json(&evaluation, count, real->count, NULL),
-                             summary_path, error);
+        status = assay__json_file_report(
+            assay__evaluation_json(&evaluation, count, real->count, NULL), summary_path, error);
     assay__routes_data_release(&data);
     return status;
 }
