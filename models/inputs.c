@@ -22,9 +22,8 @@ const char *assay__shape_text(uint32_t rank, const int64_t *shape, char text[ASS
         used += (size_t)snprintf(text + used, ASSAY__SHAPE_TEXT - used, "%s%lld",
                                  axis > 0 ? ", " : "", (long long)shape[axis]);
     }
-    if (used < ASSAY__SHAPE_TEXT) {
+    if (used < ASSAY__SHAPE_TEXT)
         snprintf(text + used, ASSAY__SHAPE_TEXT - used, ")");
-    }
     return text;
 }
 
@@ -40,22 +39,18 @@ static int64_t first_not_finite_float(const float *values, int64_t count)
             memcpy(&bits, &values[i], sizeof bits);
             found |= (bits & 0x7F800000u) == 0x7F800000u;
         }
-        for (int64_t i = start; found != 0; i++) {
-            if (!isfinite(values[i])) {
+        for (int64_t i = start; found != 0; i++)
+            if (!isfinite(values[i]))
                 return i;
-            }
-        }
     }
     return -1;
 }
 
 static int64_t first_not_finite_double(const double *values, int64_t count)
 {
-    for (int64_t i = 0; i < count; i++) {
-        if (!isfinite(values[i])) {
+    for (int64_t i = 0; i < count; i++)
+        if (!isfinite(values[i]))
             return i;
-        }
-    }
     return -1;
 }
 
@@ -63,14 +58,12 @@ assay_status assay__tensor_check_finite(const assay_tensor *tensor, const char *
                                         assay_error *error)
 {
     int64_t count = assay_tensor_count(tensor), found = -1;
-    if (tensor->element == ASSAY_F32) {
+    if (tensor->element == ASSAY_F32)
         found = first_not_finite_float(tensor->data, count);
-    } else if (tensor->element == ASSAY_F64) {
+    else if (tensor->element == ASSAY_F64)
         found = first_not_finite_double(tensor->data, count);
-    }
-    if (found < 0) {
+    if (found < 0)
         return ASSAY_OK;
-    }
     double value = tensor->element == ASSAY_F32 ? (double)((const float *)tensor->data)[found]
                                                 : ((const double *)tensor->data)[found];
     int64_t position[ASSAY_TENSOR_MAX_RANK], rest = found;
@@ -100,9 +93,8 @@ static void check_kind(const assay_model_input *declared, const assay_tensor *gi
         return;
     }
     bool bad = given->rank != declared->rank;
-    for (uint32_t axis = 0; axis < given->rank; axis++) {
+    for (uint32_t axis = 0; axis < given->rank; axis++)
         bad |= given->shape[axis] < 0;
-    }
     if (bad) {
         assay__problems_add(problems, "'%s' has shape %s, expected is %s", declared->name,
                             assay__shape_text(given->rank, given->shape, text), declared->help);
@@ -112,23 +104,20 @@ static void check_kind(const assay_model_input *declared, const assay_tensor *gi
 static void place(assay_model *model, const assay_tensor *given, assay__problems *problems)
 {
     const assay_model_class *class_ = model->class_;
-    if (given->data == NULL && given->name != NULL) {
+    if (given->data == NULL && given->name != NULL)
         return; /* an example's way to say that there is none */
-    }
     const char *name = given->name != NULL ? given->name : class_->inputs[0].name;
     for (size_t i = 0; i < class_->input_count; i++) {
-        if (strcmp(class_->inputs[i].name, name) != 0) {
+        if (strcmp(class_->inputs[i].name, name) != 0)
             continue;
-        }
         if (model->inputs[i].data != NULL) {
             assay__problems_add(problems, "'%s' is given twice", name);
             return;
         }
         model->inputs[i] = *given;
         model->inputs[i].name = class_->inputs[i].name;
-        if (given->data != NULL) {
+        if (given->data != NULL)
             check_kind(&class_->inputs[i], given, problems);
-        }
         return;
     }
     assay__problems_add(problems, "there is no input '%s'", name);
@@ -140,9 +129,8 @@ assay_status assay__inputs_match(assay_model *model, const assay_tensor *inputs,
     const assay_model_class *class_ = model->class_;
     assay__problems problems = {0};
     memset(model->inputs, 0, class_->input_count * sizeof *model->inputs);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         place(model, &inputs[i], &problems);
-    }
     for (size_t i = 0; i < class_->input_count; i++) {
         model->inputs[i].name = class_->inputs[i].name;
         if (model->inputs[i].data == NULL && !class_->inputs[i].optional) {
@@ -159,9 +147,8 @@ assay_status assay__inputs_match(assay_model *model, const assay_tensor *inputs,
             model->inputs[i].data == NULL
                 ? ASSAY_OK
                 : assay__tensor_check_finite(&model->inputs[i], class_->inputs[i].name, error);
-        if (status != ASSAY_OK) {
+        if (status != ASSAY_OK)
             return status;
-        }
     }
     return ASSAY_OK;
 }

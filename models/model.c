@@ -36,30 +36,25 @@ assay_status assay_model_new(const assay_model_class *class_, const double *sett
                              assay_error *error, assay_model **model)
 {
     assay_status status = assay__class_check(class_, "the model", error);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     assay__models_start();
     assay_model *made = calloc(1, sizeof *made);
-    if (made == NULL) {
+    if (made == NULL)
         goto memory;
-    }
     made->class_ = class_;
     made->settings = calloc(class_->option_count + 1, sizeof *made->settings);
     made->inputs = calloc(class_->input_count, sizeof *made->inputs);
-    if (made->settings == NULL || made->inputs == NULL) {
+    if (made->settings == NULL || made->inputs == NULL)
         goto memory;
-    }
-    for (size_t i = 0; i < class_->option_count; i++) {
+    for (size_t i = 0; i < class_->option_count; i++)
         made->settings[i] = settings != NULL ? settings[i] : class_->options[i].initial;
-    }
     status = check_settings(class_, made->settings, error);
     if (status == ASSAY_OK) {
         assay__models_start();
         status = class_->create(made->settings, seed, error, &made->state);
-        if (status != ASSAY_OK) {
+        if (status != ASSAY_OK)
             made->state = NULL;
-        }
     }
     if (status != ASSAY_OK) {
         assay_model_free(made);
@@ -76,12 +71,10 @@ memory:
 
 void assay_model_free(assay_model *model)
 {
-    if (model == NULL) {
+    if (model == NULL)
         return;
-    }
-    if (model->state != NULL) {
+    if (model->state != NULL)
         model->class_->destroy(model->state);
-    }
     free(model->settings);
     free(model->inputs);
     free(model);
@@ -112,17 +105,15 @@ uint64_t assay_model_parameter_count(assay_model *model)
     size_t tensors = 0;
     const assay_model_parameter *list = assay_model_parameters(model, &tensors);
     uint64_t count = 0;
-    for (size_t i = 0; i < tensors; i++) {
+    for (size_t i = 0; i < tensors; i++)
         count += (uint64_t)assay_tensor_count(&list[i].value);
-    }
     return count;
 }
 
 void assay_model_set_training(assay_model *model, bool training)
 {
-    if (model->class_->set_training != NULL) {
+    if (model->class_->set_training != NULL)
         model->class_->set_training(model->state, training);
-    }
 }
 
 /* A plugin may return a failure and say nothing; a failure always has a message. */
@@ -144,9 +135,8 @@ static assay_status unsupported(const assay_model *model, const char *what, assa
 /* Begin a call that may fail: what an earlier call left in `error` does not stand for this one. */
 static void begin(assay_error *error)
 {
-    if (error != NULL) {
+    if (error != NULL)
         *error = (assay_error){0};
-    }
 }
 
 assay_status assay_model_forward(assay_model *model, const assay_tensor *inputs, size_t count,
@@ -165,9 +155,8 @@ assay_status assay_model_forecast(assay_model *model, const assay_tensor *inputs
                                   int64_t steps, assay_error *error, assay_tensor *output)
 {
     begin(error);
-    if (model->class_->forecast == NULL) {
+    if (model->class_->forecast == NULL)
         return unsupported(model, "makes no forecasts", error);
-    }
     if (steps < 1) {
         return assay__fail(error, ASSAY_E_ARGUMENT, "a forecast of %lld steps; give at least 1",
                            (long long)steps);
@@ -184,17 +173,15 @@ assay_status assay_model_gradient(assay_model *model, const assay_tensor *inputs
                                   const assay_tensor *target, assay_error *error, double *loss)
 {
     begin(error);
-    if (model->class_->gradient == NULL) {
+    if (model->class_->gradient == NULL)
         return unsupported(model, "has no gradients", error);
-    }
     if (target == NULL || target->data == NULL) {
         return assay__fail(error, ASSAY_E_ARGUMENT, "model '%s': no target is given",
                            model->class_->name);
     }
     assay_status status = assay__inputs_match(model, inputs, count, error);
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = assay__tensor_check_finite(target, "target", error);
-    }
     if (status == ASSAY_OK) {
         status = model->class_->gradient(model->state, model->inputs, model->class_->input_count,
                                          target, error, loss);
@@ -205,9 +192,8 @@ assay_status assay_model_gradient(assay_model *model, const assay_tensor *inputs
 assay_status assay_model_update(assay_model *model, double learning_rate, assay_error *error)
 {
     begin(error);
-    if (model->class_->update == NULL) {
+    if (model->class_->update == NULL)
         return unsupported(model, "is not trained by gradient steps", error);
-    }
     if (!(learning_rate >= 0) || isinf(learning_rate)) {
         return assay__fail(error, ASSAY_E_ARGUMENT, "learning rate %g; give a number from 0 up",
                            learning_rate);
@@ -220,13 +206,11 @@ assay_status assay_model_fit(assay_model *model, const assay_tensor *inputs, siz
                              assay_error *error)
 {
     begin(error);
-    if (model->class_->fit == NULL) {
+    if (model->class_->fit == NULL)
         return unsupported(model, "has no closed-form fit; train it by gradient steps", error);
-    }
     assay_status status = assay__inputs_match(model, inputs, count, error);
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = model->class_->fit(model->state, model->inputs, model->class_->input_count, error);
-    }
     return assay__model_status(model->class_, status, error, "fit");
 }
 
@@ -234,16 +218,14 @@ assay_status assay_model_example(assay_model *model, uint64_t seed, assay_error 
                                  assay_tensor *inputs, assay_tensor *target)
 {
     begin(error);
-    if (model->class_->example == NULL) {
+    if (model->class_->example == NULL)
         return unsupported(model, "makes no example data; give it inputs", error);
-    }
     const assay_model_class *class_ = model->class_;
     memset(inputs, 0, class_->input_count * sizeof *inputs);
     *target = (assay_tensor){0};
     assay_status status = class_->example(model->state, seed, error, inputs, target);
-    for (size_t i = 0; i < class_->input_count; i++) {
+    for (size_t i = 0; i < class_->input_count; i++)
         inputs[i].name = class_->inputs[i].name;
-    }
     return assay__model_status(class_, status, error, "example");
 }
 
@@ -251,9 +233,8 @@ assay_status assay_model_describe(assay_model *model, const assay_tensor *inputs
                                   assay_operation_sink sink, void *context, assay_error *error)
 {
     begin(error);
-    if (model->class_->describe == NULL) {
+    if (model->class_->describe == NULL)
         return unsupported(model, "does not describe its arithmetic", error);
-    }
     assay_status status = assay__inputs_match(model, inputs, count, error);
     if (status == ASSAY_OK) {
         status = model->class_->describe(model->state, model->inputs, model->class_->input_count,
@@ -266,9 +247,8 @@ assay_status assay_model_figures(assay_model *model, assay_figure_sink sink, voi
                                  assay_error *error)
 {
     begin(error);
-    if (model->class_->figures == NULL) {
+    if (model->class_->figures == NULL)
         return unsupported(model, "has no figures of its own", error);
-    }
     return model->class_->figures(model->state, sink, context, error);
 }
 
@@ -277,9 +257,8 @@ assay_status assay_model_memory_now(assay_model *model, assay_model_memory *memo
 {
     begin(error);
     *memory = (assay_model_memory){0};
-    if (model->class_->memory == NULL) {
+    if (model->class_->memory == NULL)
         return unsupported(model, "does not account for its memory", error);
-    }
     model->class_->memory(model->state, memory);
     return ASSAY_OK;
 }

@@ -16,9 +16,8 @@ enum { MAX_OPTIONS = 64, MAX_INPUTS = 16, MAX_WORDS = 64, MAX_NAME = 63 };
 /* A letter, then letters, digits, '-' and '_': usable as --name, as a JSON key and in messages. */
 static bool valid_name(const char *name)
 {
-    if (name == NULL || !islower((unsigned char)*name)) {
+    if (name == NULL || !islower((unsigned char)*name))
         return false;
-    }
     size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_");
     return name[length] == '\0' && length <= MAX_NAME;
 }
@@ -27,9 +26,8 @@ static bool valid_words(const assay_model_option *option)
 {
     int count = 0;
     while (count < MAX_WORDS && option->words[count] != NULL) {
-        if (!valid_name(option->words[count])) {
+        if (!valid_name(option->words[count]))
             return false;
-        }
         count++;
     }
     return count > 0 && count < MAX_WORDS && option->integer && option->minimum == 0 &&
@@ -39,19 +37,15 @@ static bool valid_words(const assay_model_option *option)
 /* NULL, or what is wrong. */
 static const char *option_problem(const assay_model_option *option)
 {
-    if (option->help == NULL) {
+    if (option->help == NULL)
         return "has no help";
-    }
     if (!isfinite(option->minimum) || !isfinite(option->maximum) ||
-        !(option->minimum <= option->initial && option->initial <= option->maximum)) {
+        !(option->minimum <= option->initial && option->initial <= option->maximum))
         return "has a default outside its limits, or limits that are not finite";
-    }
-    if (option->integer && option->initial != floor(option->initial)) {
+    if (option->integer && option->initial != floor(option->initial))
         return "takes whole numbers, but its default is none";
-    }
-    if (option->words != NULL && !valid_words(option)) {
+    if (option->words != NULL && !valid_words(option))
         return "is a choice, but its limits are not 0 and the number of words less 1";
-    }
     return NULL;
 }
 
@@ -71,9 +65,8 @@ static assay_status check_options(const assay_model_class *class_, const char *w
                                where, i + 1);
         }
         const char *problem = option_problem(option);
-        for (size_t j = 0; j < i && problem == NULL; j++) {
+        for (size_t j = 0; j < i && problem == NULL; j++)
             problem = strcmp(class_->options[j].name, option->name) == 0 ? "occurs twice" : NULL;
-        }
         if (problem != NULL) {
             return assay__fail(error, ASSAY_E_FORMAT, "%s: option '%s' %s", where, option->name,
                                problem);
@@ -84,12 +77,10 @@ static assay_status check_options(const assay_model_class *class_, const char *w
 
 static const char *input_problem(const assay_model_input *input)
 {
-    if (input->help == NULL) {
+    if (input->help == NULL)
         return "has no help";
-    }
-    if (input->element != ASSAY_F32 && input->element != ASSAY_F64 && input->element != ASSAY_I64) {
+    if (input->element != ASSAY_F32 && input->element != ASSAY_F64 && input->element != ASSAY_I64)
         return "has elements of no known type";
-    }
     return input->rank > ASSAY_TENSOR_MAX_RANK ? "has too many axes" : NULL;
 }
 
@@ -108,9 +99,8 @@ static assay_status check_inputs(const assay_model_class *class_, const char *wh
                                where, i + 1);
         }
         const char *problem = input_problem(input);
-        for (size_t j = 0; j < i && problem == NULL; j++) {
+        for (size_t j = 0; j < i && problem == NULL; j++)
             problem = strcmp(class_->inputs[j].name, input->name) == 0 ? "occurs twice" : NULL;
-        }
         if (problem != NULL) {
             return assay__fail(error, ASSAY_E_FORMAT, "%s: input '%s' %s", where, input->name,
                                problem);
@@ -131,9 +121,8 @@ static const char *missing_function(const assay_model_class *class_)
 assay_status assay__class_check(const assay_model_class *class_, const char *where,
                                 assay_error *error)
 {
-    if (class_ == NULL) {
+    if (class_ == NULL)
         return assay__fail(error, ASSAY_E_FORMAT, "%s gives no class", where);
-    }
     if (class_->abi != ASSAY_MODEL_ABI) {
         return assay__fail(error, ASSAY_E_VERSION,
                            "%s has version %u of the model interface, not %u; rebuild it with the "
@@ -166,16 +155,14 @@ assay_status assay__plugin_load(const char *path, assay_error *error,
 {
     /* dlopen searches the system's folders for a name without a slash and says less about a file
      * that is not there. */
-    if (access(path, R_OK) != 0) {
+    if (access(path, R_OK) != 0)
         return assay__fail_errno(error, "cannot read plugin '%s'", path);
-    }
     char local[4096], where[300];
     snprintf(local, sizeof local, "%s%s", strchr(path, '/') == NULL ? "./" : "", path);
     snprintf(where, sizeof where, "plugin '%.280s'", path);
     void *handle = dlopen(local, RTLD_NOW | RTLD_LOCAL);
-    if (handle == NULL) {
+    if (handle == NULL)
         return assay__fail(error, ASSAY_E_FORMAT, "%s cannot be loaded: %s", where, dlerror());
-    }
     assay_model_plugin_function plugin;
     *(void **)&plugin = dlsym(handle, "assay_model_plugin");
     assay_status status = plugin == NULL

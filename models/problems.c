@@ -16,22 +16,19 @@ void assay__problems_add(assay__problems *problems, const char *format, ...)
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     assay__text_make_printable(line);
-    if (problems->sink != NULL) {
+    if (problems->sink != NULL)
         problems->sink(problems->context, line);
-    }
     bool all_kept = problems->kept == problems->count;
     problems->count++;
     size_t length = strlen(line), separator = problems->kept > 0 ? 2 : 0;
     bool fits = problems->used + separator + length < sizeof problems->text;
-    if (!all_kept || (!fits && problems->kept > 0)) {
+    if (!all_kept || (!fits && problems->kept > 0))
         return;
-    }
     problems->used +=
         (size_t)snprintf(problems->text + problems->used, sizeof problems->text - problems->used,
                          "%s%s", separator > 0 ? "; " : "", line);
-    if (problems->used >= sizeof problems->text) {
+    if (problems->used >= sizeof problems->text)
         problems->used = sizeof problems->text - 1;
-    }
     problems->kept++;
 }
 
@@ -44,8 +41,7 @@ assay_status assay__problems_fail(const assay__problems *problems, assay_status 
     vsnprintf(prefix, sizeof prefix, prefix_format, arguments);
     va_end(arguments);
     size_t more = problems->count - problems->kept;
-    if (more == 0) {
+    if (more == 0)
         return assay__fail(error, status, "%s: %s", prefix, problems->text);
-    }
     return assay__fail(error, status, "%s: %s; and %zu more", prefix, problems->text, more);
 }

@@ -65,12 +65,10 @@ static assay_status fail_unknown(const char *name, assay_error *error)
 assay_status assay_model_find(const char *name, assay_error *error,
                               const assay_model_class **class_)
 {
-    if (name == NULL || *name == '\0') {
+    if (name == NULL || *name == '\0')
         return assay__fail(error, ASSAY_E_ARGUMENT, "no model is named");
-    }
-    if (is_path(name)) {
+    if (is_path(name))
         return assay__plugin_load(name, error, class_);
-    }
     for (size_t i = 0; classes[i] != NULL; i++) {
         if (strcmp(classes[i]->name, name) == 0) {
             *class_ = classes[i];

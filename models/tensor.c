@@ -6,9 +6,8 @@
 int64_t assay_tensor_count(const assay_tensor *tensor)
 {
     int64_t count = 1;
-    for (uint32_t axis = 0; axis < tensor->rank; axis++) {
+    for (uint32_t axis = 0; axis < tensor->rank; axis++)
         count *= tensor->shape[axis];
-    }
     return count;
 }
 

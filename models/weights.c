@@ -28,11 +28,10 @@ static void option_key(const assay_model_option *option, char key[KEY_BYTES])
 
 static void option_value(const assay_model_option *option, double value, char text[KEY_BYTES])
 {
-    if (option->words != NULL) {
+    if (option->words != NULL)
         snprintf(text, KEY_BYTES, "%s", option->words[(size_t)value]);
-    } else {
+    else
         assay__json_format_number(text, value);
-    }
 }
 
 static bool parse_value(const assay_model_option *option, const char *text, double *value)
@@ -48,9 +47,8 @@ static bool parse_value(const assay_model_option *option, const char *text, doub
     double parsed = json_is_number(number) ? json_number_value(number) : NAN;
     json_decref(number);
     if (!(parsed >= option->minimum && parsed <= option->maximum) ||
-        (option->integer && parsed != floor(parsed))) {
+        (option->integer && parsed != floor(parsed)))
         return false;
-    }
     *value = parsed;
     return true;
 }
@@ -82,17 +80,14 @@ assay_status assay_model_infer(const assay_model_class *class_, const char *path
     assay__safetensors file;
     assay_tensor *shapes = NULL;
     assay_status status = assay__class_check(class_, "the model", error);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     status = assay__safetensors_open(path, error, &file);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     status = read_settings(&file, class_, path, settings, error);
-    if (status != ASSAY_OK || class_->infer == NULL) {
+    if (status != ASSAY_OK || class_->infer == NULL)
         goto cleanup;
-    }
     shapes = calloc(file.count + 1, sizeof *shapes);
     if (shapes == NULL) {
         status = assay__fail(error, ASSAY_E_MEMORY, "out of memory while reading '%s'", path);
@@ -146,17 +141,14 @@ static assay_status compare(assay_model *model, const assay__safetensors *file, 
     size_t count = 0;
     const assay_model_parameter *list = assay_model_parameters(model, &count);
     const char *stored_for = assay__safetensors_metadata(file, MODEL_KEY);
-    if (stored_for != NULL && strcmp(stored_for, model->class_->name) != 0) {
+    if (stored_for != NULL && strcmp(stored_for, model->class_->name) != 0)
         assay__problems_add(&problems, "they are weights of model '%.63s'", stored_for);
-    }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         compare_parameter(file, &list[i].value, &problems);
-    }
     for (size_t i = 0; i < file->count; i++) {
         bool known = false;
-        for (size_t j = 0; j < count && !known; j++) {
+        for (size_t j = 0; j < count && !known; j++)
             known = strcmp(list[j].value.name, file->tensors[i].name) == 0;
-        }
         if (!known) {
             assay__problems_add(&problems, "'%.200s' is not a tensor of the model",
                                 file->tensors[i].name);
@@ -196,13 +188,11 @@ static assay_status read_all(assay_model *model, const assay__safetensors *file,
 {
     size_t count = 0, total = 0, at = 0;
     const assay_model_parameter *list = assay_model_parameters(model, &count);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         total += tensor_bytes(&list[i].value);
-    }
     char *block = malloc(total > 0 ? total : 1);
-    if (block == NULL) {
+    if (block == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "out of memory while reading '%s'", path);
-    }
     assay_status status = ASSAY_OK;
     for (size_t i = 0; i < count && status == ASSAY_OK; i++) {
         const assay_tensor *wanted = &list[i].value;
@@ -235,13 +225,11 @@ assay_status assay_model_load_weights(assay_model *model, const char *path, assa
 {
     assay__safetensors file;
     assay_status status = assay__safetensors_open(path, error, &file);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     status = compare(model, &file, path, NULL, NULL, error);
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = read_all(model, &file, path, error);
-    }
     assay__safetensors_release(&file);
     return status;
 }
@@ -253,14 +241,12 @@ static assay_status save(assay_model *model, const char *path,
     size_t count = 0;
     const assay_model_parameter *list = assay_model_parameters(model, &count);
     assay_tensor *tensors = calloc(count + 1, sizeof *tensors);
-    if (tensors == NULL) {
+    if (tensors == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "out of memory while writing '%s'", path);
-    }
     for (size_t i = 0; i < count; i++) {
         tensors[i] = list[i].value;
-        if (gradients) {
+        if (gradients)
             tensors[i].data = list[i].gradient;
-        }
         if (tensors[i].data == NULL) {
             free(tensors);
             return assay__fail(error, ASSAY_E_UNSUPPORTED, "model '%s' has no gradients",

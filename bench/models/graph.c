@@ -135,13 +135,11 @@ static double share_of_rate(const product *p)
     double ratios[PEER_ROUNDS];
     for (int round = 0; round < PEER_ROUNDS; round++) {
         double start = peer_cpu_seconds();
-        for (int i = 0; i < REPEATS; i++) {
+        for (int i = 0; i < REPEATS; i++)
             ours(p);
-        }
         double middle = peer_cpu_seconds();
-        for (int i = 0; i < REPEATS; i++) {
+        for (int i = 0; i < REPEATS; i++)
             bare(p);
-        }
         ratios[round] = (peer_cpu_seconds() - middle) / (middle - start);
     }
     return peer_median(ratios);

@@ -100,15 +100,12 @@ static void compare_arrays(peer_server *server)
     must(a.x && a.y && a.dy && a.weight, "out of memory");
     assay__random random;
     assay__random_init(&random, 1);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         a.x[i] = a.y[i] = (float)assay__random_normal(&random);
-    }
-    for (int i = 0; i < WIDTH * 512; i++) {
+    for (int i = 0; i < WIDTH * 512; i++)
         a.weight[i] = (float)assay__random_normal(&random);
-    }
-    for (int i = 0; i < WIDTH; i++) {
+    for (int i = 0; i < WIDTH; i++)
         a.scale[i] = 1;
-    }
     const char *const names[] = {"identity", "relu", "gelu", "tanh", "sigmoid", "sine", "silu"};
     for (int kind = ASSAY__RELU; kind < ASSAY__ACTIVATIONS_COUNT; kind++) {
         char name[64];
@@ -123,9 +120,8 @@ static void compare_arrays(peer_server *server)
     assay__parameters_init(&a.parameters);
     (void)assay__parameters_add(&a.parameters, 1, (int64_t[]){WEIGHTS}, "w");
     must(assay__parameters_allocate(&a.parameters, a.memory) == ASSAY_OK, "out of memory");
-    for (int i = 0; i < WEIGHTS; i++) {
+    for (int i = 0; i < WEIGHTS; i++)
         a.parameters.gradients[i] = a.x[i % (ROWS * COLUMNS)];
-    }
     peer_compare(server, "Adam of 4 million", "PyTorch", "adam", 1, adam, &a);
     compare_with_bare_product(server, &a);
     assay__parameters_release(&a.parameters);
@@ -167,11 +163,9 @@ static void compare_solvers(peer_server *server)
     must(assay__burgers_new(POINTS, 0.01, NULL, &s.burgers) == ASSAY_OK &&
              assay__heat_new(&shape, NULL, &s.heat) == ASSAY_OK,
          "out of memory");
-    for (int b = 0; b < BATCH; b++) {
-        for (int i = 0; i < POINTS; i++) {
+    for (int b = 0; b < BATCH; b++)
+        for (int i = 0; i < POINTS; i++)
             s.initial[b * POINTS + i] = sin(2 * M_PI * (b + 1) * i / POINTS);
-        }
-    }
     peer_compare(server, "Burgers 256 points to 0.05", "NumPy", "burgers", 1, burgers, &s);
     peer_compare(server, "heat 16x256, 40 steps", "SciPy", "heat", 1, heat, &s);
     peer_compare(server, "heat gradient 16x256, 40 steps", "SciPy", "heat-gradient", 1,

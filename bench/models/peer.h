@@ -51,9 +51,8 @@ static inline double peer_cpu_seconds(void)
 static inline double peer_ours_seconds(peer_subject subject, void *context, long repeats)
 {
     double start = peer_cpu_seconds();
-    for (long i = 0; i < repeats; i++) {
+    for (long i = 0; i < repeats; i++)
         subject(context);
-    }
     return (peer_cpu_seconds() - start) / (double)repeats;
 }
 
@@ -86,9 +85,8 @@ static inline void peer_become(const char *script, int questions, int answers)
     snprintf(path, sizeof path, "%s/bench/models/peers/%s", source != NULL ? source : ".", script);
     dup2(questions, STDIN_FILENO);
     dup2(answers, STDOUT_FILENO);
-    for (int fd = 3; fd < 64; fd++) {
+    for (int fd = 3; fd < 64; fd++)
         close(fd);
-    }
     execl(python != NULL ? python : "/usr/bin/python3", "python3", path, (char *)NULL);
     _exit(127);
 }
@@ -111,14 +109,12 @@ static inline void peer_start(peer_server *server, const char *script)
 {
     *server = (peer_server){.pid = -1};
     int down[2], up[2];
-    if (pipe(down) != 0 || pipe(up) != 0) {
+    if (pipe(down) != 0 || pipe(up) != 0)
         return;
-    }
     signal(SIGPIPE, SIG_IGN);
     server->pid = fork();
-    if (server->pid == 0) {
+    if (server->pid == 0)
         peer_become(script, down[0], up[1]);
-    }
     close(down[0]);
     close(up[1]);
     server->questions = fdopen(down[1], "w");
@@ -134,9 +130,8 @@ static inline void peer_start(peer_server *server, const char *script)
 static inline double peer_seconds(peer_server *server, const char *task, long repeats)
 {
     char line[256];
-    if (server->questions == NULL) {
+    if (server->questions == NULL)
         return NAN;
-    }
     fprintf(server->questions, "%ld %s\n", repeats, task);
     fflush(server->questions);
     if (fgets(line, sizeof line, server->answers) == NULL) {
@@ -178,10 +173,8 @@ static inline double peer_compare(peer_server *server, const char *name, const c
 {
     double ours[PEER_ROUNDS], theirs[PEER_ROUNDS], ratios[PEER_ROUNDS];
     long repeats = 1;
-    while (peer_ours_seconds(subject, context, repeats) * (double)repeats <
-           PEER_ROUND_SECONDS / 4) {
+    while (peer_ours_seconds(subject, context, repeats) * (double)repeats < PEER_ROUND_SECONDS / 4)
         repeats *= 2;
-    }
     repeats = peer_repeats(peer_ours_seconds(subject, context, repeats));
     long their_repeats = peer_repeats(peer_seconds(server, task, 1));
     their_repeats =
@@ -192,9 +185,8 @@ static inline double peer_compare(peer_server *server, const char *name, const c
         ratios[round] = theirs[round] / ours[round];
     }
     peer_print_time(name, "ours", peer_median(ours));
-    if (server->questions == NULL || isnan(theirs[0])) {
+    if (server->questions == NULL || isnan(theirs[0]))
         return NAN;
-    }
     peer_print_time(name, peer_name, peer_median(theirs));
     double ratio = peer_median(ratios);
     peer_print_ratio(server, name, peer_name, ratio, bar);

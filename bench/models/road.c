@@ -43,9 +43,8 @@ static void train(scene *self)
     for (int step = 0; step < STEPS; step++) {
         int64_t which[BATCH];
         double loss;
-        for (int i = 0; i < BATCH; i++) {
+        for (int i = 0; i < BATCH; i++)
             which[i] = (int64_t)assay__random_below(&random, DRIVES);
-        }
         check(assay__road_batch_fill(&batch, self->city, &self->drives, which, BATCH, TIME));
         check(assay__next_road_gradient(self->model, &batch, &loss));
         check(assay__next_road_update(self->model, 3e-3));
@@ -112,9 +111,8 @@ static void save_network(const scene *self)
     const assay__road_network *city = self->city;
     int64_t *next = calloc((size_t)city->links, sizeof *next);
     check(next == NULL ? ASSAY_E_MEMORY : ASSAY_OK);
-    for (int64_t i = 0; i < city->links; i++) {
+    for (int64_t i = 0; i < city->links; i++)
         next[i] = city->next[i];
-    }
     save(self, "first", ASSAY_I64, city->roads + 1, 0, city->first);
     save(self, "next", ASSAY_I64, city->links, 0, next);
     save(self, "end_x", ASSAY_F32, city->roads, 0, city->end_x);
@@ -137,9 +135,8 @@ static double save_routes(scene *self)
                                       NULL, &route));
         first[i + 1] = first[i];
         self->log_probability[i] = route.log_probability;
-        for (int64_t k = 0; route.outcome == ASSAY__ROUTE_FOUND && k < route.count; k++) {
+        for (int64_t k = 0; route.outcome == ASSAY__ROUTE_FOUND && k < route.count; k++)
             roads[first[i + 1]++] = route.roads[k];
-        }
     }
     save(self, "pairs", ASSAY_I64, PAIRS, 2, self->pairs);
     save(self, "routes", ASSAY_I64, first[PAIRS], 0, roads);
@@ -187,9 +184,8 @@ static void close_scene(scene *self)
 {
     char command[128];
     snprintf(command, sizeof command, "rm -rf '%s'", self->folder);
-    if (system(command) != 0) {
+    if (system(command) != 0)
         fprintf(stderr, "road: %s is left over\n", self->folder);
-    }
     assay_model_free(self->trained);
     assay__road_searcher_free(self->searcher);
     assay__next_road_free(self->model);
@@ -203,12 +199,10 @@ static void print_agreement(peer_server *server, const scene *self)
     int same = -1;
     snprintf(path, sizeof path, "%s/agreement.txt", self->folder);
     FILE *stream = fopen(path, "r");
-    if (stream == NULL || fscanf(stream, "%d", &same) != 1) {
+    if (stream == NULL || fscanf(stream, "%d", &same) != 1)
         same = -1;
-    }
-    if (stream != NULL) {
+    if (stream != NULL)
         fclose(stream);
-    }
     bool ok = same == PAIRS;
     server->missed |= !ok;
     printf("{\"name\": \"beam search: routes as PyTorch's\", \"value\": %d, \"unit\": \"of %d\", "
@@ -224,15 +218,13 @@ int main(void)
     save_network(&self);
     save_weights(&self);
     double roads = save_routes(&self);
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++)
         save_tensor(&self, &self.inputs[i]);
-    }
     save_tensor(&self, &self.target);
     setenv("ASSAY_ROAD_BENCH", self.folder, 1);
     peer_start(&server, "road.py");
-    if (server.questions != NULL) {
+    if (server.questions != NULL)
         print_agreement(&server, &self);
-    }
     printf("{\"name\": \"beam search: found\", \"value\": %.3f, \"unit\": \"of all pairs\", "
            "\"bar\": null, \"ok\": true}\n",
            PAIRS / (double)self.tried);
@@ -245,9 +237,8 @@ int main(void)
     peer_compare(&server, "next-road training step, batch 32, 20 roads", "PyTorch", "train", 1,
                  train_step, &self);
     double start = peer_cpu_seconds();
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < 20; i++)
         search_all(&self);
-    }
     printf(
         "{\"name\": \"beam search: ours\", \"value\": %.0f, \"unit\": \"trajectories/s\", \"bar\": "
         "null, \"ok\": true}\n",

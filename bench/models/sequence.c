@@ -35,9 +35,8 @@ static float *normal_floats(int64_t count)
     assay__random_init(&random, 1);
     float *values = calloc((size_t)count, sizeof *values);
     check(values == NULL ? ASSAY_E_MEMORY : ASSAY_OK);
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         values[i] = (float)assay__random_normal(&random);
-    }
     return values;
 }
 
@@ -129,9 +128,8 @@ static void compare_mvars(peer_server *server)
     check(c->series == NULL ? ASSAY_E_MEMORY : ASSAY_OK);
     assay__random random;
     assay__random_init(&random, 1);
-    for (int i = 0; i < STEPS * D; i++) {
+    for (int i = 0; i < STEPS * D; i++)
         c->series[i] = assay__random_normal(&random) + (i < D ? 0 : 0.5 * c->series[i - D]);
-    }
     c->method = ASSAY__MVAR_NORMAL;
     peer_compare(server, "MVAR fit (N 5000, d 20, p 5)", "NumPy normal equations", "mvar-normal", 2,
                  fit, c);

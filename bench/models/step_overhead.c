@@ -66,9 +66,8 @@ static bool tracked_gradient(fixture *f, int k)
 {
     if (k == MONITORS)
         return gradient(f);
-    ASSAY_TRACK(f->monitors[k], "gradient") {
+    ASSAY_TRACK(f->monitors[k], "gradient")
         return tracked_gradient(f, k + 1);
-    }
     return false;
 }
 
@@ -76,9 +75,8 @@ static bool tracked_update(fixture *f, int k)
 {
     if (k == MONITORS)
         return update(f);
-    ASSAY_TRACK(f->monitors[k], "update") {
+    ASSAY_TRACK(f->monitors[k], "update")
         return tracked_update(f, k + 1);
-    }
     return false;
 }
 
@@ -86,9 +84,8 @@ static bool tracked_step(fixture *f, int k)
 {
     if (k == MONITORS)
         return tracked_gradient(f, 0) && tracked_update(f, 0);
-    ASSAY_TRACK(f->monitors[k], "training_step") {
+    ASSAY_TRACK(f->monitors[k], "training_step")
         return tracked_step(f, k + 1);
-    }
     return false;
 }
 

@@ -137,9 +137,8 @@ assay_status assay__field_example_room(assay__field_model *model, assay_error *e
 static double example_value(const float *x, int64_t width, int64_t output)
 {
     double value = sin(M_PI * ((double)x[0] + 0.25 * (double)output));
-    for (int64_t i = 1; i < width; i++) {
+    for (int64_t i = 1; i < width; i++)
         value *= cos(M_PI * (double)x[i] / (double)(i + 1));
-    }
     return value;
 }
 

@@ -139,9 +139,8 @@ static assay_status take_memory(assay__kan *kan)
 {
     describe_layers(kan);
     assay_status status = assay__parameters_allocate(&kan->net.parameters, kan->net.memory);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     bool failed = false;
     int64_t widest = 1, most_terms = 1;
     for (int64_t i = 0; i < kan->layer_count; i++) {
@@ -169,12 +168,10 @@ static void draw(assay__kan *kan, uint64_t seed)
         size_t first = (size_t)(l * tensors_of_layer(kan));
         float bound = sqrtf(6 / (float)(at->in + at->out));
         assay__parameters_uniform(&kan->net.parameters, first, bound, &random);
-        for (int64_t i = 0; i < at->out * at->in * functions; i++) {
+        for (int64_t i = 0; i < at->out * at->in * functions; i++)
             at->spline[i] = 0.1F * (float)assay__random_normal(&random);
-        }
-        if (at->scaler != NULL) {
+        if (at->scaler != NULL)
             assay__parameters_fill(&kan->net.parameters, first + 2, 1);
-        }
     }
 }
 
@@ -184,21 +181,18 @@ assay_status assay__kan_new(const assay__kan_shape *shape, uint64_t seed, assay_
                             assay__kan **kan)
 {
     assay_status status = check_shape(shape, error);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     assay__kan *made = calloc(1, sizeof *made);
-    if (made == NULL) {
+    if (made == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "out of memory for a KAN");
-    }
     status = assay__net_init(&made->net, &kolmogorov_arnold, shape->input, shape->output);
     made->shape = *shape;
     made->knots = (assay__spline){shape->grid, shape->order};
     made->layer_count = shape->hidden_layers + 1;
     made->layers = calloc((size_t)made->layer_count, sizeof *made->layers);
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = made->layers == NULL ? ASSAY_E_MEMORY : take_memory(made);
-    }
     if (status != ASSAY_OK) {
         assay__kan_free(made);
         return assay__fail(error, status,
@@ -222,9 +216,8 @@ static void pack(const layer *at, int64_t functions)
     for (int64_t edge = 0; edge < at->out * at->in; edge++) {
         float scale = at->scaler == NULL ? 1 : at->scaler[edge];
         float *packed = at->packed + edge * (functions + 1);
-        for (int64_t c = 0; c < functions; c++) {
+        for (int64_t c = 0; c < functions; c++)
             packed[c] = scale * at->spline[edge * functions + c];
-        }
         packed[functions] = at->base[edge];
     }
 }
@@ -239,9 +232,8 @@ static void unpack_gradient(const layer *at, int64_t functions)
             at->dspline[edge * functions + c] = scale * dpacked[c];
         }
         at->dbase[edge] = dpacked[functions];
-        if (at->dscaler != NULL) {
+        if (at->dscaler != NULL)
             at->dscaler[edge] = dscale;
-        }
     }
 }
 
@@ -251,11 +243,9 @@ static void unpack_gradient(const layer *at, int64_t functions)
 static void transpose(int64_t rows, int64_t columns, const float *from, int64_t from_stride,
                       float *to, int64_t to_stride)
 {
-    for (int64_t j = 0; j < columns; j++) {
-        for (int64_t i = 0; i < rows; i++) {
+    for (int64_t j = 0; j < columns; j++)
+        for (int64_t i = 0; i < rows; i++)
             to[j * to_stride + i] = from[i * from_stride + j];
-        }
-    }
 }
 
 /* x (in, rows) to at->y (out, rows), row stride block. */
@@ -283,9 +273,8 @@ static void begin(assay__net *net, int64_t rows, bool training)
     for (int64_t l = 0; l < kan->layer_count; l++) {
         const layer *at = &kan->layers[l];
         pack(at, assay__spline_functions(kan->knots));
-        if (training) {
+        if (training)
             memset(at->dpacked, 0, (size_t)(at->out * at->terms) * sizeof *at->dpacked);
-        }
     }
 }
 
@@ -309,18 +298,16 @@ static void layer_backward(assay__kan *kan, layer *at, int64_t rows, const float
     int64_t block = kan->net.block, functions = assay__spline_functions(kan->knots);
     assay__matmul(at->out, at->terms, rows, 1, (assay__matrix){dy, block, false},
                   (assay__matrix){at->basis, block, true}, 1, at->dpacked, at->terms);
-    if (dx == NULL) {
+    if (dx == NULL)
         return;
-    }
     assay__matmul(at->terms, rows, at->out, 1, (assay__matrix){at->packed, at->terms, true},
                   (assay__matrix){dy, block, false}, 0, kan->dbasis, block);
     for (int64_t i = 0; i < at->in; i++) {
         const float *dbasis = kan->dbasis + i * (functions + 1) * block;
         const float *dsilu = dbasis + functions * block, *slope = at->silu_slope + i * block;
         float *to = dx + i * block;
-        for (int64_t row = 0; row < rows; row++) {
+        for (int64_t row = 0; row < rows; row++)
             to[row] = dsilu[row] * slope[row];
-        }
         assay__spline_backward(kan->knots, rows, x + i * block, dbasis, block, to);
     }
 }
@@ -339,17 +326,15 @@ static void backward(assay__net *net, int64_t rows, const float *unused, float *
         below = dy;
         dy = to;
     }
-    if (dx != NULL) {
+    if (dx != NULL)
         transpose(kan->shape.input, rows, dy, kan->net.block, dx, kan->shape.input);
-    }
 }
 
 static void end(assay__net *net)
 {
     const assay__kan *kan = (assay__kan *)net;
-    for (int64_t l = 0; l < kan->layer_count; l++) {
+    for (int64_t l = 0; l < kan->layer_count; l++)
         unpack_gradient(&kan->layers[l], assay__spline_functions(kan->knots));
-    }
 }
 
 /* ---- Looking ---- */
@@ -381,17 +366,15 @@ static void describe_layer(const assay__kan_shape *shape, int64_t rows, int64_t 
         {spline, ASSAY_OP_MULTIPLY, 1, out * in, 0, functions, 0}, /* the scaler */
     };
     size_t count = sizeof operations / sizeof *operations - (shape->scaler ? 0 : 1);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         sink(context, &operations[i]);
-    }
 }
 
 static void describe(const assay__net *net, int64_t rows, assay_operation_sink sink, void *context)
 {
     const assay__kan_shape *shape = &((const assay__kan *)net)->shape;
-    for (int64_t i = 0; i <= shape->hidden_layers; i++) {
+    for (int64_t i = 0; i <= shape->hidden_layers; i++)
         describe_layer(shape, rows, i, sink, context);
-    }
 }
 
 static const assay__net_kind kolmogorov_arnold = {.begin = begin,

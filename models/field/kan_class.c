@@ -42,9 +42,8 @@ static assay_status infer(const assay_tensor *weights, size_t count, double *set
 {
     assay__field_widths widths;
     assay_status status = assay__field_infer(weights, count, "spline_weight", 3, 1, error, &widths);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     double functions = (double)assay__field_find(weights, count, 0, "spline_weight", 3)->shape[2];
     if (functions < 2) {
         return assay__fail(error, ASSAY_E_FORMAT,

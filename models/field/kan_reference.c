@@ -39,9 +39,8 @@ static double knot(const assay__kan_shape *shape, int64_t j)
 /* B_c of this order at x */
 static double basis(const assay__kan_shape *shape, int64_t order, int64_t c, double x)
 {
-    if (order == 0) {
+    if (order == 0)
         return x >= knot(shape, c) && x < knot(shape, c + 1) ? 1 : 0;
-    }
     double left = (x - knot(shape, c)) / (knot(shape, c + order) - knot(shape, c));
     double right =
         (knot(shape, c + order + 1) - x) / (knot(shape, c + order + 1) - knot(shape, c + 1));
@@ -65,9 +64,8 @@ static void forward(const assay__kan_shape *shape, const layer *at, const double
         for (int64_t i = 0; i < at->in; i++) {
             int64_t edge = o * at->in + i;
             double sum = 0;
-            for (int64_t c = 0; c < functions; c++) {
+            for (int64_t c = 0; c < functions; c++)
                 sum += at->spline[edge * functions + c] * basis(shape, shape->order, c, x[i]);
-            }
             y[o] += at->base[edge] * assay__activate_reference(ASSAY__SILU, x[i]) +
                     (at->scaler == NULL ? 1 : at->scaler[edge]) * sum;
         }
@@ -88,9 +86,8 @@ static void backward(const assay__kan_shape *shape, const layer *at, const doubl
             at->dspline[edge * functions + c] += dy[o] * scale * b;
             dx[i] += dy[o] * scale * at->spline[edge * functions + c] * basis_slope(shape, c, x[i]);
         }
-        if (at->dscaler != NULL) {
+        if (at->dscaler != NULL)
             at->dscaler[edge] += dy[o] * sum;
-        }
         at->dbase[edge] += dy[o] * assay__activate_reference(ASSAY__SILU, x[i]);
         dx[i] += dy[o] * at->base[edge] * assay__activate_slope_reference(ASSAY__SILU, x[i]);
     }
@@ -105,26 +102,21 @@ double assay__kan_reference(const assay__kan_shape *shape, const double *values,
     layer *layers = calloc((size_t)count, sizeof *layers);
     double *h = calloc((size_t)((count + 3) * widest), sizeof *h); /* h of each layer; dy, dx */
     double loss = NAN;
-    if (layers == NULL || h == NULL) {
+    if (layers == NULL || h == NULL)
         goto cleanup;
-    }
     double *last = h + count * widest, *dy = last + widest, *dx = dy + widest;
     size_t total = 0;
-    for (int64_t l = 0; l < count; l++) {
+    for (int64_t l = 0; l < count; l++)
         layers[l] = layer_at(shape, l, values, gradient, &total);
-    }
-    if (gradient != NULL) {
+    if (gradient != NULL)
         memset(gradient, 0, total * sizeof *gradient);
-    }
     loss = 0;
     double elements = (double)(rows * shape->output);
     for (int64_t row = 0; row < rows; row++) {
-        for (int64_t i = 0; i < shape->input; i++) {
+        for (int64_t i = 0; i < shape->input; i++)
             h[i] = (double)x[row * shape->input + i];
-        }
-        for (int64_t l = 0; l < count; l++) {
+        for (int64_t l = 0; l < count; l++)
             forward(shape, &layers[l], h + l * widest, h + (l + 1) * widest);
-        }
         for (int64_t o = 0; o < shape->output; o++) {
             double difference = last[o] - (double)target[row * shape->output + o];
             y[row * shape->output + o] = last[o];

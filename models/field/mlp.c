@@ -112,9 +112,8 @@ static bool take_buffers(assay__mlp *mlp, int64_t index)
     if (index < mlp->layer_count - 1) {
         at->y = assay__memory_floats(mlp->net.memory, ASSAY__ACTIVATIONS, elements);
         at->slope = assay__memory_floats(mlp->net.memory, ASSAY__ACTIVATIONS, elements);
-        if (at->y == NULL || at->slope == NULL) {
+        if (at->y == NULL || at->slope == NULL)
             return false;
-        }
     }
     if (mlp->net.block != PACKED_ROWS) {
         at->turned = assay__memory_floats(mlp->net.memory, ASSAY__WORKSPACE,
@@ -128,17 +127,15 @@ static assay_status take_memory(assay__mlp *mlp)
 {
     describe_layers(mlp);
     assay_status status = assay__parameters_allocate(&mlp->net.parameters, mlp->net.memory);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     int64_t widest = larger(larger(mlp->shape.input, mlp->shape.hidden), mlp->shape.output);
     size_t elements = (size_t)mlp->net.block * (size_t)widest;
     mlp->net.dy = assay__memory_floats(mlp->net.memory, ASSAY__WORKSPACE, elements);
     mlp->dx = assay__memory_floats(mlp->net.memory, ASSAY__WORKSPACE, elements);
     bool taken = mlp->net.dy != NULL && mlp->dx != NULL;
-    for (int64_t i = 0; taken && i < mlp->layer_count; i++) {
+    for (int64_t i = 0; taken && i < mlp->layer_count; i++)
         taken = take_buffers(mlp, i);
-    }
     return taken ? ASSAY_OK : ASSAY_E_MEMORY;
 }
 
@@ -159,21 +156,18 @@ assay_status assay__mlp_new(const assay__mlp_shape *shape, uint64_t seed, assay_
                             assay__mlp **mlp)
 {
     assay_status status = check_shape(shape, error);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     assay__mlp *made = calloc(1, sizeof *made);
-    if (made == NULL) {
+    if (made == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "out of memory for a network");
-    }
     status = assay__net_init(&made->net, &perceptron, shape->input, shape->output);
     made->net.block = block_rows(shape->hidden);
     made->shape = *shape;
     made->layer_count = shape->hidden_layers + 1;
     made->layers = calloc((size_t)made->layer_count, sizeof *made->layers);
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = made->layers == NULL ? ASSAY_E_MEMORY : take_memory(made);
-    }
     if (status != ASSAY_OK) {
         assay__mlp_free(made);
         return assay__fail(error, status,
@@ -197,26 +191,22 @@ static void release(assay__net *net)
 ASSAY__SIMD static void multiply(int64_t count, float scale, float *z)
 {
     ASSAY__LANES
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         z[i] *= scale;
-    }
 }
 
 /* z (rows, out) = scale (W x + b) */
 static void linear(const assay__mlp *mlp, const layer *at, int64_t rows, const float *x, float *z)
 {
     assay__matrix weight = {at->weight, at->in, true};
-    if (mlp->turned) {
+    if (mlp->turned)
         weight = (assay__matrix){at->turned, at->out, false};
-    }
-    for (int64_t row = 0; row < rows; row++) {
+    for (int64_t row = 0; row < rows; row++)
         memcpy(z + row * at->out, at->bias, (size_t)at->out * sizeof *z);
-    }
     assay__matmul(rows, at->out, at->in, 1, (assay__matrix){x, at->in, false}, weight, 1, z,
                   at->out);
-    if (at->scale != 1) {
+    if (at->scale != 1)
         multiply(rows * at->out, at->scale, z);
-    }
 }
 
 /* Ready for `rows` rows: weights turned if they will be used often enough. */
@@ -226,15 +216,12 @@ static void begin(assay__net *net, int64_t rows, bool training)
     mlp->turned = mlp->layers[0].turned != NULL && rows >= TURN_FROM_ROWS;
     for (int64_t l = 0; mlp->turned && l < mlp->layer_count; l++) {
         const layer *at = &mlp->layers[l];
-        for (int64_t i = 0; i < at->in; i++) {
-            for (int64_t o = 0; o < at->out; o++) {
+        for (int64_t i = 0; i < at->in; i++)
+            for (int64_t o = 0; o < at->out; o++)
                 at->turned[i * at->out + o] = at->weight[o * at->in + i];
-            }
-        }
     }
-    if (training) {
+    if (training)
         assay__parameters_zero_gradients(&net->parameters);
-    }
 }
 
 static void forward(assay__net *net, int64_t rows, const float *x, bool training, float *y)
@@ -244,11 +231,10 @@ static void forward(assay__net *net, int64_t rows, const float *x, bool training
         layer *at = &mlp->layers[i];
         int64_t count = rows * at->out;
         linear(mlp, at, rows, x, at->y);
-        if (training) {
+        if (training)
             assay__activate_with_slope(at->activation, count, at->y, at->y, at->slope);
-        } else {
+        else
             assay__activate(at->activation, count, at->y, at->y);
-        }
         x = at->y;
     }
     linear(mlp, &mlp->layers[mlp->layer_count - 1], rows, x, y);
@@ -274,11 +260,10 @@ static void backward(assay__net *net, int64_t rows, const float *x, float *dx)
     float *dy = net->dy, *below = mlp->dx;
     for (int64_t i = mlp->layer_count - 1; i >= 0; i--) {
         layer *at = &mlp->layers[i];
-        if (at->slope != NULL) {
+        if (at->slope != NULL)
             through_activation(rows, at->out, at->scale, at->slope, dy, at->dbias);
-        } else {
+        else
             assay__column_sum(rows, at->out, dy, at->dbias);
-        }
         const float *from = i == 0 ? x : mlp->layers[i - 1].y;
         float *to = i == 0 ? dx : below;
         assay__linear_backward(rows, at->in, at->out, dy, from, at->weight, to, at->dweight, NULL);

@@ -38,9 +38,8 @@ static void forward(const layer *at, const double *x, double *z, double *y)
 {
     for (int64_t o = 0; o < at->out; o++) {
         double sum = at->bias[o];
-        for (int64_t i = 0; i < at->in; i++) {
+        for (int64_t i = 0; i < at->in; i++)
             sum += at->weight[o * at->in + i] * x[i];
-        }
         z[o] = at->scale * sum;
         y[o] = assay__activate_reference(at->activation, z[o]);
     }
@@ -70,26 +69,21 @@ double assay__mlp_reference(const assay__mlp_shape *shape, const double *values,
     layer *layers = calloc((size_t)count, sizeof *layers);
     double *h = calloc((size_t)((2 * count + 3) * widest), sizeof *h); /* h, z of each; dy, dx */
     double loss = NAN;
-    if (layers == NULL || h == NULL) {
+    if (layers == NULL || h == NULL)
         goto cleanup;
-    }
     double *z = h + (count + 1) * widest, *dy = z + count * widest, *dx = dy + widest;
     size_t total = 0;
-    for (int64_t l = 0; l < count; l++) {
+    for (int64_t l = 0; l < count; l++)
         layers[l] = layer_at(shape, l, values, gradient, &total);
-    }
-    if (gradient != NULL) {
+    if (gradient != NULL)
         memset(gradient, 0, total * sizeof *gradient);
-    }
     loss = 0;
     double elements = (double)(rows * shape->output);
     for (int64_t row = 0; row < rows; row++) {
-        for (int64_t i = 0; i < shape->input; i++) {
+        for (int64_t i = 0; i < shape->input; i++)
             h[i] = (double)x[row * shape->input + i];
-        }
-        for (int64_t l = 0; l < count; l++) {
+        for (int64_t l = 0; l < count; l++)
             forward(&layers[l], h + l * widest, z + l * widest, h + (l + 1) * widest);
-        }
         for (int64_t o = 0; o < shape->output; o++) {
             double difference = h[count * widest + o] - (double)target[row * shape->output + o];
             y[row * shape->output + o] = h[count * widest + o];

@@ -33,8 +33,7 @@ assay_status assay__siren_new(const assay__siren_shape *shape, uint64_t seed, as
                                 .first_scale = shape->omega_first,
                                 .hidden_scale = shape->omega_hidden};
     assay_status status = assay__mlp_new(&general, seed, error, siren);
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         draw(*siren, shape, seed);
-    }
     return status;
 }

@@ -10,9 +10,8 @@
 ASSAY__SIMD static void identity(int64_t count, const float *x, float *y, float *slope)
 {
     memmove(y, x, (size_t)count * sizeof *y);
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         slope[i] = 1;
-    }
 }
 
 ASSAY__SIMD static void relu(int64_t count, const float *x, float *y, float *slope)

@@ -28,9 +28,8 @@ ASSAY__ELEMENT float truncated_power(float t, int exponent)
 {
     t = t > 0 ? t : 0;
     float power = t;
-    for (int i = 1; i < exponent; i++) {
+    for (int i = 1; i < exponent; i++)
         power *= t;
-    }
     return power;
 }
 
@@ -40,9 +39,8 @@ ASSAY__ELEMENT float value(int order, float away)
     float half = 0.5F * (float)(order + 1);
     away = away < 0 ? -away : away;
     float sum = 0;
-    for (int j = 0; 2 * j < order + 1; j++) {
+    for (int j = 0; 2 * j < order + 1; j++)
         sum += terms[order][j] * truncated_power(half - (float)j - away, order);
-    }
     return sum;
 }
 
@@ -57,9 +55,8 @@ ASSAY__ELEMENT float slope(int order, float away)
     float sign = away < 0 ? (float)order : -(float)order;
     away = away < 0 ? -away : away;
     float sum = 0;
-    for (int j = 0; 2 * j < order + 1; j++) {
+    for (int j = 0; 2 * j < order + 1; j++)
         sum += terms[order][j] * truncated_power(half - (float)j - away, order - 1);
-    }
     return sign * sum;
 }
 
@@ -73,9 +70,8 @@ ASSAY__ELEMENT float slope(int order, float away)
         for (int64_t c = 0; c < grid + order; c++) {                                               \
             float shift = 0.5F * (float)(grid + order - 1 - 2 * c);                                \
             ASSAY__LANES                                                                           \
-            for (int64_t i = 0; i < count; i++) {                                                  \
+            for (int64_t i = 0; i < count; i++)                                                    \
                 basis[c * stride + i] = value(order, rate * x[i] + shift);                         \
-            }                                                                                      \
         }                                                                                          \
     }                                                                                              \
     ASSAY__SIMD static void backward_##order(int64_t grid, int64_t count, const float *restrict x, \

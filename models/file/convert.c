@@ -53,9 +53,8 @@ static double half(uint64_t bits)
     double sign = (bits & 0x8000) != 0 ? -1.0 : 1.0;
     int exponent = (int)(bits >> 10 & 31);
     double fraction = (double)(bits & 1023);
-    if (exponent == 31) {
+    if (exponent == 31)
         return fraction != 0 ? (double)NAN : sign * (double)INFINITY;
-    }
     return exponent == 0 ? sign * ldexp(fraction, -24)
                          : sign * ldexp(1024 + fraction, exponent - 25);
 }
@@ -106,15 +105,13 @@ static bool store_float(double value, assay_element element, void *target, int64
     }
     if (element == ASSAY_F32) {
         /* Half a unit above the largest float still rounds to it. */
-        if (isfinite(value) && fabs(value) >= 0x1.ffffffp127) {
+        if (isfinite(value) && fabs(value) >= 0x1.ffffffp127)
             return false;
-        }
         ((float *)target)[index] = (float)value;
         return true;
     }
-    if (!(value >= -0x1p63 && value < 0x1p63) || value != floor(value)) {
+    if (!(value >= -0x1p63 && value < 0x1p63) || value != floor(value))
         return false;
-    }
     ((int64_t *)target)[index] = (int64_t)value;
     return true;
 }
@@ -122,13 +119,11 @@ static bool store_float(double value, assay_element element, void *target, int64
 static bool convert_one(assay__stored stored, uint64_t bits, assay_element element, void *target,
                         int64_t index)
 {
-    if (assay__stored_is_float(stored)) {
+    if (assay__stored_is_float(stored))
         return store_float(float_value(stored, bits), element, target, index);
-    }
     int64_t whole;
-    if (!integer_value(stored, bits, &whole)) {
+    if (!integer_value(stored, bits, &whole))
         return element != ASSAY_I64 && store_float((double)bits, element, target, index);
-    }
     if (element == ASSAY_I64) {
         ((int64_t *)target)[index] = whole;
         return true;
@@ -148,17 +143,15 @@ int64_t assay__convert(assay__stored stored, bool swapped, const void *source, i
 {
     size_t size = assay__stored_size(stored);
     if (!swapped && same_bits(stored, element)) {
-        if (count > 0) {
+        if (count > 0)
             memcpy(target, source, (size_t)count * size);
-        }
         return count;
     }
     const unsigned char *bytes = source;
     for (int64_t i = 0; i < count; i++) {
         uint64_t bits = load_bits(bytes + (size_t)i * size, size, swapped);
-        if (!convert_one(stored, bits, element, target, i)) {
+        if (!convert_one(stored, bits, element, target, i))
             return i;
-        }
     }
     return count;
 }

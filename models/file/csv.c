@@ -26,9 +26,8 @@ static assay_status prepare(assay__csv *csv, const char *name, assay_error *erro
 assay_status assay__csv_open(assay__csv *csv, const char *path, assay_error *error)
 {
     assay_status status = prepare(csv, path, error);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     errno = 0;
     csv->stream = gzopen(path, "rbe"); /* passes plain files through */
     if (csv->stream == NULL) {
@@ -51,12 +50,10 @@ assay_status assay__csv_open_bytes(assay__csv *csv, const char *name, const void
 
 void assay__csv_release(assay__csv *csv)
 {
-    if (csv->stream != NULL) {
+    if (csv->stream != NULL)
         gzclose(csv->stream);
-    }
-    if (csv->locale != (locale_t)0) {
+    if (csv->locale != (locale_t)0)
         freelocale(csv->locale);
-    }
     free(csv->row);
     csv->stream = NULL;
     csv->locale = (locale_t)0;
@@ -66,12 +63,10 @@ void assay__csv_release(assay__csv *csv)
 
 static assay_status fail_read(const assay__csv *csv, int code, const char *text, assay_error *error)
 {
-    if (code == Z_ERRNO) {
+    if (code == Z_ERRNO)
         return assay__fail_errno(error, "cannot read '%s'", csv->name);
-    }
-    if (code == Z_MEM_ERROR) {
+    if (code == Z_MEM_ERROR)
         return assay__fail(error, ASSAY_E_MEMORY, "out of memory while reading '%s'", csv->name);
-    }
     return assay__fail(error, code == Z_BUF_ERROR ? ASSAY_E_TRUNCATED : ASSAY_E_FORMAT,
                        "'%s' cannot be unpacked: %s", csv->name, text);
 }
@@ -79,9 +74,8 @@ static assay_status fail_read(const assay__csv *csv, int code, const char *text,
 /* False at the end and after a failure, which is then in csv->status. */
 static bool fill(assay__csv *csv, assay_error *error)
 {
-    if (csv->stream == NULL) {
+    if (csv->stream == NULL)
         return false;
-    }
     int got = gzread(csv->stream, csv->block, sizeof csv->block);
     if (got <= 0) {
         int code = Z_OK;
@@ -110,14 +104,12 @@ static assay_status append(assay__csv *csv, const char *token, assay_error *erro
 {
     char *end;
     double value = strtod_l(token, &end, csv->locale);
-    if (end == token || *end != '\0' || !isfinite(value)) {
+    if (end == token || *end != '\0' || !isfinite(value))
         return fail_line(csv, error, "is no finite number", token);
-    }
     if (csv->count == csv->capacity) {
         size_t capacity = csv->capacity == 0 ? 16 : 2 * csv->capacity;
-        if (capacity > ASSAY__CSV_MAX_COLUMNS) {
+        if (capacity > ASSAY__CSV_MAX_COLUMNS)
             return fail_line(csv, error, "stands in column 65537; that is too many", token);
-        }
         double *row = reallocarray(csv->row, capacity, sizeof *row);
         if (row == NULL) {
             return assay__fail(error, ASSAY_E_MEMORY, "out of memory while reading '%s'",
@@ -148,9 +140,8 @@ assay_status assay__csv_next(assay__csv *csv, assay_error *error)
         csv->newline = byte == '\n';
         token[length] = '\0';
         if (!separates(byte)) {
-            if (length == sizeof token - 1) {
+            if (length == sizeof token - 1)
                 return fail_line(csv, error, "is too long to be a number", token);
-            }
             token[length++] = (char)byte;
             continue;
         }
@@ -161,8 +152,7 @@ assay_status assay__csv_next(assay__csv *csv, assay_error *error)
             length = 0;
         }
         comma |= byte == ',';
-        if (csv->status != ASSAY_OK || byte == END || (byte == '\n' && csv->count > 0)) {
+        if (csv->status != ASSAY_OK || byte == END || (byte == '\n' && csv->count > 0))
             return csv->status;
-        }
     }
 }

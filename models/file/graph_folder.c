@@ -23,18 +23,15 @@ typedef struct vector {
 static bool reserve(vector *grown, size_t more, size_t size)
 {
     size_t needed;
-    if (__builtin_add_overflow(grown->count, more, &needed)) {
+    if (__builtin_add_overflow(grown->count, more, &needed))
         return false;
-    }
-    if (needed <= grown->capacity) {
+    if (needed <= grown->capacity)
         return true;
-    }
     size_t capacity = grown->capacity < 512 ? 1024 : 2 * grown->capacity;
     capacity = capacity < needed ? needed : capacity;
     void *data = reallocarray(grown->data, capacity, size);
-    if (data == NULL) {
+    if (data == NULL)
         return false;
-    }
     grown->data = data;
     grown->capacity = capacity;
     return true;
@@ -63,20 +60,16 @@ static assay_status read_list(assay__csv *table, assay_error *error, vector *lis
     *total = 0;
     for (;;) {
         assay_status status = assay__csv_next(table, error);
-        if (status != ASSAY_OK || table->count == 0) {
+        if (status != ASSAY_OK || table->count == 0)
             return status;
-        }
-        if (table->count != 1 || !whole(table->row[0])) {
+        if (table->count != 1 || !whole(table->row[0]))
             return fail_line(table, error, "expected is one whole number, the size of a graph");
-        }
-        if (!reserve(list, 1, sizeof(int64_t))) {
+        if (!reserve(list, 1, sizeof(int64_t)))
             return fail_memory(table, error);
-        }
         int64_t value = (int64_t)table->row[0];
         ((int64_t *)list->data)[list->count++] = value;
-        if (__builtin_add_overflow(*total, value, total) || *total > INT64_C(1) << 53) {
+        if (__builtin_add_overflow(*total, value, total) || *total > INT64_C(1) << 53)
             return fail_line(table, error, "the graphs are too large to be true");
-        }
     }
 }
 
@@ -92,9 +85,8 @@ typedef struct edge_reader {
 static assay_status take_edge(edge_reader *reader, assay_error *error)
 {
     assay__csv *table = reader->table;
-    if (table->count != 2 || !whole(table->row[0]) || !whole(table->row[1])) {
+    if (table->count != 2 || !whole(table->row[0]) || !whole(table->row[1]))
         return fail_line(table, error, "expected are two whole numbers, the nodes of an edge");
-    }
     int64_t nodes = reader->nodes[reader->graph];
     for (int side = 0; side < 2; side++) {
         if (table->row[side] >= (double)nodes) {
@@ -105,9 +97,8 @@ static assay_status take_edge(edge_reader *reader, assay_error *error)
         }
     }
     if (!reserve(&reader->source, 1, sizeof(int64_t)) ||
-        !reserve(&reader->target, 1, sizeof(int64_t))) {
+        !reserve(&reader->target, 1, sizeof(int64_t)))
         return fail_memory(table, error);
-    }
     int64_t *source = reader->source.data, *target = reader->target.data;
     source[reader->source.count++] = reader->first_node + (int64_t)table->row[0];
     target[reader->target.count++] = reader->first_node + (int64_t)table->row[1];
@@ -128,22 +119,18 @@ static assay_status read_edges(edge_reader *reader, const int64_t *edges, size_t
     for (reader->graph = 0; reader->graph < graphs; reader->graph++) {
         for (int64_t i = 0; i < edges[reader->graph]; i++) {
             assay_status status = assay__csv_next(table, error);
-            if (status == ASSAY_OK && table->count == 0) {
+            if (status == ASSAY_OK && table->count == 0)
                 status = fail_short(table, "edges", total, error);
-            }
-            if (status == ASSAY_OK) {
+            if (status == ASSAY_OK)
                 status = take_edge(reader, error);
-            }
-            if (status != ASSAY_OK) {
+            if (status != ASSAY_OK)
                 return status;
-            }
         }
         reader->first_node += reader->nodes[reader->graph];
     }
     assay_status status = assay__csv_next(table, error);
-    if (status == ASSAY_OK && table->count != 0) {
+    if (status == ASSAY_OK && table->count != 0)
         status = fail_line(table, error, "more edges than num-edge-list announces");
-    }
     return status;
 }
 
@@ -156,26 +143,22 @@ assay_status assay__table_read(assay__csv *table, assay_error *error, assay_tens
     *tensor = (assay_tensor){0};
     while ((status = assay__csv_next(table, error)) == ASSAY_OK && table->count > 0) {
         columns = rows == 0 ? table->count : columns;
-        if (table->count != columns) {
+        if (table->count != columns)
             status = fail_line(table, error, "it has not as many columns as the lines before");
-        } else if (!reserve(&values, columns, sizeof(float))) {
+        else if (!reserve(&values, columns, sizeof(float)))
             status = fail_memory(table, error);
-        }
         for (size_t i = 0; i < columns && status == ASSAY_OK; i++) {
             float value = (float)table->row[i];
             ((float *)values.data)[values.count++] = value;
-            if (!isfinite(value)) {
+            if (!isfinite(value))
                 status = fail_line(table, error, "a number is too large for a float32");
-            }
         }
-        if (status != ASSAY_OK) {
+        if (status != ASSAY_OK)
             break;
-        }
         rows++;
     }
-    if (status == ASSAY_OK && !reserve(&values, 1, sizeof(float))) { /* data is never NULL */
+    if (status == ASSAY_OK && !reserve(&values, 1, sizeof(float))) /* data is never NULL */
         status = fail_memory(table, error);
-    }
     if (status != ASSAY_OK) {
         free(values.data);
         return status;
@@ -189,9 +172,8 @@ static assay_status make_edges(const edge_reader *reader, assay_error *error, as
 {
     size_t count = reader->source.count, bytes = count * sizeof(int64_t);
     int64_t *data = reallocarray(NULL, 2 * count + 1, sizeof *data);
-    if (data == NULL) {
+    if (data == NULL)
         return fail_memory(reader->table, error);
-    }
     if (count > 0) {
         memcpy(data, reader->source.data, bytes);
         memcpy(data + count, reader->target.data, bytes);
@@ -209,14 +191,11 @@ static assay_status make_graphs(const assay__csv *table, const vector *nodes, in
                                 assay_error *error, assay_tensor *graphs)
 {
     int64_t *data = reallocarray(NULL, (size_t)total + 1, sizeof *data), at = 0;
-    if (data == NULL) {
+    if (data == NULL)
         return fail_memory(table, error);
-    }
-    for (size_t graph = 0; graph < nodes->count; graph++) {
-        for (int64_t i = 0; i < ((int64_t *)nodes->data)[graph]; i++) {
+    for (size_t graph = 0; graph < nodes->count; graph++)
+        for (int64_t i = 0; i < ((int64_t *)nodes->data)[graph]; i++)
             data[at++] = (int64_t)graph;
-        }
-    }
     *graphs = (assay_tensor){
         .name = "graphs", .element = ASSAY_I64, .rank = 1, .shape = {total}, .data = data};
     return ASSAY_OK;
@@ -243,32 +222,26 @@ assay_status assay__graph_read(assay__graph_tables *tables, assay_error *error,
     int64_t node_total, edge_total;
     memset(tensors, 0, 3 * sizeof *tensors);
     assay_status status = read_list(&tables->nodes_per_graph, error, &nodes, &node_total);
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = read_list(&tables->edges_per_graph, error, &edges, &edge_total);
-    }
     if (status == ASSAY_OK && (nodes.count != edges.count || nodes.count == 0)) {
         status = assay__fail(error, ASSAY_E_FORMAT, "%s has %zu graphs, %s has %zu",
                              tables->nodes_per_graph.name, nodes.count,
                              tables->edges_per_graph.name, edges.count);
     }
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = read_nodes(&tables->features, node_total, error, &tensors[0]);
-    }
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = make_graphs(&tables->features, &nodes, node_total, error, &tensors[2]);
-    }
     if (status == ASSAY_OK) {
         reader.nodes = nodes.data;
         status = read_edges(&reader, edges.data, edges.count, edge_total, error);
     }
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = make_edges(&reader, error, &tensors[1]);
-    }
-    if (status != ASSAY_OK) {
-        for (int i = 0; i < 3; i++) {
+    if (status != ASSAY_OK)
+        for (int i = 0; i < 3; i++)
             assay_tensor_release(&tensors[i]);
-        }
-    }
     free(reader.source.data);
     free(reader.target.data);
     free(nodes.data);
@@ -285,13 +258,11 @@ static assay_status open_table(const char *folder, const char *name, assay_error
     for (int i = 0; i < 4; i++) {
         int length = snprintf(path, sizeof path, "%s%s/%s.csv%s", folder, places[i / 2], name,
                               endings[i % 2]);
-        if (length >= 0 && (size_t)length < sizeof path && access(path, F_OK) == 0) {
+        if (length >= 0 && (size_t)length < sizeof path && access(path, F_OK) == 0)
             return assay__csv_open(table, path, error);
-        }
     }
-    if (access(folder, F_OK) != 0) {
+    if (access(folder, F_OK) != 0)
         return assay__fail_errno(error, "cannot read graph folder '%s'", folder);
-    }
     return assay__fail(error, ASSAY_E_NOT_FOUND, "graph folder '%s' has no %s.csv or %s.csv.gz",
                        folder, name, name);
 }
@@ -301,22 +272,17 @@ assay_status assay_tensor_load_graph(const char *folder, assay_error *error,
 {
     memset(tensors, 0, 3 * sizeof *tensors);
     assay__graph_tables *tables = calloc(1, sizeof *tables);
-    if (tables == NULL) {
+    if (tables == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "out of memory while reading '%s'", folder);
-    }
     assay_status status = open_table(folder, "num-node-list", error, &tables->nodes_per_graph);
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = open_table(folder, "num-edge-list", error, &tables->edges_per_graph);
-    }
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = open_table(folder, "edge", error, &tables->edges);
-    }
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = open_table(folder, "node-feat", error, &tables->features);
-    }
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = assay__graph_read(tables, error, tensors);
-    }
     assay__csv_release(&tables->nodes_per_graph);
     assay__csv_release(&tables->edges_per_graph);
     assay__csv_release(&tables->edges);
@@ -330,16 +296,13 @@ assay_status assay_tensor_load_graph_labels(const char *folder, assay_error *err
 {
     *labels = (assay_tensor){0};
     assay__csv *table = calloc(1, sizeof *table);
-    if (table == NULL) {
+    if (table == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "out of memory while reading '%s'", folder);
-    }
     assay_status status = open_table(folder, "node-label", error, table);
-    if (status == ASSAY_E_NOT_FOUND) {
+    if (status == ASSAY_E_NOT_FOUND)
         status = open_table(folder, "graph-label", error, table);
-    }
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = assay__table_read(table, error, labels);
-    }
     assay__csv_release(table);
     free(table);
     return status;

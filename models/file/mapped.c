@@ -12,13 +12,11 @@
 static assay_status map(int file, const char *path, off_t size, assay_error *error,
                         assay__mapped *mapped)
 {
-    if (size == 0) { /* there is no empty mapping */
+    if (size == 0) /* there is no empty mapping */
         return ASSAY_OK;
-    }
     void *mapping = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, file, 0);
-    if (mapping == MAP_FAILED) {
+    if (mapping == MAP_FAILED)
         return assay__fail_errno(error, "cannot map '%s'", path);
-    }
     mapped->mapping = mapping;
     mapped->bytes = mapping;
     mapped->size = (size_t)size;
@@ -32,9 +30,8 @@ assay_status assay__mapped_open(const char *path, assay_error *error, assay__map
     struct stat status;
     if (file < 0 || fstat(file, &status) != 0) {
         assay_status failure = assay__fail_errno(error, "cannot read '%s'", path);
-        if (file >= 0) {
+        if (file >= 0)
             close(file);
-        }
         return failure;
     }
     assay_status result = ASSAY_OK;
@@ -51,17 +48,15 @@ assay_status assay__mapped_open(const char *path, assay_error *error, assay__map
         }
     }
     close(file);
-    if (result != ASSAY_OK) {
+    if (result != ASSAY_OK)
         assay__mapped_release(mapped);
-    }
     return result;
 }
 
 void assay__mapped_release(assay__mapped *mapped)
 {
-    if (mapped->mapping != NULL) {
+    if (mapped->mapping != NULL)
         munmap(mapped->mapping, mapped->size);
-    }
     assay__buffer_release(&mapped->buffer);
     *mapped = (assay__mapped){0};
 }

@@ -17,9 +17,8 @@ typedef struct reader {
 
 static void skip_blanks(reader *r)
 {
-    while (r->at < r->end && (*r->at == ' ' || *r->at == '\n' || *r->at == '\t')) {
+    while (r->at < r->end && (*r->at == ' ' || *r->at == '\n' || *r->at == '\t'))
         r->at++;
-    }
 }
 
 static bool take(reader *r, char expected)
@@ -36,9 +35,8 @@ static bool take_word(reader *r, const char *word)
 {
     size_t length = strlen(word);
     skip_blanks(r);
-    if ((size_t)(r->end - r->at) < length || memcmp(r->at, word, length) != 0) {
+    if ((size_t)(r->end - r->at) < length || memcmp(r->at, word, length) != 0)
         return false;
-    }
     r->at += length;
     return true;
 }
@@ -47,13 +45,11 @@ static bool take_word(reader *r, const char *word)
 static bool take_text(reader *r, char *text, size_t capacity)
 {
     skip_blanks(r);
-    if (r->at == r->end || (*r->at != '\'' && *r->at != '"')) {
+    if (r->at == r->end || (*r->at != '\'' && *r->at != '"'))
         return false;
-    }
     const char *close = memchr(r->at + 1, *r->at, (size_t)(r->end - r->at - 1));
-    if (close == NULL || (size_t)(close - r->at) > capacity) {
+    if (close == NULL || (size_t)(close - r->at) > capacity)
         return false;
-    }
     size_t length = (size_t)(close - r->at - 1);
     memcpy(text, r->at + 1, length);
     text[length] = '\0';
@@ -66,12 +62,10 @@ static bool take_extent(reader *r, int64_t *extent)
     skip_blanks(r);
     const char *start = r->at;
     *extent = 0;
-    for (; r->at < r->end && *r->at >= '0' && *r->at <= '9'; r->at++) {
+    for (; r->at < r->end && *r->at >= '0' && *r->at <= '9'; r->at++)
         if (__builtin_mul_overflow(*extent, 10, extent) ||
-            __builtin_add_overflow(*extent, *r->at - '0', extent)) {
+            __builtin_add_overflow(*extent, *r->at - '0', extent))
             return false;
-        }
-    }
     (void)(r->at < r->end && *r->at == 'L' && r->at++); /* Python 2 wrote long integers so */
     return r->at > start;
 }
@@ -86,9 +80,8 @@ static bool read_descr(reader *r, assay__npy *array)
                  {"i4", ASSAY__STORED_I32},  {"i8", ASSAY__STORED_I64}, {"u1", ASSAY__STORED_U8},
                  {"u2", ASSAY__STORED_U16},  {"u4", ASSAY__STORED_U32}, {"u8", ASSAY__STORED_U64}};
     char text[8];
-    if (!take_text(r, text, sizeof text) || strchr("<>|=", *text) == NULL || *text == '\0') {
+    if (!take_text(r, text, sizeof text) || strchr("<>|=", *text) == NULL || *text == '\0')
         return false;
-    }
     array->swapped = *text == '>';
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (strcmp(text + 1, types[i].name) == 0) {
@@ -102,26 +95,23 @@ static bool read_descr(reader *r, assay__npy *array)
 static bool read_shape(reader *r, assay__npy *array)
 {
     array->count = 1;
-    if (!take(r, '(')) {
+    if (!take(r, '('))
         return false;
-    }
     while (!take(r, ')')) {
         int64_t extent;
         if (array->rank == ASSAY_TENSOR_MAX_RANK) {
             r->problem = "has more than 4 axes";
             return false;
         }
-        if (!take_extent(r, &extent)) {
+        if (!take_extent(r, &extent))
             return false;
-        }
         if (__builtin_mul_overflow(array->count, extent, &array->count)) {
             r->problem = "has a shape too large to be true";
             return false;
         }
         array->shape[array->rank++] = extent;
-        if (!take(r, ',')) {
+        if (!take(r, ','))
             return take(r, ')');
-        }
     }
     return true;
 }
@@ -144,19 +134,16 @@ static bool read_pair(reader *r, unsigned *seen, assay__npy *array)
         {"shape", read_shape, "has no valid shape"},
     };
     char key[16];
-    if (!take_text(r, key, sizeof key) || !take(r, ':')) {
+    if (!take_text(r, key, sizeof key) || !take(r, ':'))
         return false;
-    }
     for (unsigned i = 0; i < 3; i++) {
-        if (strcmp(pairs[i].key, key) != 0) {
+        if (strcmp(pairs[i].key, key) != 0)
             continue;
-        }
         bool twice = (*seen & 1u << i) != 0;
         *seen |= 1u << i;
         bool good = !twice && pairs[i].read(r, array);
-        if (!good && r->problem == NULL) {
+        if (!good && r->problem == NULL)
             r->problem = twice ? NULL : pairs[i].problem;
-        }
         return good;
     }
     return false;
@@ -167,13 +154,11 @@ static bool read_dictionary(reader *r, assay__npy *array)
     unsigned seen = 0;
     bool open = take(r, '{');
     while (open && !take(r, '}')) {
-        if (!read_pair(r, &seen, array)) {
+        if (!read_pair(r, &seen, array))
             return false;
-        }
         open = take(r, ',');
-        if (!open && !take(r, '}')) {
+        if (!open && !take(r, '}'))
             return false;
-        }
     }
     skip_blanks(r);
     return seen == 7 && r->at == r->end;
@@ -195,18 +180,16 @@ static assay_status find_header(const unsigned char *bytes, size_t size, const c
     size_t field = major == 1 ? 2 : 4;
     *at = 8 + field;
     *length = 0;
-    for (size_t i = size < *at ? 0 : field; i-- > 0;) {
+    for (size_t i = size < *at ? 0 : field; i-- > 0;)
         *length = *length << 8 | bytes[8 + i];
-    }
     if (*length > ASSAY__NPY_MAX_HEADER) {
         return assay__fail(error, ASSAY_E_LIMIT,
                            "'%s': a header of %zu bytes; at most %d are "
                            "accepted",
                            name, *length, ASSAY__NPY_MAX_HEADER);
     }
-    if (size < *at || *length > size - *at) {
+    if (size < *at || *length > size - *at)
         return assay__fail(error, ASSAY_E_TRUNCATED, "'%s' ends within its header", name);
-    }
     return ASSAY_OK;
 }
 
@@ -216,9 +199,8 @@ assay_status assay__npy_parse(const void *bytes, size_t size, const char *name, 
     *array = (assay__npy){0};
     size_t at = 0, length = 0;
     assay_status status = find_header(bytes, size, name, error, &at, &length);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     const char *text = (const char *)bytes + at;
     reader r = {.at = text, .end = text + length};
     if (!read_dictionary(&r, array)) {
@@ -251,9 +233,8 @@ static void transpose(const assay__npy *array, size_t size, const char *source, 
         memcpy(target + (size_t)to * size, source + (size_t)from * size, size);
         for (uint32_t axis = array->rank; axis-- > 0;) {
             from += stride[axis];
-            if (++index[axis] < array->shape[axis]) {
+            if (++index[axis] < array->shape[axis])
                 break;
-            }
             from -= stride[axis] * array->shape[axis];
             index[axis] = 0;
         }
@@ -300,13 +281,11 @@ assay_status assay_tensor_load_npy(const char *path, assay_element element, assa
     assay__npy array;
     *tensor = (assay_tensor){0};
     assay_status status = assay__mapped_open(path, error, &file);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     status = assay__npy_parse(file.bytes, file.size, path, error, &array);
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = assay__npy_read(&array, element, path, error, tensor);
-    }
     assay__mapped_release(&file);
     return status;
 }

@@ -34,9 +34,8 @@ assay_status assay_tensor_save_npy(const assay_tensor *tensor, const char *path,
     size_t length = compose(tensor, header);
     assay__output output;
     assay_status status = assay__output_begin(&output, path, error);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     fwrite("\x93NUMPY\x01\x00", 1, 8, output.stream);
     fputc((int)(length & 255), output.stream);
     fputc((int)(length >> 8), output.stream);

@@ -27,43 +27,36 @@ static const struct dtype {
 
 static const struct dtype *find_dtype(const char *name)
 {
-    for (size_t i = 0; name != NULL && i < sizeof dtypes / sizeof *dtypes; i++) {
-        if (strcmp(dtypes[i].name, name) == 0) {
+    for (size_t i = 0; name != NULL && i < sizeof dtypes / sizeof *dtypes; i++)
+        if (strcmp(dtypes[i].name, name) == 0)
             return &dtypes[i];
-        }
-    }
     return NULL;
 }
 
 /* A whole number from 0 up. */
 static bool read_count(const json_t *value, uint64_t *count)
 {
-    if (!json_is_integer(value) || json_integer_value(value) < 0) {
+    if (!json_is_integer(value) || json_integer_value(value) < 0)
         return false;
-    }
     *count = (uint64_t)json_integer_value(value);
     return true;
 }
 
 static const char *read_shape(const json_t *shape, assay__safetensor *tensor)
 {
-    if (!json_is_array(shape)) {
+    if (!json_is_array(shape))
         return "has no shape";
-    }
-    if (json_array_size(shape) > ASSAY_TENSOR_MAX_RANK) {
+    if (json_array_size(shape) > ASSAY_TENSOR_MAX_RANK)
         return "has more than 4 axes";
-    }
     tensor->rank = (uint32_t)json_array_size(shape);
     tensor->count = 1;
     for (uint32_t axis = 0; axis < tensor->rank; axis++) {
         uint64_t extent;
-        if (!read_count(json_array_get(shape, axis), &extent)) {
+        if (!read_count(json_array_get(shape, axis), &extent))
             return "has a shape that is not made of whole numbers";
-        }
         tensor->shape[axis] = (int64_t)extent;
-        if (__builtin_mul_overflow(tensor->count, tensor->shape[axis], &tensor->count)) {
+        if (__builtin_mul_overflow(tensor->count, tensor->shape[axis], &tensor->count))
             return "has a shape too large to be true";
-        }
     }
     return NULL;
 }
@@ -71,41 +64,34 @@ static const char *read_shape(const json_t *shape, assay__safetensor *tensor)
 /* NULL, or what is wrong with the entry. */
 static const char *read_entry(const json_t *entry, uint64_t data_size, assay__safetensor *tensor)
 {
-    if (!json_is_object(entry)) {
+    if (!json_is_object(entry))
         return "is not described by an object";
-    }
     tensor->dtype = json_string_value(json_object_get(entry, "dtype"));
     const struct dtype *dtype = find_dtype(tensor->dtype);
-    if (dtype == NULL) {
+    if (dtype == NULL)
         return "has no dtype, or one that is not known";
-    }
     tensor->stored = dtype->stored;
     const char *problem = read_shape(json_object_get(entry, "shape"), tensor);
-    if (problem != NULL) {
+    if (problem != NULL)
         return problem;
-    }
     const json_t *offsets = json_object_get(entry, "data_offsets");
     if (json_array_size(offsets) != 2 || !read_count(json_array_get(offsets, 0), &tensor->begin) ||
-        !read_count(json_array_get(offsets, 1), &tensor->end) || tensor->begin > tensor->end) {
+        !read_count(json_array_get(offsets, 1), &tensor->end) || tensor->begin > tensor->end)
         return "has no valid data_offsets";
-    }
-    if (tensor->end > data_size) {
+    if (tensor->end > data_size)
         return "lies past the end of the file";
-    }
     uint64_t bytes;
     if (__builtin_mul_overflow((uint64_t)tensor->count, dtype->size, &bytes) ||
-        bytes != tensor->end - tensor->begin) {
+        bytes != tensor->end - tensor->begin)
         return "has a shape and data_offsets that disagree";
-    }
     return NULL;
 }
 
 static int by_offset(const void *left, const void *right)
 {
     const assay__safetensor *a = left, *b = right;
-    if (a->begin != b->begin) {
+    if (a->begin != b->begin)
         return a->begin < b->begin ? -1 : 1;
-    }
     return a->end < b->end ? -1 : a->end > b->end;
 }
 
@@ -134,9 +120,8 @@ static assay_status check_metadata(const json_t *metadata, const char *name, ass
 {
     const char *key;
     json_t *value;
-    if (!json_is_object(metadata)) {
+    if (!json_is_object(metadata))
         return assay__fail(error, ASSAY_E_FORMAT, "'%s': __metadata__ is not an object", name);
-    }
     json_object_foreach((json_t *)metadata, key, value)
     {
         if (!json_is_string(value)) {
@@ -156,9 +141,8 @@ static assay_status read_entries(assay__safetensors *file, const unsigned char *
     {
         if (strcmp(key, "__metadata__") == 0) {
             assay_status status = check_metadata(entry, name, error);
-            if (status != ASSAY_OK) {
+            if (status != ASSAY_OK)
                 return status;
-            }
             continue;
         }
         assay__safetensor *tensor = &file->tensors[file->count++];
@@ -170,9 +154,8 @@ static assay_status read_entries(assay__safetensors *file, const unsigned char *
         }
         tensor->bytes = data + tensor->begin;
     }
-    if (file->count > 1) {
+    if (file->count > 1)
         qsort(file->tensors, file->count, sizeof *file->tensors, by_offset);
-    }
     return check_cover(file, data_size, name, error);
 }
 
@@ -204,9 +187,8 @@ assay_status assay__safetensors_parse(const void *bytes, size_t size, const char
                            "'%s' is no safetensors file: it has %zu bytes", name, size);
     }
     uint64_t length = 0;
-    for (size_t i = LENGTH_BYTES; i-- > 0;) {
+    for (size_t i = LENGTH_BYTES; i-- > 0;)
         length = length << 8 | at[i];
-    }
     if (length > ASSAY__SAFETENSORS_MAX_HEADER) {
         return assay__fail(error, ASSAY_E_LIMIT,
                            "'%s': a header of %" PRIu64 " bytes; is it a safetensors file? At most "
@@ -219,18 +201,16 @@ assay_status assay__safetensors_parse(const void *bytes, size_t size, const char
     }
     json_t *header = NULL;
     assay_status status = read_header(at + LENGTH_BYTES, length, name, error, &header);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     result->header = header;
     result->tensors = calloc(json_object_size(header) + 1, sizeof *result->tensors);
     size_t data_at = LENGTH_BYTES + (size_t)length;
     status = result->tensors == NULL
                  ? assay__fail(error, ASSAY_E_MEMORY, "out of memory while reading '%s'", name)
                  : read_entries(result, at + data_at, size - data_at, name, error);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         assay__safetensors_release(result);
-    }
     return status;
 }
 
@@ -242,11 +222,10 @@ assay_status assay__safetensors_open(const char *path, assay_error *error,
     assay_status status = assay__mapped_open(path, error, &file);
     if (status == ASSAY_OK) {
         status = assay__safetensors_parse(file.bytes, file.size, path, error, result);
-        if (status == ASSAY_OK) {
+        if (status == ASSAY_OK)
             result->file = file;
-        } else {
+        else
             assay__mapped_release(&file);
-        }
     }
     return status;
 }
@@ -261,11 +240,9 @@ void assay__safetensors_release(assay__safetensors *file)
 
 const assay__safetensor *assay__safetensors_find(const assay__safetensors *file, const char *name)
 {
-    for (size_t i = 0; i < file->count; i++) {
-        if (strcmp(file->tensors[i].name, name) == 0) {
+    for (size_t i = 0; i < file->count; i++)
+        if (strcmp(file->tensors[i].name, name) == 0)
             return &file->tensors[i];
-        }
-    }
     return NULL;
 }
 

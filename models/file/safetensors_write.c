@@ -39,12 +39,10 @@ static char *compose(const assay_tensor *tensors, size_t count,
 {
     json_t *header = json_object(), *pairs = metadata_count > 0 ? json_object() : NULL;
     bool failed = header == NULL || (metadata_count > 0 && pairs == NULL);
-    for (size_t i = 0; i < metadata_count && !failed; i++) {
+    for (size_t i = 0; i < metadata_count && !failed; i++)
         failed = json_object_set_new(pairs, metadata[i].key, json_string(metadata[i].value)) != 0;
-    }
-    if (pairs != NULL && json_object_set_new(header, "__metadata__", pairs) != 0) {
+    if (pairs != NULL && json_object_set_new(header, "__metadata__", pairs) != 0)
         failed = true;
-    }
     uint64_t at = 0;
     for (size_t i = 0; i < count && !failed; i++) {
         uint64_t end = at + bytes_of(&tensors[i]);
@@ -66,13 +64,11 @@ static char *compose(const assay_tensor *tensors, size_t count,
 static void write_all(FILE *stream, const char *header, const assay_tensor *tensors, size_t count)
 {
     uint64_t length = strlen(header);
-    for (int byte = 0; byte < 8; byte++) {
+    for (int byte = 0; byte < 8; byte++)
         fputc((int)(length >> 8 * byte & 255), stream);
-    }
     fwrite(header, 1, length, stream);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         fwrite(tensors[i].data, 1, bytes_of(&tensors[i]), stream);
-    }
 }
 
 assay_status assay__safetensors_write(const char *path, const assay_tensor *tensors, size_t count,
@@ -81,9 +77,8 @@ assay_status assay__safetensors_write(const char *path, const assay_tensor *tens
 {
     assay__output output;
     char *header = compose(tensors, count, metadata, metadata_count);
-    if (header == NULL) {
+    if (header == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "out of memory while writing '%s'", path);
-    }
     assay_status status = assay__output_begin(&output, path, error);
     if (status == ASSAY_OK) {
         write_all(output.stream, header, tensors, count);

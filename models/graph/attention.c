@@ -86,9 +86,8 @@ static size_t lay_out(head *h, float *scratch)
                         {&h->dvalues, across * deep}};
     size_t total = 0;
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-        if (scratch != NULL) {
+        if (scratch != NULL)
             *arrays[i].array = scratch + total;
-        }
         total += (size_t)padded((int64_t)arrays[i].floats, COLUMNS);
     }
     return total;
@@ -141,12 +140,10 @@ static void gather(const head *h, int64_t rows, int64_t all, float factor, const
                    int64_t stride, float *restrict to)
 {
     for (int64_t i = 0; i < rows; i++) {
-        for (int64_t j = 0; j < h->width; j++) {
+        for (int64_t j = 0; j < h->width; j++)
             to[i * h->deep + j] = factor * from[i * stride + j];
-        }
-        for (int64_t j = h->width; j < h->deep; j++) {
+        for (int64_t j = h->width; j < h->deep; j++)
             to[i * h->deep + j] = 0;
-        }
     }
     memset(to + rows * h->deep, 0, (size_t)((all - rows) * h->deep) * sizeof *to);
 }
@@ -156,11 +153,9 @@ ASSAY__SIMD
 static void put_back(const head *h, int64_t rows, float factor, const float *restrict from,
                      float *to, int64_t stride)
 {
-    for (int64_t i = 0; i < rows; i++) {
-        for (int64_t j = 0; j < h->width; j++) {
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < h->width; j++)
             to[i * stride + j] = factor * from[i * h->deep + j];
-        }
-    }
 }
 
 /* to (width, across) = from (nodes, width; 3 hidden apart) transposed; whole vectors are written,
@@ -173,12 +168,10 @@ static void gather_across(const head *h, const float *from, float *restrict to)
         int64_t rows = least(COLUMNS, h->nodes - start);
         for (int64_t j = 0; j < h->width; j++) {
             float *restrict line = to + j * (h->across + APART) + start;
-            for (int64_t i = 0; i < rows; i++) {
+            for (int64_t i = 0; i < rows; i++)
                 line[i] = from[(start + i) * stride + j];
-            }
-            for (int64_t i = rows; i < COLUMNS; i++) {
+            for (int64_t i = rows; i < COLUMNS; i++)
                 line[i] = 0;
-            }
         }
     }
 }
@@ -214,14 +207,12 @@ static void score(const head *h, const block *b)
     assay__strip_product(b->tall, b->wide, h->width, (assay__strip){h->queries, h->deep, 1},
                          h->keys_across + b->column, h->across + APART, false, h->scores,
                          b->stride);
-    if (h->bias == NULL) {
+    if (h->bias == NULL)
         return;
-    }
     for (int64_t i = 0; i < b->rows; i++) {
         const uint8_t *distance = h->distances + (b->row + i) * h->nodes + b->column;
-        for (int64_t j = 0; j < b->columns; j++) {
+        for (int64_t j = 0; j < b->columns; j++)
             h->scores[i * b->stride + j] += h->bias[distance[j] * h->heads];
-        }
     }
 }
 
@@ -245,9 +236,8 @@ static void weigh(int64_t columns, float *restrict scores, float *maximum, float
     if (*sum != 0) {
         float correction = expf(*maximum - most);
         total += *sum * correction;
-        for (int64_t j = 0; j < width; j++) {
+        for (int64_t j = 0; j < width; j++)
             output[j] *= correction;
-        }
     }
     *maximum = most;
     *sum = total;
@@ -322,9 +312,8 @@ static void weigh_backward(int64_t columns, float log_sum, int64_t width,
 {
     float along = 0; /* sum_j weight_j dweight_j = output . doutput */
     ASSAY__SUM(along)
-    for (int64_t j = 0; j < width; j++) {
+    for (int64_t j = 0; j < width; j++)
         along += output[j] * doutput[j];
-    }
     ASSAY__LANES
     for (int64_t j = 0; j < columns; j++) {
         float weight = assay__exp1(scores[j] - log_sum);
@@ -337,9 +326,8 @@ static void add_bias_gradient(const head *h, const block *b, float *dbias)
 {
     for (int64_t i = 0; i < b->rows; i++) {
         const uint8_t *distance = h->distances + (b->row + i) * h->nodes + b->column;
-        for (int64_t j = 0; j < b->columns; j++) {
+        for (int64_t j = 0; j < b->columns; j++)
             dbias[distance[j] * h->heads] += h->gradients[i * b->stride + j];
-        }
     }
 }
 
@@ -358,9 +346,8 @@ static void backward_block(const head *h, const head_gradient *d, const block *b
         weigh_backward(b->columns, d->log_sum[b->row + i], h->width, d->output + at,
                        d->doutput + at, h->scores + i * b->stride, h->gradients + i * b->stride);
     }
-    if (d->dbias != NULL) {
+    if (d->dbias != NULL)
         add_bias_gradient(h, b, d->dbias);
-    }
     assay__strip_product(b->tall, deep, b->columns, (assay__strip){h->gradients, b->stride, 1},
                          h->keys + keys, deep, b->column > 0, h->mixed, deep);
     assay__strip_product(b->wide, deep, b->rows, weights_across, h->doutput, deep, b->row > 0,

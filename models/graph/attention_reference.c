@@ -10,20 +10,17 @@ static int64_t bucket_of(const assay__attention *attention, int64_t i, int64_t j
     const assay__graph *graph = attention->graph;
     if (attention->attended != NULL) {
         for (int64_t e = attention->attended->offsets[i]; e < attention->attended->offsets[i + 1];
-             e++) {
-            if (attention->attended->neighbours[e] == j) {
+             e++)
+            if (attention->attended->neighbours[e] == j)
                 return i != j;
-            }
-        }
         return -1;
     }
     int64_t pairs = 0;
     for (int64_t g = 0; g < graph->graphs; g++) {
         int64_t first = graph->graph_offsets[g], end = graph->graph_offsets[g + 1];
         if (i < end && j < end) {
-            if (i < first || j < first) {
+            if (i < first || j < first)
                 return -1;
-            }
             return attention->buckets == 0
                        ? 0
                        : attention->distances[pairs + (i - first) * (end - first) + j - first];
@@ -42,9 +39,8 @@ static void weigh(const assay__attention *attention, const float *qkv, int64_t i
     for (int64_t j = 0; j < attention->graph->nodes; j++) {
         int64_t bucket = bucket_of(attention, i, j);
         row[j] = -INFINITY;
-        if (bucket < 0) {
+        if (bucket < 0)
             continue;
-        }
         row[j] = attention->buckets == 0 ? 0 : attention->bias[bucket * attention->heads + index];
         for (int64_t c = 0; c < width; c++) {
             row[j] += (double)qkv[i * 3 * hidden + index * width + c] *
@@ -57,9 +53,8 @@ static void weigh(const assay__attention *attention, const float *qkv, int64_t i
         row[j] = exp(row[j] - most);
         total += row[j];
     }
-    for (int64_t j = 0; j < attention->graph->nodes; j++) {
+    for (int64_t j = 0; j < attention->graph->nodes; j++)
         row[j] /= total;
-    }
 }
 
 assay_status assay__attention_reference(const assay__attention *attention, const float *qkv,
@@ -68,22 +63,19 @@ assay_status assay__attention_reference(const assay__attention *attention, const
     int64_t nodes = attention->graph->nodes, width = attention->head_width;
     int64_t hidden = width * attention->heads;
     double *row = calloc((size_t)nodes, sizeof *row);
-    if (row == NULL) {
+    if (row == NULL)
         return ASSAY_E_MEMORY;
-    }
     for (int64_t a = 0; a < attention->heads; a++) {
         for (int64_t i = 0; i < nodes; i++) {
             weigh(attention, qkv, a, i, row);
             for (int64_t c = 0; c < width; c++) {
                 double sum = 0;
-                for (int64_t j = 0; j < nodes; j++) {
+                for (int64_t j = 0; j < nodes; j++)
                     sum += row[j] * (double)qkv[j * 3 * hidden + 2 * hidden + a * width + c];
-                }
                 output[i * hidden + a * width + c] = sum;
             }
-            for (int64_t j = 0; weights != NULL && j < nodes; j++) {
+            for (int64_t j = 0; weights != NULL && j < nodes; j++)
                 weights[(a * nodes + i) * nodes + j] = row[j];
-            }
         }
     }
     free(row);

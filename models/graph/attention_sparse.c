@@ -12,9 +12,8 @@ ASSAY__ELEMENT float dot(int64_t width, const float *restrict a, const float *re
 {
     float sum = 0;
     ASSAY__SUM(sum)
-    for (int64_t j = 0; j < width; j++) {
+    for (int64_t j = 0; j < width; j++)
         sum += a[j] * b[j];
-    }
     return sum;
 }
 
@@ -23,9 +22,8 @@ ASSAY__ELEMENT void add_scaled(int64_t width, float factor, const float *restric
                                float *restrict y)
 {
     ASSAY__LANES
-    for (int64_t j = 0; j < width; j++) {
+    for (int64_t j = 0; j < width; j++)
         y[j] += factor * x[j];
-    }
 }
 
 /* scores (count) of query `q` against the keys of `others` (count) */
@@ -38,9 +36,8 @@ ASSAY__ELEMENT void score(const assay__attention *attention, int64_t node, int64
     for (int64_t e = 0; e < count; e++) {
         const float *k = qkv + others[e] * 3 * hidden + hidden + index * width;
         scores[e] = scale * dot(width, q, k);
-        if (attention->buckets > 0) {
+        if (attention->buckets > 0)
             scores[e] += attention->bias[(others[e] != node) * attention->heads + index];
-        }
     }
 }
 
@@ -57,9 +54,8 @@ void assay__attention_sparse_forward(const assay__attention *attention, const fl
         for (int64_t a = 0; a < attention->heads; a++) {
             score(attention, i, a, count, others, qkv, scratch);
             float most = scratch[0];
-            for (int64_t e = 1; e < count; e++) {
+            for (int64_t e = 1; e < count; e++)
                 most = scratch[e] > most ? scratch[e] : most;
-            }
             float total = 0;
             for (int64_t e = 0; e < count; e++) {
                 scratch[e] = assay__exp1(scratch[e] - most);
@@ -102,9 +98,8 @@ void assay__attention_sparse_backward(const assay__attention *attention, const f
                 add_scaled(width, weight, dout, dqkv + value);
                 add_scaled(width, scale * gradient, qkv + query, dqkv + key);
                 add_scaled(width, scale * gradient, qkv + key, dqkv + query);
-                if (dbias != NULL) {
+                if (dbias != NULL)
                     dbias[(others[e] != i) * attention->heads + a] += gradient;
-                }
             }
         }
     }

@@ -36,9 +36,8 @@ assay_status assay__graph_distances(assay__graph *graph, int64_t limit, uint8_t 
     }
     assay_status status =
         assay__memory_resize(graph->memory, ASSAY__WORKSPACE, pairs, sizeof **distances, distances);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     uint8_t *row = *distances;
     for (int64_t g = 0; g < graph->graphs; g++) {
         int64_t first = graph->graph_offsets[g], n = graph->graph_offsets[g + 1] - first;

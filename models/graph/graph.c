@@ -32,9 +32,8 @@ static assay_status reserve(assay__graph *graph, int64_t nodes, int64_t edges)
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         assay_status status = assay__memory_resize(graph->memory, ASSAY__WORKSPACE, arrays[i].count,
                                                    arrays[i].size, arrays[i].block);
-        if (status != ASSAY_OK) {
+        if (status != ASSAY_OK)
             return status;
-        }
     }
     return ASSAY_OK;
 }
@@ -83,15 +82,12 @@ static void group(int64_t nodes, int64_t edges, const int64_t *keys, const int64
 {
     int64_t *offsets = adjacency->offsets;
     memset(offsets, 0, ((size_t)nodes + 1) * sizeof *offsets);
-    for (int64_t e = 0; e < edges; e++) {
+    for (int64_t e = 0; e < edges; e++)
         offsets[keys[e] + 1]++;
-    }
-    for (int64_t i = 0; i < nodes; i++) {
+    for (int64_t i = 0; i < nodes; i++)
         offsets[i + 1] += offsets[i];
-    }
-    for (int64_t e = 0; e < edges; e++) {
+    for (int64_t e = 0; e < edges; e++)
         adjacency->neighbours[offsets[keys[e]]++] = (int32_t)others[e];
-    }
     memmove(offsets + 1, offsets, (size_t)nodes * sizeof *offsets); /* each had moved to the next */
     offsets[0] = 0;
 }
@@ -114,9 +110,8 @@ static void scale(assay__graph *graph)
 {
     for (int64_t i = 0; i < graph->nodes; i++) {
         int64_t degree = 1;
-        for (int64_t e = graph->in.offsets[i]; e < graph->in.offsets[i + 1]; e++) {
+        for (int64_t e = graph->in.offsets[i]; e < graph->in.offsets[i + 1]; e++)
             degree += graph->in.neighbours[e] != i;
-        }
         graph->gcn_scale[i] = 1 / sqrtf((float)degree);
     }
 }
@@ -125,9 +120,8 @@ static bool same(const assay__graph *graph, int64_t nodes, int64_t edges, const 
                  const int64_t *graphs)
 {
     if (graph->version == 0 || graph->nodes != nodes || graph->edges != edges ||
-        memcmp(graph->listed, edge_list, 2 * (size_t)edges * sizeof *edge_list) != 0) {
+        memcmp(graph->listed, edge_list, 2 * (size_t)edges * sizeof *edge_list) != 0)
         return false;
-    }
     return graphs == NULL ? graph->graphs <= 1
                           : memcmp(graph->graph_of, graphs, (size_t)nodes * sizeof *graphs) == 0;
 }
@@ -135,23 +129,19 @@ static bool same(const assay__graph *graph, int64_t nodes, int64_t edges, const 
 assay_status assay__graph_set(assay__graph *graph, int64_t nodes, int64_t edges,
                               const int64_t *edge_list, const int64_t *graphs, assay_error *error)
 {
-    if (same(graph, nodes, edges, edge_list, graphs)) {
+    if (same(graph, nodes, edges, edge_list, graphs))
         return ASSAY_OK;
-    }
-    if (nodes <= 0) {
+    if (nodes <= 0)
         return assay__fail(error, ASSAY_E_DATA, "nodes: the graph has none");
-    }
     if (nodes > INT32_MAX) {
         return assay__fail(error, ASSAY_E_LIMIT, "nodes: %lld, but at most %d are possible",
                            (long long)nodes, INT32_MAX);
     }
     assay_status status = graphs == NULL ? ASSAY_OK : check_graphs(nodes, graphs, error);
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = check_edges(nodes, edges, edge_list, graphs, error);
-    }
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     graph->version++;
     if (reserve(graph, nodes, edges) != ASSAY_OK) {
         graph->nodes = 0; /* some arrays may be new and empty: nothing is the same as this */
@@ -161,11 +151,10 @@ assay_status assay__graph_set(assay__graph *graph, int64_t nodes, int64_t edges,
     graph->nodes = nodes;
     graph->edges = edges;
     memcpy(graph->listed, edge_list, 2 * (size_t)edges * sizeof *edge_list);
-    if (graphs != NULL) {
+    if (graphs != NULL)
         memcpy(graph->graph_of, graphs, (size_t)nodes * sizeof *graphs);
-    } else {
+    else
         memset(graph->graph_of, 0, (size_t)nodes * sizeof *graph->graph_of);
-    }
     find_graphs(graph);
     group(nodes, edges, edge_list + edges, edge_list, &graph->in);
     group(nodes, edges, edge_list, edge_list + edges, &graph->out);
@@ -187,22 +176,19 @@ static void hand_out(assay__graph *graph, derivation rule, int64_t *cursor, int3
     memset(graph->last_seen, 0xff, (size_t)graph->nodes * sizeof *graph->last_seen);
     const assay__adjacency *sides[] = {&graph->out, &graph->in};
     for (int32_t source = 0; source < graph->nodes; source++) {
-        if (rule.itself && neighbours != NULL) {
+        if (rule.itself && neighbours != NULL)
             neighbours[cursor[source]] = source;
-        }
         cursor[source] += rule.itself;
         graph->last_seen[source] = source;
         for (int side = 0; side <= rule.both; side++) {
             int64_t end = sides[side]->offsets[source + 1];
             for (int64_t e = sides[side]->offsets[source]; e < end; e++) {
                 int32_t target = sides[side]->neighbours[e];
-                if (graph->last_seen[target] == source) {
+                if (graph->last_seen[target] == source)
                     continue;
-                }
                 graph->last_seen[target] = source;
-                if (neighbours != NULL) {
+                if (neighbours != NULL)
                     neighbours[cursor[target]] = source;
-                }
                 cursor[target]++;
             }
         }
@@ -219,14 +205,12 @@ static assay_status derive(assay__graph *graph, derivation rule, assay__adjacenc
         status = assay__memory_resize(graph->memory, ASSAY__WORKSPACE, most, sizeof(int32_t),
                                       &derived->neighbours);
     }
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     memset(derived->offsets, 0, (nodes + 1) * sizeof *derived->offsets);
     hand_out(graph, rule, derived->offsets + 1, NULL);
-    for (size_t i = 0; i < nodes; i++) {
+    for (size_t i = 0; i < nodes; i++)
         derived->offsets[i + 1] += derived->offsets[i];
-    }
     hand_out(graph, rule, derived->offsets, derived->neighbours);
     memmove(derived->offsets + 1, derived->offsets, nodes * sizeof *derived->offsets);
     derived->offsets[0] = 0;
@@ -252,14 +236,12 @@ void assay__graph_sum_add(const assay__adjacency *adjacency, int64_t nodes, int6
     for (int64_t i = 0; i < nodes; i++) {
         float *restrict sum = y + i * width;
         const float *restrict own = x + i * width;
-        for (int64_t j = 0; j < width; j++) {
+        for (int64_t j = 0; j < width; j++)
             sum[j] += own[j];
-        }
         for (int64_t e = adjacency->offsets[i]; e < adjacency->offsets[i + 1]; e++) {
             const float *restrict row = x + adjacency->neighbours[e] * width;
-            for (int64_t j = 0; j < width; j++) {
+            for (int64_t j = 0; j < width; j++)
                 sum[j] += row[j];
-            }
         }
     }
 }

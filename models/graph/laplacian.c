@@ -33,9 +33,8 @@ static void find_parts(assay__spectrum *spectrum, int64_t *queue)
     memset(spectrum->part, 0xff, (size_t)n * sizeof *spectrum->part);
     spectrum->parts = 0;
     for (int64_t start = 0; start < n; start++) {
-        if (spectrum->part[start] >= 0) {
+        if (spectrum->part[start] >= 0)
             continue;
-        }
         queue[0] = start;
         spectrum->part[start] = spectrum->parts;
         for (int64_t head = 0, tail = 1; head < tail; head++) {
@@ -58,9 +57,8 @@ static void find_trivial(assay__spectrum *spectrum, int64_t *sums)
 {
     const int64_t *offsets = spectrum->adjacency->offsets + spectrum->first;
     memset(sums, 0, (size_t)spectrum->parts * sizeof *sums);
-    for (int64_t i = 0; i < spectrum->nodes; i++) {
+    for (int64_t i = 0; i < spectrum->nodes; i++)
         sums[spectrum->part[i]] += offsets[i + 1] - offsets[i];
-    }
     spectrum->connected_count = 0;
     for (int64_t i = 0; i < spectrum->nodes; i++) {
         int64_t degree = offsets[i + 1] - offsets[i];
@@ -76,14 +74,12 @@ static void find_trivial(assay__spectrum *spectrum, int64_t *sums)
 static double sign_of(const double *vectors, int64_t nodes, int64_t width, int64_t column)
 {
     double most = 0;
-    for (int64_t i = 0; i < nodes; i++) {
+    for (int64_t i = 0; i < nodes; i++)
         most = fmax(most, fabs(vectors[i * width + column]));
-    }
     for (int64_t i = 0; i < nodes; i++) {
         double value = vectors[i * width + column];
-        if (fabs(value) >= most * (1 - 1e-5)) {
+        if (fabs(value) >= most * (1 - 1e-5))
             return value < 0 ? -1 : 1;
-        }
     }
     return 1;
 }
@@ -108,12 +104,10 @@ static assay_status encode(assay__spectrum *spectrum, double *scratch, int64_t *
     }
     for (int64_t j = 0; status == ASSAY_OK && j < count; j++) {
         double sign = j < wanted ? sign_of(vectors, n, width, j) : 0;
-        for (int64_t i = 0; i < n; i++) {
+        for (int64_t i = 0; i < n; i++)
             y[i * stride + j] = j < wanted ? (float)(sign * vectors[i * width + j]) : 0;
-        }
-        if (values != NULL) {
+        if (values != NULL)
             values[j] = j < wanted ? found[j] : 0;
-        }
     }
     return status;
 }
@@ -122,9 +116,8 @@ assay_status assay__laplacian_eigenvectors(assay__encoder *encoder, assay__graph
                                            int64_t count, float *y, int64_t stride,
                                            double *eigenvalues, assay_error *error)
 {
-    if (count == 0) {
+    if (count == 0)
         return ASSAY_OK;
-    }
     assay_status status = assay__graph_undirected(graph, &encoder->undirected);
     if (status == ASSAY_OK) {
         status = assay__memory_resize(graph->memory, ASSAY__WORKSPACE,
@@ -135,9 +128,8 @@ assay_status assay__laplacian_eigenvectors(assay__encoder *encoder, assay__graph
         status = assay__memory_resize(graph->memory, ASSAY__WORKSPACE, 3 * (size_t)graph->largest,
                                       sizeof(int64_t), &encoder->integers);
     }
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return assay__fail(error, status, "no memory for the Laplacian encoding");
-    }
     for (int64_t g = 0; g < graph->graphs; g++) {
         int64_t first = graph->graph_offsets[g];
         assay__spectrum spectrum = {.adjacency = &encoder->undirected,

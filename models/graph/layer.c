@@ -59,15 +59,13 @@ static void draw_linear(assay__parameters *parameters, size_t weight, int64_t in
 void assay__layer_draw(const assay__layer *layer, const assay__graph_transformer_shape *shape,
                        assay__parameters *parameters, assay__random *random)
 {
-    for (size_t i = layer->message.first; i < layer->in_proj; i += 2) {
+    for (size_t i = layer->message.first; i < layer->in_proj; i += 2)
         draw_linear(parameters, i, shape->hidden, random);
-    }
     assay__parameters_uniform(parameters, layer->in_proj, sqrtf(6 / (4 * (float)shape->hidden)),
                               random);
     assay__parameters_uniform(parameters, layer->out_proj, 1 / sqrtf((float)shape->hidden), random);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         assay__parameters_fill(parameters, layer->norm[i], 1);
-    }
     draw_linear(parameters, layer->ffn[0], shape->hidden, random);
     draw_linear(parameters, layer->ffn[1], shape->ffn, random);
 }
@@ -100,22 +98,19 @@ assay_status assay__layer_reserve(const assay__layer *layer, const assay__layer_
                         {&kept->rstd[1], nodes},
                         {&kept->rstd[2], nodes}};
     size_t total = 0, count = sizeof slices / sizeof *slices;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         total += slices[i].floats;
-    }
     assay_status status =
         assay__memory_resize(memory, ASSAY__ACTIVATIONS, total, sizeof(float), &kept->block);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     float *next = kept->block;
     for (size_t i = 0; i < count; i++) {
         *slices[i].slice = next;
         next += slices[i].floats;
     }
-    if (!shape->gelu) {
+    if (!shape->gelu)
         kept->ffn_before = kept->ffn;
-    }
     return ASSAY_OK;
 }
 
@@ -131,9 +126,8 @@ size_t assay__layer_scratch(const assay__layer *layer, const assay__layer_place 
 {
     size_t nodes = (size_t)place->graph->nodes, wide = nodes * (size_t)place->shape->hidden;
     size_t attention = assay__attention_scratch(&place->attention);
-    if (!backward) {
+    if (!backward)
         return wide + attention;
-    }
     size_t most = larger(nodes * (size_t)place->shape->ffn, 4 * wide + attention);
     return 2 * wide + larger(most, assay__message_scratch(&layer->message, (int64_t)nodes));
 }
@@ -175,17 +169,15 @@ ASSAY__SIMD
 static void add(int64_t count, const float *restrict x, float *restrict y)
 {
     ASSAY__LANES
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         y[i] += x[i];
-    }
 }
 
 static assay__attention attention_of(const assay__layer *layer, const assay__layer_place *place)
 {
     assay__attention attention = place->attention;
-    if (attention.buckets > 0) {
+    if (attention.buckets > 0)
         attention.bias = assay__parameters_value(place->parameters, layer->distance_bias);
-    }
     return attention;
 }
 
@@ -233,9 +225,8 @@ static void norm_backward(const assay__layer *layer, const assay__layer_place *p
 static float *branch_backward(const assay__layer_place *place, int part,
                               const assay__layer_kept *kept, float *dsum, float *branch)
 {
-    if (kept->dropout == 0) {
+    if (kept->dropout == 0)
         return dsum;
-    }
     assay__dropout(place->graph->nodes * place->shape->hidden, kept->dropout,
                    mask_of(kept, (uint64_t)part), dsum, branch);
     return branch;

@@ -42,9 +42,8 @@ static void say_full(const description *to, const assay__attention *attention, i
 {
     const int64_t heads = attention->heads, width = attention->head_width;
     say(to, "attention.scores", ASSAY_OP_MATMUL, heads, nodes, width, nodes);
-    if (attention->buckets > 0) {
+    if (attention->buckets > 0)
         say(to, "attention.distance_bias", ASSAY_OP_ADD, heads, nodes, 0, nodes);
-    }
     say(to, "attention.softmax", ASSAY_OP_SOFTMAX, heads, nodes, 0, nodes);
     say(to, "attention.values", ASSAY_OP_MATMUL, heads, nodes, nodes, width);
 }
@@ -54,9 +53,8 @@ static void say_sparse(const description *to, const assay__attention *attention)
     const int64_t heads = attention->heads, width = attention->head_width;
     const int64_t pairs = attention->attended->offsets[attention->graph->nodes];
     say(to, "attention.scores", ASSAY_OP_MATMUL, heads, pairs, width, 1);
-    if (attention->buckets > 0) {
+    if (attention->buckets > 0)
         say(to, "attention.distance_bias", ASSAY_OP_ADD, heads, pairs, 0, 1);
-    }
     say(to, "attention.softmax", ASSAY_OP_SOFTMAX, heads, 1, 0, pairs);
     say(to, "attention.values", ASSAY_OP_MATMUL, heads, 1, pairs, width);
 }
@@ -72,12 +70,10 @@ void assay__layer_describe(const assay__layer *layer, const assay__layer_place *
     assay__message_describe(&layer->message, graph, prefix, sink, context);
     say_merge(&to, "norm.1", nodes, hidden);
     say_linear(&to, "attention.in_proj", nodes, hidden, 3 * hidden);
-    if (place->attention.attended != NULL) {
+    if (place->attention.attended != NULL)
         say_sparse(&to, &place->attention);
-    }
-    for (int64_t g = 0; place->attention.attended == NULL && g < graph->graphs; g++) {
+    for (int64_t g = 0; place->attention.attended == NULL && g < graph->graphs; g++)
         say_full(&to, &place->attention, graph->graph_offsets[g + 1] - graph->graph_offsets[g]);
-    }
     say_linear(&to, "attention.out_proj", nodes, hidden, hidden);
     say_merge(&to, "norm.2", nodes, hidden);
     say(&to, "merge", ASSAY_OP_ADD, 1, nodes, 0, hidden);

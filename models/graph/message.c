@@ -100,9 +100,8 @@ static void say(const description *to, const char *part, assay_operation_kind ki
 static int64_t edges_between(const assay__graph *graph)
 {
     int64_t edges = 0;
-    for (int64_t e = 0; e < graph->edges; e++) {
+    for (int64_t e = 0; e < graph->edges; e++)
         edges += graph->listed[e] != graph->listed[graph->edges + e];
-    }
     return edges;
 }
 

@@ -33,9 +33,8 @@ static void gather(const assay__adjacency *in, int64_t nodes, int64_t width, con
                 sum[j] += gate * value[j];
             }
         }
-        for (int64_t j = 0; j < width; j++) {
+        for (int64_t j = 0; j < width; j++)
             y[i * width + j] += sum[j] / (weights[j] + EPSILON);
-        }
     }
 }
 

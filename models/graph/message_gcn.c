@@ -15,19 +15,16 @@ static void propagate(const assay__adjacency *adjacency, const float *c, int64_t
     for (int64_t i = 0; i < nodes; i++) {
         float *restrict sum = y + i * width;
         const float *restrict own = x + i * width;
-        for (int64_t j = 0; j < width; j++) {
+        for (int64_t j = 0; j < width; j++)
             sum[j] += c[i] * c[i] * own[j];
-        }
         for (int64_t e = adjacency->offsets[i]; e < adjacency->offsets[i + 1]; e++) {
             int32_t other = adjacency->neighbours[e];
-            if (other == i) {
+            if (other == i)
                 continue;
-            }
             const float *restrict row = x + other * width;
             const float factor = c[i] * c[other];
-            for (int64_t j = 0; j < width; j++) {
+            for (int64_t j = 0; j < width; j++)
                 sum[j] += factor * row[j];
-            }
         }
     }
 }

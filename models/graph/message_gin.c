@@ -10,9 +10,8 @@ void assay__gin_forward(const assay__message *message, const assay__parameters *
     int64_t width = message->hidden, nodes = graph->nodes;
     float *sum = kept, *inner = kept + nodes * width; /* (nodes, hidden) each */
     const float *values[4];
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 4; i++)
         values[i] = assay__parameters_value(parameters, message->first + i);
-    }
     assay__graph_sum(&graph->in, nodes, width, h, sum);
     assay__linear_forward(nodes, width, width, sum, values[0], values[1], inner);
     assay__activate(ASSAY__RELU, nodes * width, inner, inner);

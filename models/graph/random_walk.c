@@ -35,14 +35,12 @@ static void step(const walk *w, const float *x, float *y)
             int64_t j = sources->neighbours[e] - w->first;
             const float *restrict row = x + j * STARTS;
             const float factor = w->before[j];
-            for (int c = 0; c < STARTS; c++) {
+            for (int c = 0; c < STARTS; c++)
                 sum[c] += factor * row[c];
-            }
         }
         const float factor = w->after[i];
-        for (int c = 0; c < STARTS; c++) {
+        for (int c = 0; c < STARTS; c++)
             out[c] = factor * sum[c];
-        }
     }
 }
 
@@ -51,11 +49,9 @@ ASSAY__SIMD
 static void multiply(int64_t nodes, const float *x, const float *y, float *restrict products)
 {
     memset(products, 0, STARTS * sizeof *products);
-    for (int64_t i = 0; i < nodes; i++) {
-        for (int c = 0; c < STARTS; c++) {
+    for (int64_t i = 0; i < nodes; i++)
+        for (int c = 0; c < STARTS; c++)
             products[c] += x[i * STARTS + c] * y[i * STARTS + c];
-        }
-    }
 }
 
 /* The columns of starts from `start` on; x and y are (nodes, STARTS), out at the first start's row.
@@ -65,20 +61,17 @@ static void walk_symmetric(const walk *w, int64_t start, int64_t starts, int64_t
 {
     float products[STARTS];
     memset(x, 0, (size_t)(w->nodes * STARTS) * sizeof *x);
-    for (int64_t c = 0; c < starts; c++) {
+    for (int64_t c = 0; c < starts; c++)
         x[(start + c) * STARTS + c] = 1;
-    }
     for (int64_t k = 1; k <= steps; k += 2) {
         step(w, x, y);
         multiply(w->nodes, x, y, products); /* S^(k/2) by S^(k/2 + 1) */
-        for (int64_t c = 0; c < starts; c++) {
+        for (int64_t c = 0; c < starts; c++)
             out[c * stride + k - 1] = products[c];
-        }
         if (k < steps) {
             multiply(w->nodes, y, y, products);
-            for (int64_t c = 0; c < starts; c++) {
+            for (int64_t c = 0; c < starts; c++)
                 out[c * stride + k] = products[c];
-            }
         }
         float *swapped = x;
         x = y;
@@ -90,14 +83,12 @@ static void walk_directed(const walk *w, int64_t start, int64_t starts, int64_t 
                           float *y, float *out, int64_t stride)
 {
     memset(x, 0, (size_t)(w->nodes * STARTS) * sizeof *x);
-    for (int64_t c = 0; c < starts; c++) {
+    for (int64_t c = 0; c < starts; c++)
         x[(start + c) * STARTS + c] = 1;
-    }
     for (int64_t k = 1; k <= steps; k++) {
         step(w, x, y);
-        for (int64_t c = 0; c < starts; c++) {
+        for (int64_t c = 0; c < starts; c++)
             out[c * stride + k - 1] = y[(start + c) * STARTS + c];
-        }
         float *swapped = x;
         x = y;
         y = swapped;
@@ -111,22 +102,16 @@ static bool is_symmetric(const assay__graph *graph, int64_t *balance)
 {
     memset(balance, 0, (size_t)graph->nodes * sizeof *balance);
     for (int64_t i = 0; i < graph->nodes; i++) {
-        for (int64_t e = graph->in.offsets[i]; e < graph->in.offsets[i + 1]; e++) {
+        for (int64_t e = graph->in.offsets[i]; e < graph->in.offsets[i + 1]; e++)
             balance[graph->in.neighbours[e]]++;
-        }
-        for (int64_t e = graph->out.offsets[i]; e < graph->out.offsets[i + 1]; e++) {
+        for (int64_t e = graph->out.offsets[i]; e < graph->out.offsets[i + 1]; e++)
             balance[graph->out.neighbours[e]]--;
-        }
-        for (int64_t e = graph->out.offsets[i]; e < graph->out.offsets[i + 1]; e++) {
-            if (balance[graph->out.neighbours[e]] != 0) {
+        for (int64_t e = graph->out.offsets[i]; e < graph->out.offsets[i + 1]; e++)
+            if (balance[graph->out.neighbours[e]] != 0)
                 return false;
-            }
-        }
-        for (int64_t e = graph->in.offsets[i]; e < graph->in.offsets[i + 1]; e++) {
-            if (balance[graph->in.neighbours[e]] != 0) {
+        for (int64_t e = graph->in.offsets[i]; e < graph->in.offsets[i + 1]; e++)
+            if (balance[graph->in.neighbours[e]] != 0)
                 return false;
-            }
-        }
     }
     return true;
 }
@@ -146,9 +131,8 @@ static void set_factors(const assay__graph *graph, bool symmetric, float *before
 assay_status assay__encode_walk(assay__encoder *encoder, assay__graph *graph, int64_t steps,
                                 float *y, int64_t stride, assay_error *error)
 {
-    if (steps == 0) {
+    if (steps == 0)
         return ASSAY_OK;
-    }
     size_t block = (size_t)graph->largest * STARTS;
     assay_status status =
         assay__memory_resize(graph->memory, ASSAY__WORKSPACE, 2 * block + 2 * (size_t)graph->nodes,
@@ -158,9 +142,8 @@ assay_status assay__encode_walk(assay__encoder *encoder, assay__graph *graph, in
                                       (size_t)graph->nodes + 2 * (size_t)graph->largest,
                                       sizeof(int64_t), &encoder->integers);
     }
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return assay__fail(error, status, "no memory for the random-walk encoding");
-    }
     float *a = encoder->floats, *b = a + block, *before = b + block, *after = before + graph->nodes;
     bool symmetric = is_symmetric(graph, encoder->integers);
     set_factors(graph, symmetric, before, after);
@@ -182,9 +165,8 @@ assay_status assay__encode_walk_reference(const assay__graph *graph, int64_t ste
     size_t n = (size_t)graph->nodes;
     double *powers[2] = {calloc(n * n, sizeof(double)), calloc(n * n, sizeof(double))};
     assay_status status = powers[0] == NULL || powers[1] == NULL ? ASSAY_E_MEMORY : ASSAY_OK;
-    for (size_t i = 0; status == ASSAY_OK && i < n; i++) {
+    for (size_t i = 0; status == ASSAY_OK && i < n; i++)
         powers[0][i * n + i] = 1;
-    }
     for (int64_t k = 0; status == ASSAY_OK && k < steps; k++) {
         double *now = powers[k % 2], *next = powers[1 - k % 2];
         memset(next, 0, n * n * sizeof *next);
@@ -192,9 +174,8 @@ assay_status assay__encode_walk_reference(const assay__graph *graph, int64_t ste
             int64_t start = graph->out.offsets[i], end = graph->out.offsets[i + 1];
             for (int64_t e = start; e < end; e++) {
                 size_t other = (size_t)graph->out.neighbours[e];
-                for (size_t j = 0; j < n; j++) {
+                for (size_t j = 0; j < n; j++)
                     next[i * n + j] += now[other * n + j] / (double)(end - start);
-                }
             }
             y[i * (size_t)steps + (size_t)k] = next[i * n + i];
         }

@@ -25,9 +25,8 @@ static void fill(const assay__spectrum *spectrum, double *matrix)
     const int64_t n = spectrum->connected_count;
     const assay__adjacency *adjacency = spectrum->adjacency;
     for (int64_t i = 0; i < spectrum->nodes; i++) {
-        if (spectrum->connected[i] < 0) {
+        if (spectrum->connected[i] < 0)
             continue;
-        }
         double *row = matrix + spectrum->connected[i] * n;
         for (int64_t j = 0; j < spectrum->nodes; j++) {
             if (spectrum->connected[j] >= 0) {
@@ -57,9 +56,8 @@ assay_status assay__spectrum_dense(const assay__spectrum *spectrum, int64_t coun
                             (lapack_int)count, 0, &many, all, found, order, support, work,
                             (lapack_int)(WORK * n), integers,
                             (lapack_int)(INTEGER_WORK * n)) != 0 ||
-        many != count) {
+        many != count)
         return ASSAY_E_LIMIT;
-    }
     memcpy(values, all, (size_t)count * sizeof *values);
     for (int64_t i = 0; i < spectrum->nodes; i++) {
         for (int64_t j = 0; j < count; j++) {

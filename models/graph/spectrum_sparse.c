@@ -66,14 +66,12 @@ static void step(const assay__spectrum *of, int64_t width, double a, double b, d
             for (int64_t e = start; e < end; e++) {
                 const double *restrict row =
                     z + (adjacency->neighbours[e] - of->first) * width + column;
-                for (int j = 0; j < 8; j++) {
+                for (int j = 0; j < 8; j++)
                     sum[j] += row[j];
-                }
             }
             const double *restrict own = z + i * width + column;
-            for (int j = 0; j < 8; j++) {
+            for (int j = 0; j < 8; j++)
                 out[column + j] = a * own[j] + share * sum[j] - c * out[column + j];
-            }
         }
     }
 }
@@ -83,9 +81,8 @@ static void scale_rows(const assay__spectrum *of, int64_t width, bool undo, doub
 {
     for (int64_t i = 0; i < of->nodes; i++) {
         double factor = undo && of->root[i] > 0 ? 1 / of->root[i] : of->root[i];
-        for (int64_t j = 0; j < width; j++) {
+        for (int64_t j = 0; j < width; j++)
             x[i * width + j] *= factor;
-        }
     }
 }
 
@@ -95,17 +92,15 @@ void assay__spectrum_apply(const assay__spectrum *of, int64_t width, const doubl
     const assay__adjacency *adjacency = of->adjacency;
     for (int64_t i = 0; i < of->nodes; i++) {
         double *restrict out = y + i * width;
-        for (int64_t j = 0; j < width; j++) {
+        for (int64_t j = 0; j < width; j++)
             out[j] = of->root[i] > 0 ? x[i * width + j] : 0;
-        }
         for (int64_t e = adjacency->offsets[of->first + i];
              e < adjacency->offsets[of->first + i + 1]; e++) {
             int64_t other = adjacency->neighbours[e] - of->first;
             const double *restrict row = x + other * width;
             const double factor = of->root[i] * of->root[other];
-            for (int64_t j = 0; j < width; j++) {
+            for (int64_t j = 0; j < width; j++)
                 out[j] -= factor * row[j];
-            }
         }
     }
 }
@@ -119,19 +114,16 @@ static void drop_trivial(const block *b, bool scaled, double *x)
     for (int64_t i = 0; i < of->nodes; i++) {
         double *sum = b->w + of->part[i] * b->width;
         double weight = of->trivial[i];
-        if (scaled) {
+        if (scaled)
             weight = of->root[i] > 0 ? weight / of->root[i] : 0;
-        }
-        for (int64_t j = 0; j < b->width; j++) {
+        for (int64_t j = 0; j < b->width; j++)
             sum[j] += weight * x[i * b->width + j];
-        }
     }
     for (int64_t i = 0; i < of->nodes; i++) {
         const double *sum = b->w + of->part[i] * b->width;
         double weight = scaled ? of->trivial[i] * of->root[i] : of->trivial[i];
-        for (int64_t j = 0; j < b->width; j++) {
+        for (int64_t j = 0; j < b->width; j++)
             x[i * b->width + j] -= weight * sum[j];
-        }
     }
 }
 
@@ -179,19 +171,14 @@ static void normalise(block *b)
 {
     double *length = b->work;
     memset(length, 0, (size_t)b->width * sizeof *length);
-    for (int64_t i = 0; i < b->of->nodes; i++) {
-        for (int64_t j = 0; j < b->width; j++) {
+    for (int64_t i = 0; i < b->of->nodes; i++)
+        for (int64_t j = 0; j < b->width; j++)
             length[j] += b->x[i * b->width + j] * b->x[i * b->width + j];
-        }
-    }
-    for (int64_t j = 0; j < b->width; j++) {
+    for (int64_t j = 0; j < b->width; j++)
         length[j] = length[j] > 0 ? 1 / sqrt(length[j]) : 0;
-    }
-    for (int64_t i = 0; i < b->of->nodes; i++) {
-        for (int64_t j = 0; j < b->width; j++) {
+    for (int64_t i = 0; i < b->of->nodes; i++)
+        for (int64_t j = 0; j < b->width; j++)
             b->x[i * b->width + j] *= length[j];
-        }
-    }
 }
 
 /* An orthonormal basis of the columns. After a Rayleigh-Ritz step the filter leaves them nearly
@@ -205,9 +192,8 @@ static bool orthonormalise(block *b)
     cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, width, nodes, 1, b->x, width, 0, b->small,
                 width);
     bool regular = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', width, b->small, width) == 0;
-    for (int j = 0; regular && j < width; j++) {
+    for (int j = 0; regular && j < width; j++)
         regular = b->small[j * width + j] > 1e-3;
-    }
     if (regular) {
         cblas_dtrsm(CblasRowMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, nodes, width,
                     1, b->small, width, b->x, width);
@@ -233,16 +219,14 @@ static bool refine(block *b)
 {
     const int width = (int)b->width, nodes = (int)b->of->nodes;
     drop_trivial(b, false, b->x);
-    if (!orthonormalise(b)) {
+    if (!orthonormalise(b))
         return false;
-    }
     assay__spectrum_apply(b->of, width, b->x, b->w);
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, width, width, nodes, 1, b->x, width, b->w,
                 width, 0, b->rotation, width);
     if (LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'U', width, b->rotation, width, b->ritz, b->work,
-                           WORK * width) != 0) {
+                           WORK * width) != 0)
         return false;
-    }
     rotate(b, b->x, b->y);
     rotate(b, b->w, b->x);
     double *lengths = b->work;
@@ -254,9 +238,8 @@ static bool refine(block *b)
         }
     }
     b->residual = 0;
-    for (int64_t j = 0; j < b->wanted; j++) {
+    for (int64_t j = 0; j < b->wanted; j++)
         b->residual = fmax(b->residual, sqrt(lengths[j]));
-    }
     double *swapped = b->x;
     b->x = b->y;
     b->y = swapped;
@@ -284,21 +267,18 @@ assay_status assay__spectrum_sparse(const assay__spectrum *spectrum, int64_t cou
     b.work = b.ritz + width;
     assay__random random;
     assay__random_init(&random, 1); /* the same vectors on every call */
-    for (int64_t i = 0; i < size; i++) {
+    for (int64_t i = 0; i < size; i++)
         b.x[i] = assay__random_uniform(&random) - 0.5;
-    }
     double cut = 1, low = 0; /* half of the spectrum, until something is known */
     int64_t degree = LEAST_DEGREE;
     for (int round = 0; round < ROUNDS; round++) {
         filter(&b, degree, low, cut);
-        if (!refine(&b)) {
+        if (!refine(&b))
             return ASSAY_E_LIMIT;
-        }
         if (b.residual < TOLERANCE) {
             memcpy(values, b.ritz, (size_t)count * sizeof *values);
-            if (b.x != vectors) {
+            if (b.x != vectors)
                 memcpy(vectors, b.x, (size_t)size * sizeof *vectors);
-            }
             return ASSAY_OK;
         }
         low = b.ritz[0];

@@ -46,32 +46,28 @@ WIDE static inline __attribute__((always_inline)) void tile(const int vectors, i
         UNROLL
         for (int v = 0; v < vectors; v++) {
             sums[i][v] = (lanes){0};
-            if (add) {
+            if (add)
                 sums[i][v] = *(lanes_in_memory *)(c + i * c_stride + v * LANES);
-            }
         }
     }
     for (int64_t j = 0; j < k; j++) {
         lanes row[3];
         UNROLL
-        for (int v = 0; v < vectors; v++) {
+        for (int v = 0; v < vectors; v++)
             row[v] = *(const lanes_in_memory *)(b + j * b_stride + v * LANES);
-        }
         UNROLL
         for (int i = 0; i < ROWS; i++) {
             const lanes factor = a.data[i * a.row + j * a.column] - (lanes){0};
             UNROLL
-            for (int v = 0; v < vectors; v++) {
+            for (int v = 0; v < vectors; v++)
                 sums[i][v] += factor * row[v];
-            }
         }
     }
     UNROLL
     for (int i = 0; i < ROWS; i++) {
         UNROLL
-        for (int v = 0; v < vectors; v++) {
+        for (int v = 0; v < vectors; v++)
             *(lanes_in_memory *)(c + i * c_stride + v * LANES) = sums[i][v];
-        }
     }
 }
 
@@ -82,25 +78,22 @@ WIDE static void product(int64_t m, int64_t n, int64_t k, assay__strip a, const 
         const assay__strip strip = {a.data + i * a.row, a.row, a.column};
         float *out = c + i * c_stride;
         int64_t j = 0;
-        for (; j + 3 * LANES <= n; j += 3 * LANES) {
+        for (; j + 3 * LANES <= n; j += 3 * LANES)
             tile(3, k, strip, b + j, b_stride, add, out + j, c_stride);
-        }
-        if (n - j == 2 * LANES) {
+        if (n - j == 2 * LANES)
             tile(2, k, strip, b + j, b_stride, add, out + j, c_stride);
-        } else if (n - j == LANES) {
+        else if (n - j == LANES)
             tile(1, k, strip, b + j, b_stride, add, out + j, c_stride);
-        }
     }
 }
 
 void assay__strip_product(int64_t m, int64_t n, int64_t k, assay__strip a, const float *b,
                           int64_t b_stride, bool add, float *c, int64_t c_stride)
 {
-    if (__builtin_cpu_supports("avx512f")) {
+    if (__builtin_cpu_supports("avx512f"))
         product(m, n, k, a, b, b_stride, add, c, c_stride);
-    } else {
+    else
         assay__strip_product_reference(m, n, k, a, b, b_stride, add, c, c_stride);
-    }
 }
 
 #else

@@ -53,9 +53,8 @@ static void declare(assay__graph_transformer *model)
     model->encoder = assay__parameters_add(
         parameters, 2, (int64_t[]){shape->hidden, width_of(shape)}, "encoder.weight");
     assay__parameters_add(parameters, 1, &shape->hidden, "encoder.bias");
-    for (int64_t l = 0; l < shape->layers; l++) {
+    for (int64_t l = 0; l < shape->layers; l++)
         model->layers[l] = assay__layer_declare(shape, l, parameters);
-    }
     model->head = assay__parameters_add(parameters, 2, (int64_t[]){shape->output, shape->hidden},
                                         "head.weight");
     assay__parameters_add(parameters, 1, &shape->output, "head.bias");
@@ -75,9 +74,8 @@ static void draw(assay__graph_transformer *model)
         assay__parameters_uniform(&model->parameters, linear[i].weight, bound, &random);
         assay__parameters_uniform(&model->parameters, linear[i].weight + 1, bound, &random);
     }
-    for (int64_t l = 0; l < shape->layers; l++) {
+    for (int64_t l = 0; l < shape->layers; l++)
         assay__layer_draw(&model->layers[l], shape, &model->parameters, &random);
-    }
 }
 
 assay_status assay__graph_transformer_new(const assay__graph_transformer_shape *shape,
@@ -94,23 +92,20 @@ assay_status assay__graph_transformer_new(const assay__graph_transformer_shape *
                            "nodes have neither features nor encodings; give input-dim");
     }
     assay__graph_transformer *made = calloc(1, sizeof *made);
-    if (made == NULL) {
+    if (made == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "no memory for a graph transformer");
-    }
     made->shape = *shape;
     made->seed = seed;
     assay__parameters_init(&made->parameters);
     made->memory = assay__memory_new();
     made->layers = calloc((size_t)shape->layers, sizeof *made->layers);
     made->kept = calloc((size_t)shape->layers, sizeof *made->kept);
-    if (made->memory == NULL || made->layers == NULL || made->kept == NULL) {
+    if (made->memory == NULL || made->layers == NULL || made->kept == NULL)
         goto fail;
-    }
     assay__graph_init(&made->graph, made->memory);
     declare(made);
-    if (assay__parameters_allocate(&made->parameters, made->memory) != ASSAY_OK) {
+    if (assay__parameters_allocate(&made->parameters, made->memory) != ASSAY_OK)
         goto fail;
-    }
     draw(made);
     *model = made;
     return ASSAY_OK;
@@ -122,9 +117,8 @@ fail:
 
 void assay__graph_transformer_free(assay__graph_transformer *model)
 {
-    if (model == NULL) {
+    if (model == NULL)
         return;
-    }
     assay__parameters_release(&model->parameters);
     assay__memory_free(model->memory);
     free(model->layers);
@@ -154,30 +148,26 @@ static assay_status derive(assay__graph_transformer *model, assay_error *error)
 {
     const assay__graph_transformer_shape *shape = &model->shape;
     assay_status status = ASSAY_OK;
-    if (shape->sparse) {
+    if (shape->sparse)
         status = assay__graph_attended(&model->graph, &model->attended);
-    } else if (shape->bias_distance > 0) {
+    else if (shape->bias_distance > 0)
         status = assay__graph_distances(&model->graph, shape->bias_distance, &model->distances);
-    }
     if (status != ASSAY_OK) {
         return assay__fail(error, status, "no memory for a graph of %lld nodes",
                            (long long)model->graph.nodes);
     }
-    if (shape->laplacian + shape->walk == 0) {
+    if (shape->laplacian + shape->walk == 0)
         return ASSAY_OK;
-    }
     int64_t width = width_of(shape);
     status =
         assay__memory_resize(model->memory, ASSAY__ACTIVATIONS,
                              (size_t)(model->graph.nodes * width), sizeof(float), &model->encoded);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return assay__fail(error, status, "no memory for the encodings");
-    }
     status = assay__encode_laplacian(&model->encoder_of, &model->graph, shape->laplacian,
                                      model->encoded + shape->input, width, error);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     return assay__encode_walk(&model->encoder_of, &model->graph, shape->walk,
                               model->encoded + shape->input + shape->laplacian, width, error);
 }
@@ -187,9 +177,8 @@ assay_status assay__graph_transformer_set_graph(assay__graph_transformer *model,
                                                 const int64_t *graphs, assay_error *error)
 {
     assay_status status = assay__graph_set(&model->graph, nodes, edges, edge_list, graphs, error);
-    if (status != ASSAY_OK || model->derived_from == model->graph.version) {
+    if (status != ASSAY_OK || model->derived_from == model->graph.version)
         return status;
-    }
     model->kept_all = false;
     status = derive(model, error);
     model->derived_from = status == ASSAY_OK ? model->graph.version : 0;
@@ -243,9 +232,8 @@ static assay_status reserve(assay__graph_transformer *model, bool keep)
         status = assay__memory_resize(model->memory, blocks[i].use, blocks[i].floats, sizeof(float),
                                       blocks[i].block);
     }
-    for (int64_t l = 0; status == ASSAY_OK && l < (keep ? shape->layers : 1); l++) {
+    for (int64_t l = 0; status == ASSAY_OK && l < (keep ? shape->layers : 1); l++)
         status = assay__layer_reserve(&model->layers[l], &place, model->memory, &model->kept[l]);
-    }
     return status;
 }
 
@@ -257,9 +245,8 @@ static void pool(const assay__graph *graph, int64_t hidden, const float *h, floa
         float *mean = pooled + g * hidden, share = 1 / (float)(end - first);
         memset(mean, 0, (size_t)hidden * sizeof *mean);
         assay__column_sum(end - first, hidden, h + first * hidden, mean);
-        for (int64_t j = 0; j < hidden; j++) {
+        for (int64_t j = 0; j < hidden; j++)
             mean[j] *= share;
-        }
     }
 }
 
@@ -269,11 +256,9 @@ static void pool_backward(const assay__graph *graph, int64_t hidden, const float
     for (int64_t g = 0; g < graph->graphs; g++) {
         int64_t first = graph->graph_offsets[g], end = graph->graph_offsets[g + 1];
         float share = 1 / (float)(end - first);
-        for (int64_t i = first; i < end; i++) {
-            for (int64_t j = 0; j < hidden; j++) {
+        for (int64_t i = first; i < end; i++)
+            for (int64_t j = 0; j < hidden; j++)
                 dh[i * hidden + j] = share * dpooled[g * hidden + j];
-            }
-        }
     }
 }
 
@@ -281,12 +266,10 @@ static void pool_backward(const assay__graph *graph, int64_t hidden, const float
 static const float *encoder_input(assay__graph_transformer *model, const float *features)
 {
     int64_t input = model->shape.input, width = width_of(&model->shape);
-    if (width == input) {
+    if (width == input)
         return features;
-    }
-    for (int64_t i = 0; i < model->graph.nodes; i++) {
+    for (int64_t i = 0; i < model->graph.nodes; i++)
         memcpy(model->encoded + i * width, features + i * input, (size_t)input * sizeof *features);
-    }
     return model->encoded;
 }
 
@@ -302,9 +285,8 @@ assay_status assay__graph_transformer_forward(assay__graph_transformer *model,
 {
     const assay__graph_transformer_shape *shape = &model->shape;
     model->kept_all = false;
-    if (model->derived_from == 0) {
+    if (model->derived_from == 0)
         return assay__fail(error, ASSAY_E_STATE, "no graph is set");
-    }
     if (reserve(model, pass.keep) != ASSAY_OK) {
         return assay__fail(error, ASSAY_E_MEMORY, "no memory for a pass over %lld nodes",
                            (long long)model->graph.nodes);
@@ -325,9 +307,8 @@ assay_status assay__graph_transformer_forward(assay__graph_transformer *model,
                              state_of(model, l + 1, pass.keep));
     }
     const float *last = state_of(model, shape->layers, pass.keep);
-    if (shape->pooled) {
+    if (shape->pooled)
         pool(&model->graph, shape->hidden, last, model->pooled);
-    }
     assay__linear_forward(
         output_rows(model), shape->hidden, shape->output, shape->pooled ? model->pooled : last,
         assay__parameters_value(&model->parameters, model->head),
@@ -348,9 +329,8 @@ static void head_backward(assay__graph_transformer *model, const float *doutput,
                            shape->pooled ? dpooled : dh,
                            assay__parameters_gradient(&model->parameters, model->head),
                            assay__parameters_gradient(&model->parameters, model->head + 1));
-    if (shape->pooled) {
+    if (shape->pooled)
         pool_backward(&model->graph, shape->hidden, dpooled, dh);
-    }
 }
 
 assay_status assay__graph_transformer_backward(assay__graph_transformer *model,
@@ -391,9 +371,8 @@ assay_status assay__graph_transformer_gradient(assay__graph_transformer *model,
     assay_status status = assay__graph_transformer_forward(
         model, features, (assay__graph_transformer_pass){.keep = true, .dropout = dropout}, error,
         &output);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     *loss = assay__mse(output_rows(model) * model->shape.output, output, target, model->doutput);
     return assay__graph_transformer_backward(model, model->doutput, error);
 }
@@ -422,12 +401,10 @@ void assay__graph_transformer_describe(const assay__graph_transformer *model,
                                     {"head", ASSAY_OP_BIAS, 1, rows, 0, shape->output, 0}};
     sink(context, &first[0]);
     sink(context, &first[1]);
-    for (int64_t l = 0; l < shape->layers; l++) {
+    for (int64_t l = 0; l < shape->layers; l++)
         assay__layer_describe(&model->layers[l], &place, l, sink, context);
-    }
-    if (shape->pooled) {
+    if (shape->pooled)
         sink(context, &(assay_operation){"pool", ASSAY_OP_MEAN, 1, nodes, 0, hidden, 0});
-    }
     sink(context, &last[0]);
     sink(context, &last[1]);
 }

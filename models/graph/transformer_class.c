@@ -86,9 +86,8 @@ typedef struct state {
 static void destroy(void *pointer)
 {
     state *s = pointer;
-    if (s == NULL) {
+    if (s == NULL)
         return;
-    }
     assay__graph_transformer_free(s->model);
     free(s->features);
     free(s->edges);
@@ -118,9 +117,8 @@ static assay__graph_transformer_shape shape_of(const double *settings)
 static assay_status create(const double *settings, uint64_t seed, assay_error *error, void **made)
 {
     state *s = calloc(1, sizeof *s);
-    if (s == NULL) {
+    if (s == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "no memory for a graph transformer");
-    }
     s->shape = shape_of(settings);
     s->example_nodes = (int64_t)settings[NUM_NODES];
     s->example_edges = (int64_t)settings[NUM_EDGES];
@@ -159,9 +157,8 @@ static int64_t count_layers(const assay_tensor *weights, size_t count)
     for (size_t i = 0; i < count; i++) {
         int index, length = 0;
         if (sscanf(weights[i].name, "layers.%6d.%n", &index, &length) == 1 && length > 0 &&
-            index >= layers) {
+            index >= layers)
             layers = (int64_t)index + 1;
-        }
     }
     return layers;
 }
@@ -248,9 +245,8 @@ static assay_status forward(void *pointer, const assay_tensor *inputs, size_t co
             (assay__graph_transformer_pass){.keep = s->training, .dropout = s->training}, error,
             &values);
     }
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     *output = (assay_tensor){.name = "output",
                              .element = ASSAY_F32,
                              .rank = 2,
@@ -265,9 +261,8 @@ static assay_status gradient(void *pointer, const assay_tensor *inputs, size_t c
     (void)count;
     state *s = pointer;
     assay_status status = take_graph(s, inputs, error);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     int64_t rows = output_rows(s);
     if (target->rank != 2 || target->shape[0] != rows || target->shape[1] != s->shape.output) {
         return assay__fail(error, ASSAY_E_ARGUMENT, "target: its shape must be (%lld, %lld)",
@@ -288,9 +283,8 @@ static assay_status describe(void *pointer, const assay_tensor *inputs, size_t c
     (void)count;
     state *s = pointer;
     assay_status status = take_graph(s, inputs, error);
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         assay__graph_transformer_describe(s->model, sink, context);
-    }
     return status;
 }
 
@@ -319,9 +313,8 @@ static void draw_edges(const state *s, int64_t first, int64_t *sources, int64_t 
 
 static void draw_floats(float *values, int64_t count, assay__random *random)
 {
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         values[i] = (float)assay__random_normal(random);
-    }
 }
 
 static assay_status example(void *pointer, uint64_t seed, assay_error *error, assay_tensor *inputs,
@@ -349,9 +342,8 @@ static assay_status example(void *pointer, uint64_t seed, assay_error *error, as
         draw_edges(s, g * s->example_nodes, s->edges + g * s->example_edges,
                    s->edges + edges + g * s->example_edges, &random);
     }
-    for (int64_t i = 0; i < nodes; i++) {
+    for (int64_t i = 0; i < nodes; i++)
         s->graphs[i] = i / s->example_nodes;
-    }
     inputs[NODES] = (assay_tensor){"nodes", ASSAY_F32, 2, {nodes, s->shape.input}, s->features};
     inputs[EDGES] = (assay_tensor){"edges", ASSAY_I64, 2, {2, edges}, s->edges};
     inputs[GRAPHS] = (assay_tensor){"graphs", ASSAY_I64, 1, {nodes}, s->graphs};

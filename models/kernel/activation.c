@@ -12,25 +12,22 @@
 ASSAY__SIMD void assay__exp(int64_t count, const float *x, float *y)
 {
     ASSAY__LANES
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         y[i] = assay__exp1(x[i]);
-    }
 }
 
 ASSAY__SIMD void assay__tanh(int64_t count, const float *x, float *y)
 {
     ASSAY__LANES
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         y[i] = assay__tanh1(x[i]);
-    }
 }
 
 ASSAY__SIMD void assay__sigmoid(int64_t count, const float *x, float *y)
 {
     ASSAY__LANES
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         y[i] = assay__sigmoid1(x[i]);
-    }
 }
 
 /* Sizes of floats compare as their bits do; NaN is larger than all. */
@@ -108,9 +105,8 @@ static void activate_sine(int64_t count, const float *x, float *y)
             sine(length, x + start, y + start);
             continue;
         }
-        for (int64_t i = start; i < start + length; i++) {
+        for (int64_t i = start; i < start + length; i++)
             y[i] = sinf(x[i]);
-        }
     }
 }
 
@@ -122,34 +118,30 @@ static void activate_sine_backward(int64_t count, const float *dy, const float *
             sine_backward(length, dy + start, x + start, dx + start);
             continue;
         }
-        for (int64_t i = start; i < start + length; i++) {
+        for (int64_t i = start; i < start + length; i++)
             dx[i] = dy[i] * cosf(x[i]);
-        }
     }
 }
 
 ASSAY__SIMD static void relu(int64_t count, const float *x, float *y)
 {
     ASSAY__LANES
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         y[i] = x[i] <= 0 ? 0 : x[i]; /* NaN stays */
-    }
 }
 
 ASSAY__SIMD static void relu_backward(int64_t count, const float *dy, const float *x, float *dx)
 {
     ASSAY__LANES
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         dx[i] = x[i] <= 0 ? 0 : dy[i];
-    }
 }
 
 ASSAY__SIMD static void gelu(int64_t count, const float *x, float *y)
 {
     ASSAY__LANES
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         y[i] = assay__gelu1(x[i]);
-    }
 }
 
 ASSAY__SIMD static void gelu_backward(int64_t count, const float *dy, const float *x, float *dx)
@@ -183,9 +175,8 @@ ASSAY__SIMD static void sigmoid_backward(int64_t count, const float *dy, const f
 ASSAY__SIMD static void silu(int64_t count, const float *x, float *y)
 {
     ASSAY__LANES
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         y[i] = x[i] * assay__sigmoid1(x[i]);
-    }
 }
 
 ASSAY__SIMD static void silu_backward(int64_t count, const float *dy, const float *x, float *dx)

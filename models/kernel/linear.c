@@ -11,11 +11,9 @@
 void assay__linear_forward(int64_t rows, int64_t in, int64_t out, const float *x,
                            const float *weight, const float *bias, float *y)
 {
-    if (bias != NULL) {
-        for (int64_t i = 0; i < rows; i++) {
+    if (bias != NULL)
+        for (int64_t i = 0; i < rows; i++)
             memcpy(y + i * out, bias, (size_t)out * sizeof *y);
-        }
-    }
     float beta = bias != NULL ? 1 : 0;
     if (rows == 1) {
         assay__matvec(out, in, weight, in, x, beta, y);
@@ -37,21 +35,18 @@ ASSAY__SIMD static void backward_of_one(int64_t rows, int64_t in, const float *d
         float slope = dy[i];
         const float *x_row = x + i * in;
         ASSAY__LANES
-        for (int64_t j = 0; j < in; j++) {
+        for (int64_t j = 0; j < in; j++)
             dweight[j] += slope * x_row[j];
-        }
-        for (int64_t j = 0; dx != NULL && j < in; j++) {
+        for (int64_t j = 0; dx != NULL && j < in; j++)
             dx[i * in + j] = slope * weight[j];
-        }
     }
 }
 
 void assay__linear_backward(int64_t rows, int64_t in, int64_t out, const float *dy, const float *x,
                             const float *weight, float *dx, float *dweight, float *dbias)
 {
-    if (dbias != NULL) {
+    if (dbias != NULL)
         assay__column_sum(rows, out, dy, dbias);
-    }
     if (out == 1) {
         backward_of_one(rows, in, dy, x, weight, dx, dweight);
         return;
@@ -68,8 +63,7 @@ ASSAY__SIMD void assay__column_sum(int64_t rows, int64_t columns, const float *d
 {
     for (int64_t i = 0; i < rows; i++) {
         ASSAY__LANES
-        for (int64_t j = 0; j < columns; j++) {
+        for (int64_t j = 0; j < columns; j++)
             dbias[j] += dy[i * columns + j];
-        }
     }
 }

@@ -12,11 +12,9 @@ static CBLAS_TRANSPOSE transpose_of(assay__matrix matrix)
 /* Of no element or no product: c = beta c, where 0 erases NaN as in BLAS. */
 static void scale(int64_t m, int64_t n, float beta, float *c, int64_t c_stride)
 {
-    for (int64_t i = 0; i < m; i++) {
-        for (int64_t j = 0; j < n; j++) {
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < n; j++)
             c[i * c_stride + j] = beta == 0 ? 0 : beta * c[i * c_stride + j];
-        }
-    }
 }
 
 static void multiply(int64_t m, int64_t n, int64_t k, float alpha, assay__matrix a, assay__matrix b,
@@ -48,9 +46,8 @@ void assay__matmul(int64_t m, int64_t n, int64_t k, float alpha, assay__matrix a
         return;
     }
     const int64_t rest = columns_apart(m, n, k, a, b), main = n - rest;
-    if (main > 0) {
+    if (main > 0)
         multiply(m, main, k, alpha, a, b, beta, c, c_stride);
-    }
     b.data += main;
     for (int64_t l = 0; l < k && rest > 0; l += SAFE_K) {
         int64_t length = k - l < SAFE_K ? k - l : SAFE_K;
@@ -83,9 +80,8 @@ void assay__matmul_reference(int64_t m, int64_t n, int64_t k, float alpha, assay
     for (int64_t i = 0; i < m; i++) {
         for (int64_t j = 0; j < n; j++) {
             double sum = 0;
-            for (int64_t l = 0; l < k; l++) {
+            for (int64_t l = 0; l < k; l++)
                 sum += (double)element(a, i, l) * (double)element(b, l, j);
-            }
             float *to = &c[i * c_stride + j];
             *to = (float)((double)alpha * sum + (beta == 0 ? 0 : (double)beta * (double)*to));
         }

@@ -17,16 +17,14 @@ ASSAY__SIMD static void softmax_row(int64_t columns, const float *x, float *y)
     }
     float scale = 1 / sum;
     ASSAY__LANES
-    for (int64_t j = 0; j < columns; j++) {
+    for (int64_t j = 0; j < columns; j++)
         y[j] *= scale;
-    }
 }
 
 void assay__softmax_forward(int64_t rows, int64_t columns, int64_t stride, const float *x, float *y)
 {
-    for (int64_t i = 0; i < rows; i++) {
+    for (int64_t i = 0; i < rows; i++)
         softmax_row(columns, x + i * stride, y + i * stride);
-    }
 }
 
 ASSAY__SIMD void assay__softmax_backward(int64_t rows, int64_t columns, int64_t stride,
@@ -37,13 +35,11 @@ ASSAY__SIMD void assay__softmax_backward(int64_t rows, int64_t columns, int64_t 
         float *dx_row = dx + i * stride;
         float sum = 0;
         ASSAY__SUM(sum)
-        for (int64_t j = 0; j < columns; j++) {
+        for (int64_t j = 0; j < columns; j++)
             sum += dy_row[j] * y_row[j];
-        }
         ASSAY__LANES
-        for (int64_t j = 0; j < columns; j++) {
+        for (int64_t j = 0; j < columns; j++)
             dx_row[j] = y_row[j] * (dy_row[j] - sum);
-        }
     }
 }
 
@@ -54,20 +50,17 @@ ASSAY__SIMD static void normalize_row(int64_t columns, float epsilon, const floa
 {
     float sum = 0;
     ASSAY__SUM(sum)
-    for (int64_t j = 0; j < columns; j++) {
+    for (int64_t j = 0; j < columns; j++)
         sum += x[j];
-    }
     float middle = sum / (float)columns;
     float squares = 0;
     ASSAY__SUM(squares)
-    for (int64_t j = 0; j < columns; j++) {
+    for (int64_t j = 0; j < columns; j++)
         squares += (x[j] - middle) * (x[j] - middle);
-    }
     float inverse = 1 / sqrtf(squares / (float)columns + epsilon);
     ASSAY__LANES
-    for (int64_t j = 0; j < columns; j++) {
+    for (int64_t j = 0; j < columns; j++)
         y[j] = (x[j] - middle) * inverse * scale[j] + shift[j];
-    }
     *mean = middle;
     *rstd = inverse;
 }
@@ -85,9 +78,8 @@ void assay__layer_norm_forward(int64_t rows, int64_t columns, float epsilon, con
 ASSAY__SIMD static void add(int64_t count, const float *x, const float *r, float *sum)
 {
     ASSAY__LANES
-    for (int64_t j = 0; j < count; j++) {
+    for (int64_t j = 0; j < count; j++)
         sum[j] = x[j] + r[j];
-    }
 }
 
 void assay__layer_norm_residual(int64_t rows, int64_t columns, float epsilon, const float *x,

@@ -22,15 +22,12 @@ ASSAY__SIMD static void adam(size_t count, float rate, float correction, const f
 assay_status assay__adam_step(assay__adam *state, assay__memory *memory,
                               assay__parameters *parameters, double learning_rate)
 {
-    if (state->first == NULL) {
+    if (state->first == NULL)
         state->first = assay__memory_floats(memory, ASSAY__OPTIMIZER, parameters->total);
-    }
-    if (state->second == NULL) {
+    if (state->second == NULL)
         state->second = assay__memory_floats(memory, ASSAY__OPTIMIZER, parameters->total);
-    }
-    if (state->first == NULL || state->second == NULL) {
+    if (state->first == NULL || state->second == NULL)
         return ASSAY_E_MEMORY;
-    }
     state->step++;
     double rate = learning_rate / (1 - pow(0.9, (double)state->step));
     double correction = 1 / sqrt(1 - pow(0.999, (double)state->step));
@@ -43,9 +40,8 @@ ASSAY__SIMD static void descend(size_t count, float rate, const float *gradient,
                                 float *restrict value)
 {
     ASSAY__LANES
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         value[i] -= rate * gradient[i];
-    }
 }
 
 ASSAY__SIMD static void descend_with_momentum(size_t count, float rate, float momentum,
@@ -68,9 +64,8 @@ assay_status assay__sgd_step(assay__sgd *state, assay__memory *memory,
     }
     if (state->velocity == NULL) {
         state->velocity = assay__memory_floats(memory, ASSAY__OPTIMIZER, parameters->total);
-        if (state->velocity == NULL) {
+        if (state->velocity == NULL)
             return ASSAY_E_MEMORY;
-        }
     }
     descend_with_momentum(parameters->total, (float)learning_rate, (float)momentum,
                           parameters->gradients, state->velocity, parameters->values);

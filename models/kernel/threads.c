@@ -13,9 +13,8 @@ static atomic_bool chosen;
 
 static void choose_one(void)
 {
-    if (!atomic_load(&chosen)) {
+    if (!atomic_load(&chosen))
         openblas_set_num_threads(1);
-    }
 }
 
 void assay__models_start(void)

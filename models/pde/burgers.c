@@ -111,23 +111,20 @@ static void step(assay__burgers *burgers, double dt, double *u)
         right_hand_side(points, burgers->viscosity, inner, burgers->slope);
         add_stage(points, weights[k] * dt, reaches[k] * dt, u, burgers->slope, burgers->sum, inner);
     }
-    for (int64_t i = 0; i < points; i++) {
+    for (int64_t i = 0; i < points; i++)
         u[i] += burgers->sum[i];
-    }
 }
 
 int64_t assay__burgers_advance(assay__burgers *burgers, double duration, double *u)
 {
     double most = 0; /* it does not rise: the equation has a maximum principle */
-    for (int64_t i = 0; i < burgers->points; i++) {
+    for (int64_t i = 0; i < burgers->points; i++)
         most = fabs(u[i]) > most ? fabs(u[i]) : most;
-    }
     double n = (double)burgers->points;
     double fastest = 1.37 * most * n + 16.0 / 3 * burgers->viscosity * n * n;
     int64_t steps = (int64_t)ceil(duration * fastest / 2); /* 2 of 2.8: accuracy, not stability */
-    for (int64_t i = 0; i < steps; i++) {
+    for (int64_t i = 0; i < steps; i++)
         step(burgers, duration / (double)steps, u);
-    }
     return steps;
 }
 
@@ -145,9 +142,8 @@ void assay__burgers_initial(int64_t points, int64_t modes, assay__random *random
         }
     }
     double scale = energy > 0 ? 0.5 / sqrt(energy) : 0;
-    for (int64_t i = 0; i < points; i++) {
+    for (int64_t i = 0; i < points; i++)
         u[i] *= scale;
-    }
 }
 
 struct assay__burgers_data {
@@ -166,18 +162,16 @@ assay_status assay__burgers_data_new(const assay__burgers_data_shape *shape, uin
                            "modes and snapshots must be at least 1 and the duration positive");
     }
     assay__burgers_data *made = calloc(1, sizeof *made);
-    if (made == NULL) {
+    if (made == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "out of memory for Burgers' data");
-    }
     made->shape = *shape;
     made->seed = seed;
     assay_status status =
         assay__burgers_new(shape->points, shape->viscosity, error, &made->burgers);
     if (status == ASSAY_OK) {
         made->u = calloc((size_t)shape->points, sizeof *made->u);
-        if (made->u == NULL) {
+        if (made->u == NULL)
             status = assay__fail(error, ASSAY_E_MEMORY, "out of memory for Burgers' data");
-        }
     }
     if (status != ASSAY_OK) {
         assay__burgers_data_free(made);
@@ -198,9 +192,8 @@ void assay__burgers_data_free(assay__burgers_data *data)
 
 static void store(int64_t points, const double *u, float *to)
 {
-    for (int64_t i = 0; i < points; i++) {
+    for (int64_t i = 0; i < points; i++)
         to[i] = (float)u[i];
-    }
 }
 
 void assay__burgers_data_sample(assay__burgers_data *data, int64_t index, float *initial,

@@ -42,9 +42,8 @@ static assay_status allocate(assay__burgers_surrogate *surrogate)
     size_t points = (size_t)shape->data.points, batch = (size_t)shape->batch * points;
     size_t all = (size_t)(shape->samples + shape->held_out);
     surrogate->memory = assay__memory_new();
-    if (surrogate->memory == NULL || all > SIZE_MAX / 16 / points) {
+    if (surrogate->memory == NULL || all > SIZE_MAX / 16 / points)
         return ASSAY_E_MEMORY;
-    }
     assay__memory *memory = surrogate->memory;
     surrogate->order =
         assay__memory_take(memory, ASSAY__WORKSPACE, (size_t)shape->samples, sizeof(int64_t));
@@ -73,20 +72,17 @@ assay_status assay__burgers_surrogate_new(const assay__burgers_surrogate_shape *
                                           assay__burgers_surrogate **surrogate)
 {
     assay_status status = check(shape, error);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     assay__burgers_surrogate *made = calloc(1, sizeof *made);
-    if (made == NULL) {
+    if (made == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "out of memory for a surrogate");
-    }
     made->shape = *shape;
     assay__mlp_shape net =
         assay__burgers_surrogate_net_shape(shape->data.points, shape->hidden, shape->hidden_layers);
     status = assay__burgers_data_new(&shape->data, seed, error, &made->data);
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = assay__mlp_new(&net, seed, error, &made->net);
-    }
     if (status == ASSAY_OK && allocate(made) != ASSAY_OK) {
         status = assay__fail(error, ASSAY_E_MEMORY, "out of memory for %lld samples",
                              (long long)(shape->samples + shape->held_out));
@@ -96,9 +92,8 @@ assay_status assay__burgers_surrogate_new(const assay__burgers_surrogate_shape *
         return status;
     }
     assay__random_init(&made->order_random, ~seed);
-    for (int64_t i = 0; i < shape->samples; i++) {
+    for (int64_t i = 0; i < shape->samples; i++)
         made->order[i] = i;
-    }
     *surrogate = made;
     return ASSAY_OK;
 }
@@ -170,9 +165,8 @@ assay_status assay__burgers_surrogate_evaluate(assay__burgers_surrogate *surroga
     const float *y, *truth = surrogate->later + from;
     assay_status status =
         assay__mlp_forward(surrogate->net, shape->held_out, surrogate->initial + from, error, &y);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     double off = 0, size = 0;
     for (int64_t i = 0; i < count; i++) {
         off += ((double)y[i] - (double)truth[i]) * ((double)y[i] - (double)truth[i]);

@@ -55,9 +55,8 @@ static assay_status infer(const assay_tensor *weights, size_t count, double *set
 {
     assay__field_widths widths;
     assay_status status = assay__field_infer(weights, count, "weight", 2, 2, error, &widths);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     if (widths.input != widths.output) {
         return assay__fail(error, ASSAY_E_FORMAT,
                            "a surrogate has as many outputs as inputs, these weights %lld and %lld",

@@ -69,13 +69,11 @@ static assay_status take(assay__memory *memory, int64_t count, double **array)
 assay_status assay__heat_new(const assay__heat_shape *shape, assay_error *error, assay__heat **heat)
 {
     assay_status status = check_shape(shape, error);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     assay__heat *made = calloc(1, sizeof *made);
-    if (made == NULL) {
+    if (made == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "out of memory for a heat solver");
-    }
     made->shape = *shape;
     made->steps = shape->snapshots * shape->steps;
     made->dx = 1 / (double)(shape->points + 1);
@@ -155,9 +153,8 @@ static void factor(assay__heat *heat, const double *log_conductivity)
         int64_t knot;
         double share = knot_share(heat, f, &knot);
         double log_k = log_conductivity[knot];
-        if (share != 0) {
+        if (share != 0)
             log_k += share * (log_conductivity[knot + 1] - log_k);
-        }
         heat->conductivity[f] = exp(log_k);
         heat->explicit_part[f] = (1 - theta) * ratio * heat->conductivity[f];
     }
@@ -179,20 +176,17 @@ ASSAY__SIMD static void solve(int64_t points, int64_t batch, const double *lower
         double factor_of = lower[i - 1];
         double *row = u + i * batch;
         ASSAY__LANES
-        for (int64_t b = 0; b < batch; b++) {
+        for (int64_t b = 0; b < batch; b++)
             row[b] -= factor_of * row[b - batch];
-        }
     }
-    for (int64_t b = 0; b < batch; b++) {
+    for (int64_t b = 0; b < batch; b++)
         u[(points - 1) * batch + b] *= inverse[points - 1];
-    }
     for (int64_t i = points - 2; i >= 0; i--) {
         double scale = inverse[i], factor_of = lower[i];
         double *row = u + i * batch;
         ASSAY__LANES
-        for (int64_t b = 0; b < batch; b++) {
+        for (int64_t b = 0; b < batch; b++)
             row[b] = row[b] * scale - factor_of * row[b + batch];
-        }
     }
 }
 
@@ -223,24 +217,20 @@ ASSAY__SIMD static void apply(int64_t points, int64_t batch, const double *flux,
 static void turn(int64_t rows, int64_t columns, const double *from, int64_t from_stride, double *to,
                  int64_t to_stride)
 {
-    for (int64_t i = 0; i < rows; i++) {
-        for (int64_t j = 0; j < columns; j++) {
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < columns; j++)
             to[j * to_stride + i] = from[i * from_stride + j];
-        }
-    }
 }
 
 assay_status assay__heat_forward(assay__heat *heat, const double *log_conductivity, int64_t batch,
                                  const double *initial, assay_error *error, const double **output)
 {
     int64_t points = heat->shape.points, snapshots = heat->shape.snapshots;
-    if (batch < 1 || batch > INT64_MAX / 8 / points) {
+    if (batch < 1 || batch > INT64_MAX / 8 / points)
         return assay__fail(error, ASSAY_E_ARGUMENT, "no initial values to start from");
-    }
     assay_status status = fit_batch(heat, batch, error);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     factor(heat, log_conductivity);
     turn(batch, points, initial, points, heat->trajectory, batch);
     for (int64_t step = 1; step <= heat->steps; step++) {
@@ -281,9 +271,8 @@ static void add_snapshot(assay__heat *heat, int64_t snapshot, const double *dout
     int64_t points = heat->shape.points, batch = heat->batch;
     for (int64_t b = 0; b < batch; b++) {
         const double *row = doutput + (b * heat->shape.snapshots + snapshot) * points;
-        for (int64_t i = 0; i < points; i++) {
+        for (int64_t i = 0; i < points; i++)
             heat->adjoint[i * batch + b] += row[i];
-        }
     }
 }
 
@@ -294,16 +283,14 @@ static void collect_slopes(const assay__heat *heat, double *dlog_conductivity)
     memset(dlog_conductivity, 0, (size_t)heat->shape.knots * sizeof(double));
     for (int64_t f = 0; f <= heat->shape.points; f++) {
         double sum = 0;
-        for (int64_t b = 0; b < heat->batch; b++) {
+        for (int64_t b = 0; b < heat->batch; b++)
             sum += heat->slope[f * heat->batch + b];
-        }
         int64_t knot;
         double share = knot_share(heat, f, &knot);
         double slope = sum * ratio * heat->conductivity[f];
         dlog_conductivity[knot] += (1 - share) * slope;
-        if (share != 0) {
+        if (share != 0)
             dlog_conductivity[knot + 1] += share * slope;
-        }
     }
 }
 
@@ -314,9 +301,8 @@ void assay__heat_backward(assay__heat *heat, const double *doutput, double *dlog
     memset(heat->adjoint, 0, (size_t)(points * batch) * sizeof(double));
     memset(heat->slope, 0, (size_t)((points + 1) * batch) * sizeof(double));
     for (int64_t step = heat->steps; step >= 1; step--) {
-        if (step % heat->shape.steps == 0) {
+        if (step % heat->shape.steps == 0)
             add_snapshot(heat, step / heat->shape.steps - 1, doutput);
-        }
         const double *now = heat->trajectory + step * points * batch;
         solve(points, batch, heat->lower, heat->inverse, heat->adjoint);
         add_slopes(points, batch, heat->shape.implicitness, heat->adjoint, now,
@@ -326,9 +312,8 @@ void assay__heat_backward(assay__heat *heat, const double *doutput, double *dlog
         heat->adjoint = heat->adjoint_next;
         heat->adjoint_next = swap;
     }
-    if (dinitial != NULL) {
+    if (dinitial != NULL)
         turn(points, batch, heat->adjoint, batch, dinitial, points);
-    }
     collect_slopes(heat, dlog_conductivity);
 }
 
@@ -339,9 +324,8 @@ assay_status assay__heat_misfit(void *problem, const double *log_conductivity, d
     const double *output;
     assay_status status =
         assay__heat_forward(p->heat, log_conductivity, p->batch, p->initial, NULL, &output);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     const assay__heat_shape *shape = &p->heat->shape;
     int64_t count = p->batch * shape->snapshots * shape->points;
     double sum = 0;

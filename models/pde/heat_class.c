@@ -56,16 +56,14 @@ static assay_status allocate(instance *self, int64_t knots)
 {
     self->memory = assay__memory_new();
     self->example = assay__memory_new();
-    if (self->memory == NULL || self->example == NULL) {
+    if (self->memory == NULL || self->example == NULL)
         return ASSAY_E_MEMORY;
-    }
     (void)assay__parameters_add(&self->parameters, 1, (int64_t[]){knots}, "log_conductivity");
     self->log_conductivity =
         assay__memory_take(self->memory, ASSAY__WORKSPACE, (size_t)knots, sizeof(double));
     self->slope = assay__memory_take(self->memory, ASSAY__WORKSPACE, (size_t)knots, sizeof(double));
-    if (self->log_conductivity == NULL || self->slope == NULL) {
+    if (self->log_conductivity == NULL || self->slope == NULL)
         return ASSAY_E_MEMORY;
-    }
     return assay__parameters_allocate(&self->parameters, self->memory);
 }
 
@@ -80,17 +78,15 @@ static assay_status create(const double *settings, uint64_t seed, assay_error *e
                                .duration = settings[DURATION],
                                .implicitness = settings[IMPLICITNESS]};
     instance *self = calloc(1, sizeof *self);
-    if (self == NULL) {
+    if (self == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "heat: out of memory");
-    }
     self->example_batch = (int64_t)settings[BATCH_SIZE];
     assay__parameters_init(&self->parameters);
     assay_status status = assay__heat_new(&shape, error, &self->heat);
     if (status == ASSAY_OK) {
         status = allocate(self, shape.knots);
-        if (status != ASSAY_OK) {
+        if (status != ASSAY_OK)
             (void)assay__fail(error, status, "heat: out of memory");
-        }
     }
     if (status != ASSAY_OK) {
         destroy(self);
@@ -103,9 +99,8 @@ static assay_status create(const double *settings, uint64_t seed, assay_error *e
 static assay_status infer(const assay_tensor *weights, size_t count, double *settings,
                           assay_error *error)
 {
-    if (count != 1 || weights[0].rank != 1) {
+    if (count != 1 || weights[0].rank != 1)
         return assay__fail(error, ASSAY_E_FORMAT, "heat has one tensor, log_conductivity (knots)");
-    }
     settings[KNOTS] = (double)weights[0].shape[0];
     return ASSAY_OK;
 }
@@ -144,13 +139,11 @@ static assay_status solve(instance *self, const assay_tensor *input, assay_error
                            (long long)batch, (long long)input->shape[1], (long long)shape->points);
     }
     assay_status status = fit_batch(self, batch, error);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     const float *values = input->data;
-    for (int64_t i = 0; i < batch * shape->points; i++) {
+    for (int64_t i = 0; i < batch * shape->points; i++)
         self->initial[i] = (double)values[i];
-    }
     for (int64_t i = 0; i < shape->knots; i++) {
         self->log_conductivity[i] = (double)self->parameters.values[i];
         if (!isfinite(self->log_conductivity[i])) {
@@ -180,13 +173,11 @@ static assay_status forward(void *state, const assay_tensor *inputs, size_t coun
     const assay__heat_shape *shape = assay__heat_shape_of(self->heat);
     const double *solution;
     assay_status status = solve(self, &inputs[0], error, &solution);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     int64_t batch = inputs[0].shape[0];
-    for (int64_t i = 0; i < batch * shape->snapshots * shape->points; i++) {
+    for (int64_t i = 0; i < batch * shape->snapshots * shape->points; i++)
         self->output[i] = (float)solution[i];
-    }
     *output = tensor_of(shape, batch, "output", self->output);
     return ASSAY_OK;
 }
@@ -206,9 +197,8 @@ static assay_status gradient(void *state, const assay_tensor *inputs, size_t cou
     }
     const double *solution;
     assay_status status = solve(self, &inputs[0], error, &solution);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     const float *wanted = target->data;
     int64_t elements = batch * shape->snapshots * shape->points;
     double sum = 0;
@@ -218,9 +208,8 @@ static assay_status gradient(void *state, const assay_tensor *inputs, size_t cou
         self->doutput[i] = 2 * off / (double)elements;
     }
     assay__heat_backward(self->heat, self->doutput, self->slope, NULL);
-    for (int64_t i = 0; i < shape->knots; i++) {
+    for (int64_t i = 0; i < shape->knots; i++)
         self->parameters.gradients[i] = (float)self->slope[i];
-    }
     *loss = sum / (double)elements;
     return ASSAY_OK;
 }
@@ -246,25 +235,21 @@ static assay_status example(void *state, uint64_t seed, assay_error *error, assa
     if (assay__memory_resize(self->example, ASSAY__WORKSPACE, plane, sizeof(float),
                              &self->example_input) ||
         assay__memory_resize(self->example, ASSAY__WORKSPACE, whole, sizeof(float),
-                             &self->example_target)) {
+                             &self->example_target))
         return assay__fail(error, ASSAY_E_MEMORY, "heat: out of memory for made-up data");
-    }
     assay_status status = fit_batch(self, batch, error);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     assay__random random;
     assay__random_init(&random, seed);
     for (int64_t b = 0; b < batch; b++) {
         double size[5];
-        for (int mode = 0; mode < 5; mode++) {
+        for (int mode = 0; mode < 5; mode++)
             size[mode] = assay__random_normal(&random) / (mode + 1);
-        }
         for (int64_t i = 0; i < shape->points; i++) {
             double x = (double)(i + 1) / (double)(shape->points + 1), u = 0;
-            for (int mode = 0; mode < 5; mode++) {
+            for (int mode = 0; mode < 5; mode++)
                 u += size[mode] * sin((mode + 1) * M_PI * x);
-            }
             self->initial[b * shape->points + i] = u;
             self->example_input[b * shape->points + i] = (float)u;
         }
@@ -276,12 +261,10 @@ static assay_status example(void *state, uint64_t seed, assay_error *error, assa
     const double *solution;
     status = assay__heat_forward(self->heat, self->log_conductivity, batch, self->initial, error,
                                  &solution);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
-    for (size_t i = 0; i < whole; i++) {
+    for (size_t i = 0; i < whole; i++)
         self->example_target[i] = (float)solution[i];
-    }
     inputs[0] = (assay_tensor){.name = "input",
                                .element = ASSAY_F32,
                                .rank = 2,

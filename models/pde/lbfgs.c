@@ -37,38 +37,33 @@ struct assay__lbfgs {
 static double dot(size_t count, const double *a, const double *b)
 {
     double sum = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         sum += a[i] * b[i];
-    }
     return sum;
 }
 
 static double largest(size_t count, const double *a)
 {
     double most = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         most = fabs(a[i]) > most || isnan(a[i]) ? fabs(a[i]) : most;
-    }
     return most;
 }
 
 static void add_scaled(size_t count, double factor, const double *a, double *to)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         to[i] += factor * a[i];
-    }
 }
 
 assay_status assay__lbfgs_new(size_t count, size_t pairs, assay__objective objective, void *context,
                               assay__lbfgs **lbfgs)
 {
-    if (count == 0 || pairs == 0 || pairs > MAX_PAIRS) {
+    if (count == 0 || pairs == 0 || pairs > MAX_PAIRS)
         return ASSAY_E_ARGUMENT;
-    }
     assay__lbfgs *made = calloc(1, sizeof *made);
-    if (made == NULL) {
+    if (made == NULL)
         return ASSAY_E_MEMORY;
-    }
     size_t vectors = 2 * pairs + 7;
     made->block = count > SIZE_MAX / vectors ? NULL : calloc(vectors * count, sizeof(double));
     if (made->block == NULL) {
@@ -78,9 +73,8 @@ assay_status assay__lbfgs_new(size_t count, size_t pairs, assay__objective objec
     double **arrays[] = {
         &made->x,         &made->gradient, &made->next_x,       &made->next_gradient,
         &made->direction, &made->best_x,   &made->best_gradient};
-    for (size_t i = 0; i < 7; i++) {
+    for (size_t i = 0; i < 7; i++)
         *arrays[i] = made->block + i * count;
-    }
     made->s = made->block + 7 * count;
     made->y = made->s + pairs * count;
     made->count = count;
@@ -124,16 +118,13 @@ assay_status assay__lbfgs_start(assay__lbfgs *lbfgs, const double *x)
     lbfgs->state = (assay__lbfgs_state){.evaluations = 1};
     assay_status status =
         lbfgs->objective(lbfgs->context, lbfgs->x, &lbfgs->state.value, lbfgs->gradient);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     lbfgs->state.gradient_size = largest(lbfgs->count, lbfgs->gradient);
-    if (!isfinite(lbfgs->state.value) || !isfinite(lbfgs->state.gradient_size)) {
+    if (!isfinite(lbfgs->state.value) || !isfinite(lbfgs->state.gradient_size))
         return ASSAY_E_DATA;
-    }
-    if (lbfgs->state.gradient_size <= lbfgs->gradient_tolerance) {
+    if (lbfgs->state.gradient_size <= lbfgs->gradient_tolerance)
         lbfgs->state.outcome = ASSAY__LBFGS_GRADIENT;
-    }
     return ASSAY_OK;
 }
 
@@ -152,26 +143,23 @@ static void two_loops(assay__lbfgs *lbfgs)
     if (lbfgs->known > 0) {
         const double *y = lbfgs->y + lbfgs->newest * count;
         double scale = 1 / (lbfgs->rho[lbfgs->newest] * dot(count, y, y));
-        for (size_t j = 0; j < count; j++) {
+        for (size_t j = 0; j < count; j++)
             q[j] *= scale;
-        }
     }
     for (size_t age = lbfgs->known; age-- > 0;) {
         size_t i = (lbfgs->newest + lbfgs->pairs - age) % lbfgs->pairs;
         double beta = lbfgs->rho[i] * dot(count, lbfgs->y + i * count, q);
         add_scaled(count, alpha[i] - beta, lbfgs->s + i * count, q);
     }
-    for (size_t j = 0; j < count; j++) {
+    for (size_t j = 0; j < count; j++)
         q[j] = -q[j];
-    }
 }
 
 /* Evaluate at x + t direction. A point that is not finite is taken for infinitely high. */
 static assay_status try_at(assay__lbfgs *lbfgs, double t, trial *result)
 {
-    for (size_t i = 0; i < lbfgs->count; i++) {
+    for (size_t i = 0; i < lbfgs->count; i++)
         lbfgs->next_x[i] = lbfgs->x[i] + t * lbfgs->direction[i];
-    }
     double value;
     assay_status status =
         lbfgs->objective(lbfgs->context, lbfgs->next_x, &value, lbfgs->next_gradient);
@@ -196,14 +184,12 @@ static void keep_trial(assay__lbfgs *lbfgs)
 static double between(trial a, trial b)
 {
     double width = b.t - a.t, middle = a.t + 0.5 * width;
-    if (!isfinite(a.value) || !isfinite(b.value)) {
+    if (!isfinite(a.value) || !isfinite(b.value))
         return middle;
-    }
     double d1 = a.slope + b.slope - 3 * (a.value - b.value) / (a.t - b.t);
     double square = d1 * d1 - a.slope * b.slope;
-    if (!(square >= 0)) {
+    if (!(square >= 0))
         return middle;
-    }
     double d2 = copysign(sqrt(square), width);
     double t = b.t - width * (b.slope + d2 - d1) / (b.slope - a.slope + 2 * d2);
     double share = (t - a.t) / width;
@@ -229,21 +215,18 @@ static assay_status zoom(assay__lbfgs *lbfgs, trial start, trial low, trial high
     for (int tries = 0; tries < MAX_TRIALS; tries++) {
         trial at;
         assay_status status = try_at(lbfgs, between(low, high), &at);
-        if (status != ASSAY_OK) {
+        if (status != ASSAY_OK)
             return status;
-        }
         if (!low_enough(start, at) || at.value >= low.value) {
             high = at;
             continue;
         }
         keep_trial(lbfgs);
-        if (at.slope * (high.t - low.t) >= 0) {
+        if (at.slope * (high.t - low.t) >= 0)
             high = low;
-        }
         low = at;
-        if (flat_enough(start, at)) {
+        if (flat_enough(start, at))
             break;
-        }
     }
     *chosen = low;
     return ASSAY_OK;
@@ -255,27 +238,22 @@ static assay_status search(assay__lbfgs *lbfgs, double first, trial *chosen)
     trial start = {0, lbfgs->state.value, dot(lbfgs->count, lbfgs->gradient, lbfgs->direction)};
     trial last = start;
     *chosen = start;
-    if (!(start.slope < 0)) {
+    if (!(start.slope < 0))
         return ASSAY_OK;
-    }
     double t = first;
     for (int tries = 0; tries < MAX_TRIALS; tries++) {
         trial at;
         assay_status status = try_at(lbfgs, t, &at);
-        if (status != ASSAY_OK) {
+        if (status != ASSAY_OK)
             return status;
-        }
-        if (!low_enough(start, at) || (tries > 0 && at.value >= last.value)) {
+        if (!low_enough(start, at) || (tries > 0 && at.value >= last.value))
             return zoom(lbfgs, start, last, at, chosen);
-        }
         keep_trial(lbfgs);
         *chosen = at;
-        if (flat_enough(start, at)) {
+        if (flat_enough(start, at))
             return ASSAY_OK;
-        }
-        if (at.slope >= 0) {
+        if (at.slope >= 0)
             return zoom(lbfgs, start, at, last, chosen);
-        }
         last = at;
         t *= 2;
     }
@@ -305,11 +283,10 @@ static void accept(assay__lbfgs *lbfgs, double value)
     state->value = value;
     state->gradient_size = largest(count, lbfgs->gradient);
     state->iteration++;
-    if (state->gradient_size <= lbfgs->gradient_tolerance) {
+    if (state->gradient_size <= lbfgs->gradient_tolerance)
         state->outcome = ASSAY__LBFGS_GRADIENT;
-    } else if (fall <= lbfgs->value_tolerance * fmax(1, fabs(value))) {
+    else if (fall <= lbfgs->value_tolerance * fmax(1, fabs(value)))
         state->outcome = ASSAY__LBFGS_VALUE;
-    }
 }
 
 assay_status assay__lbfgs_step(assay__lbfgs *lbfgs, assay__lbfgs_state *state)
@@ -318,21 +295,18 @@ assay_status assay__lbfgs_step(assay__lbfgs *lbfgs, assay__lbfgs_state *state)
     while (lbfgs->state.outcome == ASSAY__LBFGS_RUNNING) {
         two_loops(lbfgs);
         double first = 1;
-        if (lbfgs->known == 0) { /* nothing is known of the scale: move by 1 at most */
+        if (lbfgs->known == 0) /* nothing is known of the scale: move by 1 at most */
             first = fmin(1, 1 / sqrt(dot(lbfgs->count, lbfgs->gradient, lbfgs->gradient)));
-        }
         trial chosen;
         status = search(lbfgs, first, &chosen);
-        if (status != ASSAY_OK) {
+        if (status != ASSAY_OK)
             break;
-        }
         if (chosen.t > 0) {
             accept(lbfgs, chosen.value);
             break;
         }
-        if (lbfgs->known == 0) {
+        if (lbfgs->known == 0)
             lbfgs->state.outcome = ASSAY__LBFGS_STALLED;
-        }
         lbfgs->known = 0; /* once more, straight down the gradient */
     }
     *state = lbfgs->state;

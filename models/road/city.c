@@ -72,18 +72,16 @@ static assay_status draw(plan *self, int64_t roads)
     self->places = calloc((size_t)self->corners, sizeof *self->places);
     self->parent = calloc((size_t)self->corners, sizeof *self->parent);
     self->streets = calloc((size_t)self->corners * 3, sizeof *self->streets);
-    if (self->places == NULL || self->parent == NULL || self->streets == NULL) {
+    if (self->places == NULL || self->parent == NULL || self->streets == NULL)
         return ASSAY_E_MEMORY;
-    }
     for (int64_t corner = 0; corner < self->corners; corner++) {
         int64_t column = corner % self->columns, row = corner / self->columns;
         double x = (double)column + 0.25 * (2 * assay__random_uniform(&self->random) - 1);
         double y = (double)row + 0.25 * (2 * assay__random_uniform(&self->random) - 1);
         self->places[corner] = place_at(block_m * x, block_m * y);
         self->parent[corner] = (int32_t)corner;
-        if (column + 1 < self->columns) {
+        if (column + 1 < self->columns)
             add_street(self, corner, corner + 1, row % ARTERIAL_EVERY == 2 ? ARTERIAL : LOCAL);
-        }
         if (row + 1 < self->rows) {
             add_street(self, corner, corner + self->columns,
                        column % ARTERIAL_EVERY == 2 ? ARTERIAL : LOCAL);
@@ -100,18 +98,16 @@ static assay_status draw(plan *self, int64_t roads)
 static int by_order(const void *left, const void *right)
 {
     const street *a = left, *b = right;
-    if (a->order != b->order) {
+    if (a->order != b->order)
         return a->order < b->order ? -1 : 1;
-    }
     return a->from != b->from ? (a->from > b->from) - (a->from < b->from)
                               : (a->to > b->to) - (a->to < b->to);
 }
 
 static int32_t root_of(plan *self, int32_t corner)
 {
-    while (self->parent[corner] != corner) {
+    while (self->parent[corner] != corner)
         corner = self->parent[corner] = self->parent[self->parent[corner]];
-    }
     return corner;
 }
 
@@ -192,24 +188,20 @@ static assay_status add_roads(assay__road_network *network, const street *s,
 static assay_status link_roads(assay__road_network *network, int64_t corners, const int32_t *start,
                                const int32_t *end, int32_t *out, int32_t *order, assay_error *error)
 {
-    for (int64_t road = 0; road < network->roads; road++) {
+    for (int64_t road = 0; road < network->roads; road++)
         out[start[road] + 1]++;
-    }
-    for (int64_t corner = 0; corner < corners; corner++) {
+    for (int64_t corner = 0; corner < corners; corner++)
         out[corner + 1] += out[corner];
-    }
-    for (int64_t road = 0; road < network->roads; road++) {
+    for (int64_t road = 0; road < network->roads; road++)
         order[out[start[road]]++] = (int32_t)road;
-    }
     /* out[corner] is now where the row of `corner` ends. */
     assay_status status = ASSAY_OK;
     for (int64_t road = 0; road < network->roads; road++) {
         int32_t corner = end[road];
         for (int32_t k = corner == 0 ? 0 : out[corner - 1]; k < out[corner]; k++) {
             status = assay__road_network_link(network, road, order[k], error);
-            if (status != ASSAY_OK) {
+            if (status != ASSAY_OK)
                 return status;
-            }
         }
     }
     return status;
@@ -222,15 +214,13 @@ static assay_status lay(plan *self, int64_t roads, assay__road_network *network,
     int32_t *order = calloc((size_t)roads, sizeof *order);
     int32_t *out = calloc((size_t)self->corners + 1, sizeof *out);
     assay_status status = ASSAY_OK;
-    if (start == NULL || end == NULL || order == NULL || out == NULL) {
+    if (start == NULL || end == NULL || order == NULL || out == NULL)
         status = assay__fail(error, ASSAY_E_MEMORY, "no memory for a city");
-    }
     for (int64_t i = 0; status == ASSAY_OK && i < self->street_count; i++) {
         const street *s = &self->streets[i];
         assay__place points[3];
-        if (s->roads == 0) {
+        if (s->roads == 0)
             continue;
-        }
         for (int direction = 0; direction < s->roads; direction++) {
             start[network->roads + direction] = direction == 0 ? s->from : s->to;
             end[network->roads + direction] = direction == 0 ? s->to : s->from;
@@ -238,9 +228,8 @@ static assay_status lay(plan *self, int64_t roads, assay__road_network *network,
         size_t count = line_of(self, s, points);
         status = add_roads(network, s, points, count, error);
     }
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = link_roads(network, self->corners, start, end, out, order, error);
-    }
     free(start);
     free(end);
     free(order);
@@ -259,17 +248,14 @@ assay_status assay__city_new(int64_t roads, uint64_t seed, assay_error *error,
     plan self = {0};
     assay__random_init(&self.random, seed);
     assay_status status = draw(&self, roads);
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = build(&self, roads) == 0 ? assay__road_network_new(network) : ASSAY_E_STATE;
-    }
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         status = assay__fail(error, status, "no city of %lld roads", (long long)roads);
-    } else {
+    else
         status = lay(&self, roads, *network, error);
-    }
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = assay__road_network_finish(*network, error);
-    }
     if (status != ASSAY_OK) {
         assay__road_network_free(*network);
         *network = NULL;

@@ -52,9 +52,8 @@ static assay_status prepare(driver *self, const assay__road_network *network)
     self->route = calloc(roads, sizeof *self->route);
     /* A road enters the heap at most once for each link into it. */
     self->heap = calloc((size_t)self->heap_capacity, sizeof *self->heap);
-    for (size_t road = 0; road < roads; road++) {
+    for (size_t road = 0; road < roads; road++)
         self->top_speed_mps = fmax(self->top_speed_mps, network->speed_mps[road]);
-    }
     return self->cost_s == NULL || self->came_from == NULL || self->opened == NULL ||
                    self->closed == NULL || self->route == NULL || self->heap == NULL
                ? ASSAY_E_MEMORY
@@ -85,9 +84,8 @@ static entry pop(driver *self)
     int64_t at = 0;
     for (int64_t child; (child = 2 * at + 1) < self->heap_count; at = child) {
         child += child + 1 < self->heap_count && before(self->heap[child + 1], self->heap[child]);
-        if (!before(self->heap[child], item)) {
+        if (!before(self->heap[child], item))
             break;
-        }
         self->heap[at] = self->heap[child];
     }
     self->heap[at] = item;
@@ -124,13 +122,11 @@ static double at_best_s(const driver *self, int32_t from, int32_t to)
 
 static void consider(driver *self, int32_t from, int32_t to, int32_t destination)
 {
-    if (self->closed[to] == self->trip) {
+    if (self->closed[to] == self->trip)
         return;
-    }
     double cost = self->cost_s[from] + cost_of(self, from, to);
-    if (self->opened[to] == self->trip && self->cost_s[to] <= cost) {
+    if (self->opened[to] == self->trip && self->cost_s[to] <= cost)
         return;
-    }
     self->opened[to] = self->trip;
     self->cost_s[to] = cost;
     self->came_from[to] = from;
@@ -149,21 +145,17 @@ static int64_t find_route(driver *self, int32_t origin, int32_t destination)
     push(self, (entry){0, origin});
     while (self->heap_count > 0 && self->closed[destination] != self->trip) {
         int32_t road = pop(self).road;
-        if (self->closed[road] == self->trip) {
+        if (self->closed[road] == self->trip)
             continue;
-        }
         self->closed[road] = self->trip;
-        for (int64_t k = network->first[road]; k < network->first[road + 1]; k++) {
+        for (int64_t k = network->first[road]; k < network->first[road + 1]; k++)
             consider(self, road, network->next[k], destination);
-        }
     }
-    if (self->closed[destination] != self->trip) {
+    if (self->closed[destination] != self->trip)
         return 0;
-    }
     int64_t count = 0;
-    for (int32_t road = destination; road >= 0; road = self->came_from[road]) {
+    for (int32_t road = destination; road >= 0; road = self->came_from[road])
         self->route[count++] = road;
-    }
     for (int64_t i = 0; i < count / 2; i++) {
         int32_t swap = self->route[i];
         self->route[i] = self->route[count - 1 - i];
@@ -181,9 +173,8 @@ static assay_status record(const driver *self, int64_t count, assay__random *ran
         int32_t road = self->route[i];
         assay_status status =
             assay__trajectories_drive(trajectories, road, first_day + (int64_t)now_s);
-        if (status != ASSAY_OK) {
+        if (status != ASSAY_OK)
             return status;
-        }
         double delay = 1 + 0.2 * fabs(assay__random_normal(random));
         now_s += network->length_m[road] / network->speed_mps[road] * delay;
     }
@@ -199,9 +190,8 @@ static assay_status drive_once(driver *self, assay__random *random,
         int32_t destination = (int32_t)assay__random_below(random, roads);
         self->taste = assay__random_next(random);
         int64_t count = origin == destination ? 0 : find_route(self, origin, destination);
-        if (count > 0) {
+        if (count > 0)
             return record(self, count, random, trajectories);
-        }
     }
     return ASSAY_E_DATA;
 }
@@ -214,9 +204,8 @@ assay_status assay__city_drive(const assay__road_network *network, int64_t count
     assay__random_init(&random, seed);
     assay__trajectories_init(trajectories);
     assay_status status = prepare(&self, network);
-    for (int64_t i = 0; status == ASSAY_OK && i < count; i++) {
+    for (int64_t i = 0; status == ASSAY_OK && i < count; i++)
         status = drive_once(&self, &random, trajectories);
-    }
     release(&self);
     if (status != ASSAY_OK) {
         assay__trajectories_release(trajectories);

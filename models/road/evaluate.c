@@ -70,13 +70,11 @@ static int64_t fill_histogram(int64_t count, const double *values, double larges
     const int64_t last = ASSAY__DIVERGENCE_BINS - 1;
     double step = largest / (double)last;
     int64_t counted = 0;
-    for (int64_t i = 0; i < ASSAY__DIVERGENCE_BINS; i++) {
+    for (int64_t i = 0; i < ASSAY__DIVERGENCE_BINS; i++)
         histogram[i] = 0;
-    }
     for (int64_t i = 0; i < count; i++) {
-        if (!(values[i] >= 0)) {
+        if (!(values[i] >= 0))
             continue;
-        }
         int64_t bin = values[i] >= largest ? last : (int64_t)(values[i] / step);
         if (values[i] < largest) { /* the division may have rounded across an edge */
             bin -= values[i] < (double)bin * step;
@@ -94,13 +92,11 @@ assay_status assay__sample_divergence(int64_t real_count, const double *real,
                                       double *divergence)
 {
     double p[ASSAY__DIVERGENCE_BINS], q[ASSAY__DIVERGENCE_BINS], largest = 0;
-    for (int64_t i = 0; i < real_count; i++) {
+    for (int64_t i = 0; i < real_count; i++)
         largest = fmax(largest, real[i]);
-    }
     if (fill_histogram(real_count, real, largest, p) == 0 ||
-        fill_histogram(generated_count, generated, largest, q) == 0) {
+        fill_histogram(generated_count, generated, largest, q) == 0)
         return ASSAY_E_DATA;
-    }
     *divergence = assay__jensen_shannon(ASSAY__DIVERGENCE_BINS, p, q);
     return ASSAY_OK;
 }
@@ -113,9 +109,8 @@ typedef struct point {
 
 static point point_of(assay__line_metric metric, assay__place place)
 {
-    if (metric == ASSAY__EUCLID) {
+    if (metric == ASSAY__EUCLID)
         return (point){place.longitude, place.latitude, 0};
-    }
     double longitude = place.longitude * radians_per_degree;
     double latitude = place.latitude * radians_per_degree;
     return (point){cos(latitude) * cos(longitude), cos(latitude) * sin(longitude), sin(latitude)};
@@ -141,9 +136,8 @@ static point *points_of(assay__line_metric metric, int64_t count_a, const assay_
 {
     size_t count = (size_t)(count_a + count_b);
     point *points = malloc(count * sizeof *points + (size_t)extra * sizeof(double));
-    for (size_t i = 0; points != NULL && i < count; i++) {
+    for (size_t i = 0; points != NULL && i < count; i++)
         points[i] = point_of(metric, i < (size_t)count_a ? a[i] : b[i - (size_t)count_a]);
-    }
     return points;
 }
 
@@ -152,9 +146,8 @@ static double farthest(int64_t count_a, const point *a, int64_t count_b, const p
     double most = 0;
     for (int64_t i = 0; i < count_a; i++) {
         double least = INFINITY;
-        for (int64_t j = 0; j < count_b; j++) {
+        for (int64_t j = 0; j < count_b; j++)
             least = fmin(least, squared(a[i], b[j]));
-        }
         most = fmax(most, least);
     }
     return most;
@@ -164,9 +157,8 @@ assay_status assay__hausdorff(assay__line_metric metric, int64_t count_a, const 
                               int64_t count_b, const assay__place *b, double *distance)
 {
     point *points = points_of(metric, count_a, a, count_b, b, 0);
-    if (points == NULL) {
+    if (points == NULL)
         return ASSAY_E_MEMORY;
-    }
     const point *others = points + count_a;
     *distance = distance_of(metric, fmax(farthest(count_a, points, count_b, others),
                                          farthest(count_b, others, count_a, points)));
@@ -178,14 +170,12 @@ assay_status assay__warping(assay__line_metric metric, int64_t count_a, const as
                             int64_t count_b, const assay__place *b, double *distance)
 {
     point *points = points_of(metric, count_a, a, count_b, b, count_b + 1);
-    if (points == NULL) {
+    if (points == NULL)
         return ASSAY_E_MEMORY;
-    }
     const point *others = points + count_a;
     double *row = (double *)(void *)(points + count_a + count_b); /* row[j]: ending at b's j-th */
-    for (int64_t j = 0; j <= count_b; j++) {
+    for (int64_t j = 0; j <= count_b; j++)
         row[j] = j == 0 ? 0 : INFINITY;
-    }
     for (int64_t i = 0; i < count_a; i++) {
         double diagonal = row[0];
         row[0] = INFINITY;
@@ -256,9 +246,8 @@ static int64_t line_of(const assay__road_network *network, const assay__trajecto
                        int64_t index, assay__place *places)
 {
     int64_t first = trajectories->first[index], count = trajectories->first[index + 1] - first;
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         places[i] = network->middles[trajectories->roads[first + i]];
-    }
     return count;
 }
 
@@ -272,16 +261,14 @@ static assay_status pair_up(const assay__road_network *network, const assay__tra
     double hausdorff = 0, warping = 0;
     for (int64_t i = 0; status == ASSAY_OK && i < generated->count; i++) {
         int64_t other = matching != NULL ? matching[i] : i;
-        if (other < 0 || other >= real->count) {
+        if (other < 0 || other >= real->count)
             continue;
-        }
         int64_t count_a = line_of(network, real, other, a);
         int64_t count_b = line_of(network, generated, i, b);
         double near, warped = 0;
         status = assay__hausdorff(ASSAY__GREAT_CIRCLE_KM, count_a, a, count_b, b, &near);
-        if (status == ASSAY_OK) {
+        if (status == ASSAY_OK)
             status = assay__warping(ASSAY__GREAT_CIRCLE_KM, count_a, a, count_b, b, &warped);
-        }
         if (status == ASSAY_OK) {
             hausdorff += near;
             warping += warped;
@@ -305,8 +292,7 @@ assay_status assay__road_evaluate(const assay__road_network *network,
                            real->count == 0 ? "real" : "generated");
     }
     assay_status status = diverge(network, real, generated, evaluation);
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = pair_up(network, real, generated, matching, evaluation);
-    }
     return status == ASSAY_OK ? status : assay__fail(error, status, "no memory to evaluate");
 }

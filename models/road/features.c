@@ -61,9 +61,8 @@ assay_status assay__road_batch_reserve(assay__road_batch *batch, int64_t traject
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
         assay_status status = assay__memory_resize(batch->memory, ASSAY__WORKSPACE, needs[i].count,
                                                    needs[i].size, needs[i].block);
-        if (status != ASSAY_OK) {
+        if (status != ASSAY_OK)
             return status;
-        }
     }
     batch->trajectories = trajectories;
     batch->time = time;
@@ -77,9 +76,8 @@ static void add_choice(assay__road_batch *batch, const assay__road_network *netw
                        int32_t to, int32_t destination)
 {
     int64_t start = network->first[from], end = network->first[from + 1], chosen = -1;
-    for (int64_t k = start; k < end; k++) {
+    for (int64_t k = start; k < end; k++)
         chosen = network->next[k] == to ? k : chosen;
-    }
     for (int64_t k = start; chosen >= 0 && k < end; k++) {
         int64_t at = batch->candidates++;
         batch->choices[at] = network->next[k];
@@ -102,9 +100,8 @@ assay_status assay__road_batch_fill(assay__road_batch *batch, const assay__road_
     longest = longest < time ? longest : time;
     assay_status status =
         assay__road_batch_reserve(batch, count, longest, count * longest * network->max_successors);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     for (int64_t t = 0; t < longest; t++) {
         for (int64_t b = 0; b < count; b++) {
             int64_t position = t * count + b;

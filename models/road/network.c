@@ -16,9 +16,8 @@ assay_status assay__road_network_new(assay__road_network **network)
 
 void assay__road_network_free(assay__road_network *network)
 {
-    if (network == NULL) {
+    if (network == NULL)
         return;
-    }
     free(network->ids);
     free(network->length_m);
     free(network->speed_mps);
@@ -45,29 +44,25 @@ static bool grow(void *array, int64_t capacity, size_t size)
     void *old;
     memcpy(&old, array, sizeof old);
     void *fresh = reallocarray(old, (size_t)capacity, size);
-    if (fresh == NULL) {
+    if (fresh == NULL)
         return false;
-    }
     memcpy(array, &fresh, sizeof fresh);
     return true;
 }
 
 static bool grow_roads(assay__road_network *network)
 {
-    if (network->roads < network->road_capacity) {
+    if (network->roads < network->road_capacity)
         return true;
-    }
     int64_t capacity = network->road_capacity == 0 ? 64 : 2 * network->road_capacity;
     if (!grow(&network->ids, capacity, sizeof *network->ids) ||
         !grow(&network->length_m, capacity, sizeof *network->length_m) ||
         !grow(&network->speed_mps, capacity, sizeof *network->speed_mps) ||
         !grow(&network->middles, capacity, sizeof *network->middles) ||
-        !grow(&network->point_first, capacity + 1, sizeof *network->point_first)) {
+        !grow(&network->point_first, capacity + 1, sizeof *network->point_first))
         return false;
-    }
-    if (network->road_capacity == 0) {
+    if (network->road_capacity == 0)
         network->point_first[0] = 0;
-    }
     network->road_capacity = capacity;
     return true;
 }
@@ -75,27 +70,23 @@ static bool grow_roads(assay__road_network *network)
 static bool grow_points(assay__road_network *network, int64_t needed)
 {
     int64_t capacity = network->point_capacity == 0 ? 128 : network->point_capacity;
-    while (capacity < needed) {
+    while (capacity < needed)
         capacity *= 2;
-    }
     if (capacity != network->point_capacity &&
-        !grow(&network->points, capacity, sizeof *network->points)) {
+        !grow(&network->points, capacity, sizeof *network->points))
         return false;
-    }
     network->point_capacity = capacity;
     return true;
 }
 
 static bool grow_links(assay__road_network *network)
 {
-    if (network->links < network->link_capacity) {
+    if (network->links < network->link_capacity)
         return true;
-    }
     int64_t capacity = network->link_capacity == 0 ? 128 : 2 * network->link_capacity;
     if (!grow(&network->link_from, capacity, sizeof *network->link_from) ||
-        !grow(&network->link_to, capacity, sizeof *network->link_to)) {
+        !grow(&network->link_to, capacity, sizeof *network->link_to))
         return false;
-    }
     network->link_capacity = capacity;
     return true;
 }
@@ -115,29 +106,25 @@ static int64_t slot_of(const assay__road_network *network, int64_t id)
 {
     uint64_t mask = (uint64_t)network->slot_count - 1;
     uint64_t at = mix((uint64_t)id) & mask;
-    while (network->slots[at] >= 0 && network->ids[network->slots[at]] != id) {
+    while (network->slots[at] >= 0 && network->ids[network->slots[at]] != id)
         at = (at + 1) & mask;
-    }
     return (int64_t)at;
 }
 
 static bool grow_slots(assay__road_network *network)
 {
-    if (2 * (network->roads + 1) <= network->slot_count) {
+    if (2 * (network->roads + 1) <= network->slot_count)
         return true;
-    }
     int64_t count = network->slot_count == 0 ? 256 : 2 * network->slot_count;
     int32_t *slots = malloc((size_t)count * sizeof *slots);
-    if (slots == NULL) {
+    if (slots == NULL)
         return false;
-    }
     memset(slots, -1, (size_t)count * sizeof *slots);
     free(network->slots);
     network->slots = slots;
     network->slot_count = count;
-    for (int64_t road = 0; road < network->roads; road++) {
+    for (int64_t road = 0; road < network->roads; road++)
         slots[slot_of(network, network->ids[road])] = (int32_t)road;
-    }
     return true;
 }
 
@@ -151,9 +138,8 @@ int64_t assay__road_network_find(const assay__road_network *network, int64_t id)
 static assay_status check_road(const assay__road *road, assay_error *error)
 {
     long long id = road->id;
-    if (road->point_count == 0) {
+    if (road->point_count == 0)
         return assay__fail(error, ASSAY_E_FORMAT, "road %lld has no coordinates", id);
-    }
     for (size_t i = 0; i < road->point_count; i++) {
         double longitude = road->points[i].longitude, latitude = road->points[i].latitude;
         if (!(fabs(longitude) <= 180 && fabs(latitude) <= 90)) {
@@ -194,21 +180,18 @@ assay_status assay__road_network_add(assay__road_network *network, const assay__
                                      assay_error *error)
 {
     assay_status status = check_road(road, error);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
-    if (assay__road_network_find(network, road->id) >= 0) {
+    if (assay__road_network_find(network, road->id) >= 0)
         return assay__fail(error, ASSAY_E_FORMAT, "road %lld is there twice", (long long)road->id);
-    }
     int64_t start = network->roads == 0 ? 0 : network->point_first[network->roads];
     int64_t end = start + (int64_t)road->point_count;
     if (network->roads == ASSAY__ROADS_MAX || end > ASSAY__ROAD_POINTS_MAX) {
         return assay__fail(error, ASSAY_E_LIMIT, "more than %d roads or %d points",
                            ASSAY__ROADS_MAX, ASSAY__ROAD_POINTS_MAX);
     }
-    if (!grow_roads(network) || !grow_points(network, end) || !grow_slots(network)) {
+    if (!grow_roads(network) || !grow_points(network, end) || !grow_slots(network))
         return assay__fail(error, ASSAY_E_MEMORY, "no memory for more roads");
-    }
     int64_t index = network->roads;
     double measured_m;
     memcpy(network->points + start, road->points, road->point_count * sizeof *road->points);
@@ -230,12 +213,10 @@ assay_status assay__road_network_link(assay__road_network *network, int64_t from
         return assay__fail(error, ASSAY_E_ARGUMENT, "no road %lld or %lld to link", (long long)from,
                            (long long)to);
     }
-    if (network->links == ASSAY__ROAD_LINKS_MAX) {
+    if (network->links == ASSAY__ROAD_LINKS_MAX)
         return assay__fail(error, ASSAY_E_LIMIT, "more than %d links", ASSAY__ROAD_LINKS_MAX);
-    }
-    if (!grow_links(network)) {
+    if (!grow_links(network))
         return assay__fail(error, ASSAY_E_MEMORY, "no memory for more links");
-    }
     network->link_from[network->links] = (int32_t)from;
     network->link_to[network->links++] = (int32_t)to;
     return ASSAY_OK;
@@ -253,15 +234,12 @@ static int ascending(const void *left, const void *right)
 static void build_rows(assay__road_network *network)
 {
     int64_t roads = network->roads, *first = network->first;
-    for (int64_t i = 0; i < network->links; i++) {
+    for (int64_t i = 0; i < network->links; i++)
         first[network->link_from[i] + 1]++;
-    }
-    for (int64_t road = 0; road < roads; road++) {
+    for (int64_t road = 0; road < roads; road++)
         first[road + 1] += first[road];
-    }
-    for (int64_t i = network->links; i-- > 0;) {
+    for (int64_t i = network->links; i-- > 0;)
         network->next[--first[network->link_from[i] + 1]] = network->link_to[i];
-    }
     /* first[road + 1] is now where the row of `road` starts. */
     int64_t kept = 0;
     for (int64_t road = 0; road < roads; road++) {
@@ -269,14 +247,11 @@ static void build_rows(assay__road_network *network)
         int64_t end = road + 1 < roads ? first[road + 2] : network->links;
         qsort(network->next + start, (size_t)(end - start), sizeof *network->next, ascending);
         first[road] = kept;
-        for (int64_t k = start; k < end; k++) {
-            if (k == start || network->next[k] != network->next[kept - 1]) {
+        for (int64_t k = start; k < end; k++)
+            if (k == start || network->next[k] != network->next[kept - 1])
                 network->next[kept++] = network->next[k];
-            }
-        }
-        if (kept - first[road] > network->max_successors) {
+        if (kept - first[road] > network->max_successors)
             network->max_successors = kept - first[road];
-        }
     }
     first[roads] = kept;
     network->links = kept;
@@ -308,9 +283,8 @@ static void build_geometry(assay__road_network *network)
 assay_status assay__road_network_finish(assay__road_network *network, assay_error *error)
 {
     size_t roads = (size_t)network->roads;
-    if (roads == 0) {
+    if (roads == 0)
         return assay__fail(error, ASSAY_E_DATA, "a network needs at least one road");
-    }
     network->first = calloc(roads + 1, sizeof *network->first);
     network->next = calloc((size_t)network->links + 1, sizeof *network->next);
     network->end_x = calloc(roads, sizeof(float));
@@ -318,9 +292,8 @@ assay_status assay__road_network_finish(assay__road_network *network, assay_erro
     network->heading_x = calloc(roads, sizeof(float));
     network->heading_y = calloc(roads, sizeof(float));
     if (network->first == NULL || network->next == NULL || network->end_x == NULL ||
-        network->end_y == NULL || network->heading_x == NULL || network->heading_y == NULL) {
+        network->end_y == NULL || network->heading_x == NULL || network->heading_y == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "no memory for %zu roads", roads);
-    }
     build_rows(network);
     build_geometry(network);
     free(network->link_from);

@@ -43,20 +43,17 @@ static const char *take_place(const char *at, locale_t c_locale, assay__place *p
     double value[3];
     int count = 0;
     at = skip_blanks(at);
-    if (*at != '[') {
+    if (*at != '[')
         return NULL;
-    }
     do {
         at = count < 3 ? take_number(skip_blanks(at + 1), c_locale, &value[count]) : NULL;
-        if (at == NULL) {
+        if (at == NULL)
             return NULL;
-        }
         count++;
         at = skip_blanks(at);
     } while (*at == ',');
-    if (*at != ']' || count < 2) {
+    if (*at != ']' || count < 2)
         return NULL;
-    }
     *place = (assay__place){value[0], value[1]};
     return at + 1;
 }
@@ -66,9 +63,8 @@ static bool keep_point(geo_reader *self, assay__place place)
     if (self->count == self->capacity) {
         size_t capacity = self->capacity == 0 ? 16 : 2 * self->capacity;
         assay__place *points = reallocarray(self->points, capacity, sizeof *points);
-        if (points == NULL) {
+        if (points == NULL)
             return false;
-        }
         self->points = points;
         self->capacity = capacity;
     }
@@ -90,9 +86,8 @@ static assay_status take_line(geo_reader *self, bool is_point, assay_error *erro
                                self->table.name, self->table.line,
                                is_point ? "[longitude, latitude]" : "[[longitude, latitude], ...]");
         }
-        if (!keep_point(self, place)) {
+        if (!keep_point(self, place))
             return assay__fail(error, ASSAY_E_MEMORY, "%s: no memory", self->table.name);
-        }
         at = skip_blanks(at);
     } while (!is_point && *at == ',');
     if (!is_point) {
@@ -111,9 +106,8 @@ static assay_status take_property(const geo_reader *self, int column, assay_erro
                                   double *value)
 {
     *value = 0;
-    if (column < 0) {
+    if (column < 0)
         return ASSAY_OK;
-    }
     const char *text = skip_blanks(self->table.field[column]);
     const char *end = *text == '\0' ? text : take_number(text, self->c_locale, value);
     if (end == NULL || *skip_blanks(end) != '\0' || *value < 0) {
@@ -138,18 +132,14 @@ static assay_status take_road(geo_reader *self, assay__road_network *network, as
                            table->name, table->line, type);
     }
     assay_status status = assay__table_integer(table, self->id, error, &road.id);
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = take_line(self, is_point, error);
-    }
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = take_property(self, self->length, error, &road.length_m);
-    }
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = take_property(self, self->speed, error, &speed_kmh);
-    }
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     road.points = self->points;
     road.point_count = self->count;
     road.speed_mps = speed_kmh / 3.6;
@@ -165,12 +155,10 @@ static assay_status find_geo_columns(geo_reader *self, assay_error *error)
     self->length = assay__table_find(&self->table, "length");
     self->speed = assay__table_find(&self->table, "maxspeed");
     assay_status status = assay__table_need(&self->table, "geo_id", error, &self->id);
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = assay__table_need(&self->table, "type", error, &self->type);
-    }
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = assay__table_need(&self->table, "coordinates", error, &self->coordinates);
-    }
     return status;
 }
 
@@ -178,18 +166,15 @@ assay_status assay__road_geo_parse(char *text, size_t length, const char *name,
                                    assay__road_network *network, assay_error *error)
 {
     geo_reader self = {.c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0)};
-    if (self.c_locale == (locale_t)0) {
+    if (self.c_locale == (locale_t)0)
         return assay__fail(error, ASSAY_E_MEMORY, "%s: no memory", name);
-    }
     assay_status status = assay__table_open(&self.table, text, length, name, error);
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = find_geo_columns(&self, error);
-    }
     for (bool more = true; status == ASSAY_OK && more;) {
         status = assay__table_next(&self.table, error, &more);
-        if (status == ASSAY_OK && more) {
+        if (status == ASSAY_OK && more)
             status = take_road(&self, network, error);
-        }
     }
     free(self.points);
     freelocale(self.c_locale);
@@ -203,9 +188,8 @@ static assay_status take_end(const assay__table *table, int column,
 {
     int64_t id;
     assay_status status = assay__table_integer(table, column, error, &id);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     *road = assay__road_network_find(network, id);
     if (*road < 0) {
         return assay__fail(error, ASSAY_E_FORMAT, "%s:%zu: %s is %lld, a road the .geo file lacks",
@@ -220,25 +204,20 @@ assay_status assay__road_rel_parse(char *text, size_t length, const char *name,
     assay__table table;
     int origin, destination;
     assay_status status = assay__table_open(&table, text, length, name, error);
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = assay__table_need(&table, "origin_id", error, &origin);
-    }
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = assay__table_need(&table, "destination_id", error, &destination);
-    }
     for (bool more = true; status == ASSAY_OK && more;) {
         int64_t from, to;
         status = assay__table_next(&table, error, &more);
-        if (status != ASSAY_OK || !more) {
+        if (status != ASSAY_OK || !more)
             break;
-        }
         status = take_end(&table, origin, network, error, &from);
-        if (status == ASSAY_OK) {
+        if (status == ASSAY_OK)
             status = take_end(&table, destination, network, error, &to);
-        }
-        if (status == ASSAY_OK) {
+        if (status == ASSAY_OK)
             status = assay__road_network_link(network, from, to, error);
-        }
     }
     return status;
 }
@@ -255,9 +234,8 @@ static assay_status load_file(const char *path, parser parse, assay__road_networ
     assay__buffer_init(&text, ASSAY__ROAD_FILE_MAX_BYTES);
     assay_status status = assay__file_read(path, &text, error);
     char nothing[1] = "";
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = parse(text.data == NULL ? nothing : text.data, text.length, path, network, error);
-    }
     assay__buffer_release(&text);
     return status;
 }
@@ -266,16 +244,13 @@ assay_status assay__road_network_load(const char *geo_path, const char *rel_path
                                       assay_error *error, assay__road_network **network)
 {
     assay_status status = assay__road_network_new(network);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return assay__fail(error, status, "%s: no memory", geo_path);
-    }
     status = load_file(geo_path, assay__road_geo_parse, *network, error);
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = load_file(rel_path, assay__road_rel_parse, *network, error);
-    }
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = assay__road_network_finish(*network, error);
-    }
     if (status != ASSAY_OK) {
         assay__road_network_free(*network);
         *network = NULL;

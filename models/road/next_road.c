@@ -56,9 +56,8 @@ static void draw(assay__next_road *model, uint64_t seed)
     float state = 1 / sqrtf((float)s->hidden), in = 1 / sqrtf((float)score_columns(s));
     const float bounds[] = {
         0.1F, 0.1F, state, state, state, state, in, in, 1 / sqrtf((float)s->scorer)};
-    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
         assay__parameters_uniform(&model->parameters, i, bounds[i], &random);
-    }
 }
 
 assay_status assay__next_road_new(const assay__next_road_shape *shape, uint64_t seed,
@@ -118,9 +117,8 @@ static assay_status reserve(assay__memory *memory, assay__memory_use use, const 
     for (size_t i = 0; i < count; i++) {
         assay_status status = assay__memory_resize(memory, use, (size_t)needs[i].count,
                                                    sizeof(float), needs[i].block);
-        if (status != ASSAY_OK) {
+        if (status != ASSAY_OK)
             return status;
-        }
     }
     return ASSAY_OK;
 }
@@ -169,13 +167,11 @@ static assay_status reserve_backward(assay__next_road *model, const assay__road_
 static void look_up(int64_t count, int64_t width, const int32_t *index, const float *table,
                     float *to)
 {
-    for (int64_t i = 0; i < count; i++) {
-        if (index[i] >= 0) {
+    for (int64_t i = 0; i < count; i++)
+        if (index[i] >= 0)
             memcpy(to + i * width, table + index[i] * width, (size_t)width * sizeof *to);
-        } else {
+        else
             memset(to + i * width, 0, (size_t)width * sizeof *to);
-        }
-    }
 }
 
 /* dtable rows `index` += from (count, width) */
@@ -183,14 +179,12 @@ ASSAY__SIMD static void scatter_add(int64_t count, int64_t width, const int32_t 
                                     const float *from, float *dtable)
 {
     for (int64_t i = 0; i < count; i++) {
-        if (index[i] < 0) {
+        if (index[i] < 0)
             continue;
-        }
         float *to = dtable + index[i] * width;
         ASSAY__LANES
-        for (int64_t j = 0; j < width; j++) {
+        for (int64_t j = 0; j < width; j++)
             to[j] += from[i * width + j];
-        }
     }
 }
 
@@ -254,25 +248,22 @@ ASSAY__SIMD static void score_candidates(const assay__road_batch *batch, int64_t
 static void soften(int64_t count, const float *logits, double temperature, float *probability)
 {
     double largest = -INFINITY, sum = 0;
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         largest = fmax(largest, (double)logits[i] / temperature);
-    }
     for (int64_t i = 0; i < count; i++) {
         double e = exp((double)logits[i] / temperature - largest);
         probability[i] = (float)e;
         sum += e;
     }
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         probability[i] = (float)((double)probability[i] / sum);
-    }
 }
 
 assay_status assay__next_road_forward(assay__next_road *model, const assay__road_batch *batch)
 {
     assay_status status = reserve_forward(model, batch);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     const assay__next_road_shape *s = &model->shape;
     assay__next_road_activations *act = &model->act;
     int64_t B = batch->trajectories, P = batch->time * B, C = batch->candidates;
@@ -341,9 +332,8 @@ static void drive_backward(assay__next_road *model, const assay__road_batch *bat
     memset(act->carry, 0, (size_t)(B * s->hidden) * sizeof(float));
     for (int64_t t = batch->time; t-- > 0;) {
         float *dh = act->dstate + t * B * s->hidden, *dgh = act->dgh + t * B * gates;
-        for (int64_t i = 0; i < B * s->hidden; i++) {
+        for (int64_t i = 0; i < B * s->hidden; i++)
             dh[i] += act->carry[i];
-        }
         assay__gru_gates_backward(B, s->hidden, dh, act->gates + t * B * gates,
                                   act->recurrent + t * B * gates, act->state + t * B * s->hidden,
                                   act->dgi + t * B * gates, dgh, act->carry);
@@ -402,11 +392,9 @@ static void backward(assay__next_road *model, const assay__road_batch *batch)
 
 static bool is_decision(int64_t count, const float *targets)
 {
-    for (int64_t i = 0; i < count; i++) {
-        if (targets[i] != 0) {
+    for (int64_t i = 0; i < count; i++)
+        if (targets[i] != 0)
             return true;
-        }
-    }
     return false;
 }
 
@@ -424,9 +412,8 @@ static double learn_targets(int64_t count, const float *targets, const float *pr
         total += (double)targets[i];
         loss -= targets[i] != 0 ? (double)targets[i] * log_of(probability[i]) : 0;
     }
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         dlogits[i] = (float)(weight * (total * (double)probability[i] - (double)targets[i]));
-    }
     return weight * loss;
 }
 
@@ -458,22 +445,17 @@ assay_status assay__next_road_distill(assay__next_road *student, assay__next_roa
 {
     assay__next_road_activations *act = &student->act;
     if (!(share >= 0 && share <= 1 && temperature > 0) ||
-        (share > 0 && (teacher == NULL || teacher->shape.roads != student->shape.roads))) {
+        (share > 0 && (teacher == NULL || teacher->shape.roads != student->shape.roads)))
         return ASSAY_E_ARGUMENT;
-    }
-    if (batch->decisions == 0) {
+    if (batch->decisions == 0)
         return ASSAY_E_DATA;
-    }
     assay_status status = assay__next_road_forward(student, batch);
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = reserve_backward(student, batch);
-    }
-    if (status == ASSAY_OK && share > 0) {
+    if (status == ASSAY_OK && share > 0)
         status = assay__next_road_forward(teacher, batch);
-    }
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     double each = 1 / (double)batch->decisions;
     *loss = 0;
     for (int64_t p = 0; p < batch->time * batch->trajectories; p++) {

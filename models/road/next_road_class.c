@@ -55,9 +55,8 @@ static void destroy(void *of)
 static assay_status create(const double *settings, uint64_t seed, assay_error *error, void **of)
 {
     state *self = calloc(1, sizeof *self);
-    if (self == NULL) {
+    if (self == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "no memory for a next-road model");
-    }
     assay__next_road_shape shape = assay__next_road_shape_of(
         settings[SIZE] == 0 ? ASSAY__NEXT_ROAD_VANILLA : ASSAY__NEXT_ROAD_DISTILLED,
         (int64_t)settings[ROADS]);
@@ -68,11 +67,10 @@ static assay_status create(const double *settings, uint64_t seed, assay_error *e
     self->example_time = (int64_t)settings[TIME];
     self->example = assay__memory_new();
     assay_status status = assay__road_batch_init(&self->batch);
-    if (status == ASSAY_OK && self->example != NULL) {
+    if (status == ASSAY_OK && self->example != NULL)
         status = assay__next_road_new(&shape, seed, error, &self->model);
-    } else {
+    else
         status = assay__fail(error, ASSAY_E_MEMORY, "no memory for a next-road model");
-    }
     if (status != ASSAY_OK) {
         destroy(self);
         return status;
@@ -127,9 +125,8 @@ static assay_status check_shapes(const assay_tensor *inputs, const assay_tensor 
                            (long long)features[3], ASSAY__ROAD_FEATURES);
     }
     if (target != NULL &&
-        (target->rank != 3 || memcmp(target->shape, shape, 3 * sizeof *shape) != 0)) {
+        (target->rank != 3 || memcmp(target->shape, shape, 3 * sizeof *shape) != 0))
         return assay__fail(error, ASSAY_E_ARGUMENT, "the target needs the shape of candidates");
-    }
     return ASSAY_OK;
 }
 
@@ -152,12 +149,10 @@ static assay_status check_inputs(const state *self, const assay_tensor *inputs,
 {
     int64_t roads = self->model->shape.roads;
     assay_status status = check_shapes(inputs, target, error);
-    for (size_t i = TRAJECTORIES; status == ASSAY_OK && i <= CANDIDATES; i++) {
+    for (size_t i = TRAJECTORIES; status == ASSAY_OK && i <= CANDIDATES; i++)
         status = check_roads(&inputs[i], inputs_taken[i].name, roads, i != DESTINATIONS, error);
-    }
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     const int64_t *driven = inputs[TRAJECTORIES].data, *choices = inputs[CANDIDATES].data;
     int64_t T = inputs[CANDIDATES].shape[1], K = inputs[CANDIDATES].shape[2];
     for (int64_t row = 0; row < inputs[CANDIDATES].shape[0] * T; row++) {
@@ -182,9 +177,8 @@ static void take_position(assay__road_batch *batch, int64_t K, const int64_t *ch
 {
     bool decision = false;
     for (int64_t k = 0; k < K; k++) {
-        if (choices[k] < 0) {
+        if (choices[k] < 0)
             continue;
-        }
         int64_t at = batch->candidates++;
         batch->choices[at] = (int32_t)choices[k];
         batch->targets[at] = targets != NULL ? targets[k] : 0;
@@ -199,21 +193,18 @@ static assay_status take_inputs(state *self, const assay_tensor *inputs, const a
                                 assay_error *error)
 {
     assay_status status = check_inputs(self, inputs, target, error);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     const int64_t *shape = inputs[CANDIDATES].shape, *driven = inputs[TRAJECTORIES].data;
     const int64_t *goals = inputs[DESTINATIONS].data, *choices = inputs[CANDIDATES].data;
     const float *features = inputs[FEATURES].data, *targets = target != NULL ? target->data : NULL;
     int64_t B = shape[0], T = shape[1], K = shape[2];
     assay__road_batch *batch = &self->batch;
     status = assay__road_batch_reserve(batch, B, T, B * T * K);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return assay__fail(error, status, "no memory for a batch");
-    }
-    for (int64_t b = 0; b < B; b++) {
+    for (int64_t b = 0; b < B; b++)
         batch->destinations[b] = (int32_t)goals[b];
-    }
     for (int64_t position = 0; position < T * B; position++) {
         int64_t row = position % B * T + position / B; /* from time-major to batch-major */
         batch->roads[position] = (int32_t)driven[row];
@@ -233,9 +224,8 @@ static assay_status forward(void *of, const assay_tensor *inputs, size_t count, 
     (void)count;
     state *self = of;
     assay_status status = take_inputs(self, inputs, NULL, error);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     const int64_t *shape = inputs[CANDIDATES].shape, *choices = inputs[CANDIDATES].data;
     int64_t B = shape[0], T = shape[1], K = shape[2];
     status = assay__next_road_forward(self->model, &self->batch);
@@ -243,15 +233,13 @@ static assay_status forward(void *of, const assay_tensor *inputs, size_t count, 
         status = assay__memory_resize(self->model->memory, ASSAY__ACTIVATIONS, (size_t)(B * T * K),
                                       sizeof(float), &self->output);
     }
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return assay__fail(error, status, "no memory for a forward pass");
-    }
     const float *probability = self->model->act.probability;
     for (int64_t position = 0; position < T * B; position++) {
         int64_t row = position % B * T + position / B, at = self->batch.first[position];
-        for (int64_t k = 0; k < K; k++) {
+        for (int64_t k = 0; k < K; k++)
             self->output[row * K + k] = choices[row * K + k] >= 0 ? probability[at++] : 0;
-        }
     }
     *output = (assay_tensor){.name = "probabilities",
                              .element = ASSAY_F32,
@@ -305,9 +293,8 @@ static assay_status reserve_example(state *self, int64_t K)
         assay_status status = assay__memory_resize(self->example, ASSAY__WORKSPACE, counts[i],
                                                    i < FEATURES ? sizeof(int64_t) : sizeof(float),
                                                    &self->example_data[i]);
-        if (status != ASSAY_OK) {
+        if (status != ASSAY_OK)
             return status;
-        }
     }
     return ASSAY_OK;
 }
@@ -327,9 +314,8 @@ static void put_position(state *self, const assay__road_batch *batch, int64_t b,
         ((int64_t *)self->example_data[CANDIDATES])[at] =
             k < count ? batch->choices[first + k] : -1;
         ((float *)self->example_data[INPUTS])[at] = k < count ? batch->targets[first + k] : 0;
-        for (int64_t f = 0; f < ASSAY__ROAD_FEATURES; f++) {
+        for (int64_t f = 0; f < ASSAY__ROAD_FEATURES; f++)
             features[f] = k < count ? batch->features[(first + k) * ASSAY__ROAD_FEATURES + f] : 0;
-        }
     }
 }
 
@@ -339,17 +325,14 @@ static assay_status make_example(state *self, const assay__road_network *city,
     int64_t B = self->example_batch, K = city->max_successors;
     int64_t *which = calloc((size_t)B, sizeof *which);
     assay_status status = which == NULL ? ASSAY_E_MEMORY : reserve_example(self, K);
-    for (int64_t b = 0; status == ASSAY_OK && b < B; b++) {
+    for (int64_t b = 0; status == ASSAY_OK && b < B; b++)
         which[b] = b;
-    }
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = assay__road_batch_fill(&self->batch, city, drives, which, B, self->example_time);
-    }
     for (int64_t b = 0; status == ASSAY_OK && b < B; b++) {
         ((int64_t *)self->example_data[DESTINATIONS])[b] = self->batch.destinations[b];
-        for (int64_t t = 0; t < self->example_time; t++) {
+        for (int64_t t = 0; t < self->example_time; t++)
             put_position(self, &self->batch, b, t, K);
-        }
     }
     free(which);
     return status;
@@ -363,14 +346,12 @@ static assay_status example(void *of, uint64_t seed, assay_error *error, assay_t
     assay__trajectories drives;
     assay__trajectories_init(&drives);
     assay_status status = assay__city_new(self->model->shape.roads, seed, error, &city);
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = assay__city_drive(city, self->example_batch, seed + 1, error, &drives);
-    }
     if (status == ASSAY_OK) {
         status = make_example(self, city, &drives);
-        if (status != ASSAY_OK) {
+        if (status != ASSAY_OK)
             assay__fail(error, status, "no memory for made-up data");
-        }
     }
     int64_t K = city != NULL ? city->max_successors : 0;
     const int64_t shape[] = {self->example_batch, self->example_time, K, ASSAY__ROAD_FEATURES};
@@ -442,16 +423,14 @@ static assay_status describe(void *of, const assay_tensor *inputs, size_t count,
     state *self = of;
     const assay__next_road_shape *s = &self->model->shape;
     assay_status status = check_shapes(inputs, NULL, error);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     const teller to = {sink, context};
     const int64_t *choices = inputs[CANDIDATES].data;
     int64_t B = inputs[CANDIDATES].shape[0], T = inputs[CANDIDATES].shape[1];
     int64_t K = inputs[CANDIDATES].shape[2], C = 0, S = s->scorer;
-    for (int64_t i = 0; i < B * T * K; i++) {
+    for (int64_t i = 0; i < B * T * K; i++)
         C += choices[i] >= 0;
-    }
     tell_gru(&to, s, B, T);
     tell_matmul(&to, "score.0.state", 1, T * B, s->hidden, S, 2);
     tell(&to, "score.0.candidate", ASSAY_OP_EMBEDDING, 1, C, s->embedding);
@@ -467,14 +446,12 @@ static assay_status describe(void *of, const assay_tensor *inputs, size_t count,
         int64_t rows = 0;
         for (int64_t row = 0; row < B * T; row++) {
             int64_t here = 0;
-            for (int64_t k = 0; k < K; k++) {
+            for (int64_t k = 0; k < K; k++)
                 here += choices[row * K + k] >= 0;
-            }
             rows += here == width;
         }
-        if (rows > 0) {
+        if (rows > 0)
             tell(&to, "probabilities", ASSAY_OP_SOFTMAX, 1, rows, width);
-        }
     }
     return ASSAY_OK;
 }

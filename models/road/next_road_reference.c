@@ -29,9 +29,8 @@ static void bind(reference *self, const assay__next_road_shape *s, const double 
 static double dot(int64_t count, const double *a, const double *b)
 {
     double sum = 0;
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         sum += a[i] * b[i];
-    }
     return sum;
 }
 
@@ -71,9 +70,8 @@ static double logit(const reference *self, int64_t choice, int64_t destination,
         double a = self->score_bias[j] + dot(s->hidden, w, self->state) +
                    dot(E, w + s->hidden, self->road + choice * E) +
                    dot(E, w + s->hidden + E, self->destination + destination * E);
-        for (int64_t f = 0; f < ASSAY__ROAD_FEATURES; f++) {
+        for (int64_t f = 0; f < ASSAY__ROAD_FEATURES; f++)
             a += w[s->hidden + 2 * E + f] * (double)features[f];
-        }
         sum += self->out[j] * fmax(a, 0);
     }
     return sum;
@@ -91,9 +89,8 @@ static double judge(const reference *self, const assay__road_batch *batch, int64
             logit(self, batch->choices[c], destination, batch->features + c * ASSAY__ROAD_FEATURES);
         largest = fmax(largest, probability[c]);
     }
-    for (int64_t c = first; c < end; c++) {
+    for (int64_t c = first; c < end; c++)
         sum += exp(probability[c] - largest);
-    }
     for (int64_t c = first; c < end; c++) {
         double log_probability = probability[c] - largest - log(sum);
         loss -= (double)batch->targets[c] * log_probability;
@@ -115,9 +112,8 @@ assay_status assay__next_road_reference(const assay__next_road_shape *shape,
         self.state == NULL || self.next == NULL || kept == NULL ? ASSAY_E_MEMORY : ASSAY_OK;
     double sum = 0;
     for (int64_t b = 0; status == ASSAY_OK && b < batch->trajectories; b++) {
-        for (int64_t j = 0; j < shape->hidden; j++) {
+        for (int64_t j = 0; j < shape->hidden; j++)
             self.state[j] = 0;
-        }
         for (int64_t t = 0; t < batch->time; t++) {
             int64_t position = t * batch->trajectories + b;
             if (batch->roads[position] >= 0) {

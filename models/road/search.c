@@ -22,9 +22,8 @@ static int64_t gather(assay__road_searcher *self, int32_t destination)
 {
     const assay__road_network *network = self->network;
     int64_t count = 0, open = 0;
-    for (int64_t i = 0; i < self->beam_count; i++) {
+    for (int64_t i = 0; i < self->beam_count; i++)
         self->expanded[self->beam[i].road] = self->search;
-    }
     for (int64_t i = 0; i < self->beam_count; i++) {
         int32_t from = self->beam[i].road;
         self->first[i] = count;
@@ -46,12 +45,10 @@ static int64_t gather(assay__road_searcher *self, int32_t destination)
 static double log_sum(int64_t count, const float *logits)
 {
     double largest = (double)logits[0], sum = 0;
-    for (int64_t i = 1; i < count; i++) {
+    for (int64_t i = 1; i < count; i++)
         largest = fmax(largest, (double)logits[i]);
-    }
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         sum += exp((double)logits[i] - largest);
-    }
     return largest + log(sum);
 }
 
@@ -68,14 +65,12 @@ static int64_t list_options(assay__road_searcher *self)
             int32_t road = self->choice[c];
             assay__route_held option = {road, self->beam[i].node, (int32_t)i,
                                         base + (double)self->logits[c]};
-            if (self->expanded[road] == self->search) {
+            if (self->expanded[road] == self->search)
                 continue;
-            }
             if (self->entered[road] == self->step) {
                 assay__route_held *other = &self->options[self->entered_at[road]];
-                if (!(option.log_probability > other->log_probability)) {
+                if (!(option.log_probability > other->log_probability))
                     continue;
-                }
                 other->log_probability = -INFINITY;
             }
             self->entered[road] = self->step;
@@ -93,12 +88,10 @@ static void keep_best(assay__road_searcher *self, int64_t option_count, int64_t 
     for (int64_t i = 0; i < option_count; i++) {
         assay__route_held option = self->options[i];
         int64_t at = kept < width ? kept : width;
-        while (at > 0 && option.log_probability > self->beam[at - 1].log_probability) {
+        while (at > 0 && option.log_probability > self->beam[at - 1].log_probability)
             at--;
-        }
-        if (at == width || option.log_probability == -INFINITY) {
+        if (at == width || option.log_probability == -INFINITY)
             continue;
-        }
         kept += kept < width;
         memmove(&self->beam[at + 1], &self->beam[at], (size_t)(kept - at - 1) * sizeof option);
         self->beam[at] = option;
@@ -144,15 +137,13 @@ static void tell_route(assay__road_searcher *self, const assay__route_held *best
                        assay__road_route *route)
 {
     int64_t count = 0;
-    for (int32_t at = best->node; at >= 0; at = self->nodes[at].parent) {
+    for (int32_t at = best->node; at >= 0; at = self->nodes[at].parent)
         count++;
-    }
     route->roads = self->route;
     route->count = count;
     route->log_probability = best->log_probability;
-    for (int32_t at = best->node; at >= 0; at = self->nodes[at].parent) {
+    for (int32_t at = best->node; at >= 0; at = self->nodes[at].parent)
         self->route[--count] = self->nodes[at].road;
-    }
 }
 
 static assay__route_outcome run(assay__road_searcher *self, int32_t destination, int64_t width,
@@ -166,23 +157,18 @@ static assay__route_outcome run(assay__road_searcher *self, int32_t destination,
                 least_m = here_m;
                 *nearest = self->beam[i];
             }
-            if (self->beam[i].road == destination) {
+            if (self->beam[i].road == destination)
                 return ASSAY__ROUTE_FOUND;
-            }
         }
-        if (step == self->max_steps) {
+        if (step == self->max_steps)
             return ASSAY__ROUTE_TOO_LONG;
-        }
-        if (gather(self, destination) == 0) {
+        if (gather(self, destination) == 0)
             return ASSAY__ROUTE_LOST;
-        }
-        if (self->hook.before_forward != NULL) {
+        if (self->hook.before_forward != NULL)
             self->hook.before_forward(self->hook.context);
-        }
         assay__road_searcher_forward(self);
-        if (self->hook.after_forward != NULL) {
+        if (self->hook.after_forward != NULL)
             self->hook.after_forward(self->hook.context);
-        }
         route->forward_count++;
         route->candidate_count += self->first[self->beam_count];
         keep_best(self, list_options(self), width);
@@ -211,9 +197,8 @@ assay_status assay__road_search_beam(assay__road_searcher *self, int64_t origin,
     tell_route(self, &nearest, route);
     if (route->outcome != ASSAY__ROUTE_FOUND &&
         !assay__road_network_reaches(self->network, origin, destination, self->queue, self->seen,
-                                     self->search)) {
+                                     self->search))
         route->outcome = ASSAY__ROUTE_UNREACHABLE;
-    }
     return ASSAY_OK;
 }
 

@@ -59,9 +59,8 @@ static assay_status take_memory(assay__road_searcher *self)
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
         assay_status status = assay__memory_resize(self->memory, ASSAY__WORKSPACE, needs[i].count,
                                                    needs[i].size, needs[i].block);
-        if (status != ASSAY_OK) {
+        if (status != ASSAY_OK)
             return status;
-        }
     }
     return ASSAY_OK;
 }
@@ -109,12 +108,10 @@ void assay__road_searcher_refresh(assay__road_searcher *self)
     refresh_road_score(self);
     for (int64_t i = 0; i < s->hidden; i++) {
         float *row = self->product + i * wide;
-        for (int64_t j = 0; j < gates; j++) {
+        for (int64_t j = 0; j < gates; j++)
             row[j] = recurrent[j * s->hidden + i];
-        }
-        for (int64_t j = 0; j < s->scorer; j++) {
+        for (int64_t j = 0; j < s->scorer; j++)
             row[gates + j] = score[j * K + i];
-        }
     }
     memcpy(self->product_bias, weight(self, at->recurrent_bias), (size_t)gates * sizeof(float));
     for (int64_t f = 0; f < ASSAY__ROAD_MOVING_FEATURES; f++) {
@@ -185,23 +182,17 @@ ASSAY__ELEMENT void tile(int64_t deep, int64_t broad, int64_t wide, int64_t k, c
                          const float *w, const float *bias, float *y)
 {
     float sum[ROWS][COLUMNS];
-    for (int64_t r = 0; r < deep; r++) {
-        for (int64_t j = 0; j < broad; j++) {
+    for (int64_t r = 0; r < deep; r++)
+        for (int64_t j = 0; j < broad; j++)
             sum[r][j] = bias[j];
-        }
-    }
     for (int64_t i = 0; i < k; i++) {
-        for (int64_t r = 0; r < deep; r++) {
-            for (int64_t j = 0; j < broad; j++) {
+        for (int64_t r = 0; r < deep; r++)
+            for (int64_t j = 0; j < broad; j++)
                 sum[r][j] += x[r * k + i] * w[i * wide + j];
-            }
-        }
     }
-    for (int64_t r = 0; r < deep; r++) {
-        for (int64_t j = 0; j < broad; j++) {
+    for (int64_t r = 0; r < deep; r++)
+        for (int64_t j = 0; j < broad; j++)
             y[r * wide + j] = sum[r][j];
-        }
-    }
 }
 
 /* y (rows, wide) = x (rows, k) w (k, wide) + bias (wide), a tile of y at a time in registers.
@@ -215,13 +206,12 @@ ASSAY__SIMD static void few_rows(int64_t rows, int64_t wide, int64_t k, const fl
             int64_t broad = wide - column < COLUMNS ? wide - column : COLUMNS;
             const float *x_tile = x + row * k;
             float *y_tile = y + row * wide + column;
-            if (deep == ROWS && broad == COLUMNS) {
+            if (deep == ROWS && broad == COLUMNS)
                 tile(ROWS, COLUMNS, wide, k, x_tile, w + column, bias + column, y_tile);
-            } else if (deep == 1 && broad == COLUMNS) {
+            else if (deep == 1 && broad == COLUMNS)
                 tile(1, COLUMNS, wide, k, x_tile, w + column, bias + column, y_tile);
-            } else {
+            else
                 tile(deep, broad, wide, k, x_tile, w + column, bias + column, y_tile);
-            }
         }
     }
 }
@@ -288,9 +278,8 @@ void assay__road_searcher_aim(assay__road_searcher *self, int32_t destination)
 /* Rows of tables far larger than the cache, asked for before they are needed. */
 static void fetch(const float *row, int64_t count)
 {
-    for (int64_t i = 0; i < count; i += LINE_FLOATS) {
+    for (int64_t i = 0; i < count; i += LINE_FLOATS)
         __builtin_prefetch(row + i);
-    }
 }
 
 void assay__road_searcher_expect_route(const assay__road_searcher *self, int32_t road)

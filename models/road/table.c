@@ -15,29 +15,24 @@ static bool take_field(assay__table *table, bool *last)
     char *from = table->at, *to = from;
     if (from < table->end && *from == '"') {
         for (from++; from < table->end; from++) {
-            if (*from == '"' && (from + 1 == table->end || from[1] != '"')) {
+            if (*from == '"' && (from + 1 == table->end || from[1] != '"'))
                 break;
-            }
             from += *from == '"';
             table->next_line += *from == '\n';
             *to++ = *from;
         }
-        if (from == table->end) {
+        if (from == table->end)
             return false;
-        }
         from++;
     } else {
-        while (from < table->end && *from != ',' && *from != '\n' && *from != '\r') {
+        while (from < table->end && *from != ',' && *from != '\n' && *from != '\r')
             *to++ = *from++;
-        }
     }
-    if (from < table->end && *from == '\r') {
+    if (from < table->end && *from == '\r')
         from++;
-    }
     *last = from == table->end || *from == '\n';
-    if (!*last && *from != ',') {
+    if (!*last && *from != ',')
         return false;
-    }
     table->next_line += from < table->end && *from == '\n';
     table->at = from < table->end ? from + 1 : from;
     *to = '\0';
@@ -65,9 +60,8 @@ static assay_status take_row(assay__table *table, char **fields, size_t *count, 
 /* Skip empty lines; false at the end. */
 static bool at_row(assay__table *table)
 {
-    while (table->at < table->end && (*table->at == '\n' || *table->at == '\r')) {
+    while (table->at < table->end && (*table->at == '\n' || *table->at == '\r'))
         table->next_line += *table->at++ == '\n';
-    }
     return table->at < table->end;
 }
 
@@ -75,9 +69,8 @@ assay_status assay__table_open(assay__table *table, char *text, size_t length, c
                                assay_error *error)
 {
     *table = (assay__table){.name = name, .at = text, .end = text + length, .next_line = 1};
-    if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
+    if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
         table->at += 3;
-    }
     if (!at_row(table)) {
         return assay__fail(error, ASSAY_E_FORMAT, "%s is empty; it should start with column names",
                            name);
@@ -87,11 +80,9 @@ assay_status assay__table_open(assay__table *table, char *text, size_t length, c
 
 int assay__table_find(const assay__table *table, const char *column)
 {
-    for (size_t i = 0; i < table->columns; i++) {
-        if (strcmp(table->header[i], column) == 0) {
+    for (size_t i = 0; i < table->columns; i++)
+        if (strcmp(table->header[i], column) == 0)
             return (int)i;
-        }
-    }
     return -1;
 }
 
@@ -99,18 +90,16 @@ assay_status assay__table_need(const assay__table *table, const char *column, as
                                int *index)
 {
     *index = assay__table_find(table, column);
-    if (*index < 0) {
+    if (*index < 0)
         return assay__fail(error, ASSAY_E_FORMAT, "%s has no column '%s'", table->name, column);
-    }
     return ASSAY_OK;
 }
 
 assay_status assay__table_next(assay__table *table, assay_error *error, bool *more)
 {
     *more = at_row(table);
-    if (!*more) {
+    if (!*more)
         return ASSAY_OK;
-    }
     size_t count;
     assay_status status = take_row(table, table->field, &count, error);
     if (status == ASSAY_OK && count != table->columns) {

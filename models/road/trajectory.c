@@ -29,17 +29,14 @@ void assay__trajectories_release(assay__trajectories *trajectories)
 
 static assay_status grow_starts(assay__trajectories *self)
 {
-    if (self->count + 1 < self->capacity) {
+    if (self->count + 1 < self->capacity)
         return ASSAY_OK;
-    }
     int64_t capacity = self->capacity == 0 ? 64 : 2 * self->capacity;
     int64_t *first = reallocarray(self->first, (size_t)capacity, sizeof *first);
-    if (first == NULL) {
+    if (first == NULL)
         return ASSAY_E_MEMORY;
-    }
-    if (self->capacity == 0) {
+    if (self->capacity == 0)
         first[0] = first[1] = 0;
-    }
     self->first = first;
     self->capacity = capacity;
     return ASSAY_OK;
@@ -49,24 +46,20 @@ static assay_status grow_starts(assay__trajectories *self)
 assay_status assay__trajectories_drive(assay__trajectories *self, int64_t road, int64_t seconds)
 {
     assay_status status = grow_starts(self);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     int64_t at = self->first[self->count + 1];
-    if (at == ASSAY__TRAJECTORY_POINTS_MAX) {
+    if (at == ASSAY__TRAJECTORY_POINTS_MAX)
         return ASSAY_E_LIMIT;
-    }
     if (at == self->point_capacity) {
         int64_t capacity = at == 0 ? 1024 : 2 * at;
         int32_t *roads = reallocarray(self->roads, (size_t)capacity, sizeof *roads);
-        if (roads == NULL) {
+        if (roads == NULL)
             return ASSAY_E_MEMORY;
-        }
         self->roads = roads;
         int64_t *times = reallocarray(self->seconds, (size_t)capacity, sizeof *times);
-        if (times == NULL) {
+        if (times == NULL)
             return ASSAY_E_MEMORY;
-        }
         self->seconds = times;
         self->point_capacity = capacity;
     }
@@ -78,9 +71,8 @@ assay_status assay__trajectories_drive(assay__trajectories *self, int64_t road, 
 
 assay_status assay__trajectories_end(assay__trajectories *self)
 {
-    if (self->first == NULL || self->first[self->count + 1] == self->first[self->count]) {
+    if (self->first == NULL || self->first[self->count + 1] == self->first[self->count])
         return ASSAY_OK;
-    }
     self->count++;
     assay_status status = grow_starts(self);
     if (status != ASSAY_OK) {
@@ -95,9 +87,8 @@ assay_status assay__trajectories_travel_times(const assay__trajectories *traject
                                               const assay__road_network *network, double *seconds)
 {
     int64_t *seen = calloc((size_t)network->roads, sizeof *seen);
-    if (seen == NULL) {
+    if (seen == NULL)
         return ASSAY_E_MEMORY;
-    }
     memset(seconds, 0, (size_t)network->roads * sizeof *seconds);
     for (int64_t i = 0; i < trajectories->count; i++) {
         for (int64_t at = trajectories->first[i]; at + 1 < trajectories->first[i + 1]; at++) {
@@ -130,15 +121,13 @@ static const char *take_digits(const char *at, int digits, char after, int64_t *
 {
     *value = 0;
     for (int i = 0; i < digits; i++) {
-        if (!isdigit((unsigned char)at[i])) {
+        if (!isdigit((unsigned char)at[i]))
             return NULL;
-        }
         *value = 10 * *value + (at[i] - '0');
     }
     at += digits;
-    if (after == 0) {
+    if (after == 0)
         return at;
-    }
     return *at == after || (after == 'T' && *at == ' ') ? at + 1 : NULL;
 }
 
@@ -153,13 +142,11 @@ const char *assay__time_parse(const char *text, int64_t *seconds)
     int64_t value[6];
     for (size_t i = 0; i < 6; i++) {
         text = take_digits(text, parts[i].digits, parts[i].after, &value[i]);
-        if (text == NULL || value[i] < parts[i].low || value[i] > parts[i].high) {
+        if (text == NULL || value[i] < parts[i].low || value[i] > parts[i].high)
             return NULL;
-        }
     }
-    if (*text == '.') {
+    if (*text == '.')
         text += 1 + strspn(text + 1, "0123456789");
-    }
     *seconds = days_since_1970(value[0], value[1], value[2]) * SECONDS_A_DAY + value[3] * 3600 +
                value[4] * 60 + value[5];
     return *text == 'Z' ? text + 1 : text;
@@ -211,9 +198,8 @@ static assay_status drive(reader *self, int64_t id, int64_t seconds)
     }
     if (target->first != NULL) {
         int64_t at = target->first[target->count + 1];
-        if (at > target->first[target->count] && target->seconds[at - 1] > seconds) {
+        if (at > target->first[target->count] && target->seconds[at - 1] > seconds)
             return bad(self, "time goes backwards");
-        }
     }
     assay_status status = assay__trajectories_drive(target, road, seconds);
     return status == ASSAY_OK ? status
@@ -237,9 +223,8 @@ static assay_status take_lists(reader *self)
         int64_t seconds;
         errno = 0;
         long long id = strtoll(road, &end, 10);
-        if (end == road || errno != 0) {
+        if (end == road || errno != 0)
             return bad(self, *road == '\0' ? "fewer roads than times" : "roads are not numbers");
-        }
         road = skip_list(end);
         const char *after = assay__time_parse(time, &seconds);
         if (after == NULL) {
@@ -247,24 +232,20 @@ static assay_status take_lists(reader *self)
                                            : "times are not like 2019-11-25T00:00:52Z");
         }
         time = skip_list(after);
-        if ((*road != '\0' && *road != ',') || (*time != '\0' && *time != ',')) {
+        if ((*road != '\0' && *road != ',') || (*time != '\0' && *time != ','))
             return bad(self, "items of a list are separated by commas");
-        }
         bool more = *road == ',';
-        if (more != (*time == ',')) {
+        if (more != (*time == ','))
             return bad(self, more ? "fewer times than roads" : "fewer roads than times");
-        }
         road += more;
         time += more;
         assay_status status = drive(self, id, seconds);
-        if (status != ASSAY_OK) {
+        if (status != ASSAY_OK)
             return status;
-        }
         road = skip_list(road);
         time = skip_list(time);
-        if (more && (*road == '\0' || *time == '\0')) {
+        if (more && (*road == '\0' || *time == '\0'))
             return bad(self, "a list ends in a comma");
-        }
     }
     return assay__trajectories_end(self->target);
 }
@@ -274,24 +255,19 @@ static assay_status take_point(reader *self)
 {
     int64_t id, seconds, entity = 0, trajectory = 0;
     assay_status status = assay__table_integer(&self->table, self->roads, self->error, &id);
-    if (status == ASSAY_OK && self->entity >= 0) {
+    if (status == ASSAY_OK && self->entity >= 0)
         status = assay__table_integer(&self->table, self->entity, self->error, &entity);
-    }
-    if (status == ASSAY_OK && self->trajectory >= 0) {
+    if (status == ASSAY_OK && self->trajectory >= 0)
         status = assay__table_integer(&self->table, self->trajectory, self->error, &trajectory);
-    }
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     const char *end = assay__time_parse(self->table.field[self->times], &seconds);
-    if (end == NULL || *end != '\0') {
+    if (end == NULL || *end != '\0')
         return bad(self, "time is not like 2019-11-25T00:00:52Z");
-    }
     if (self->started && (entity != self->last_entity || trajectory != self->last_id)) {
         status = assay__trajectories_end(self->target);
-        if (status != ASSAY_OK) {
+        if (status != ASSAY_OK)
             return status;
-        }
     }
     self->started = true;
     self->last_entity = entity;
@@ -327,24 +303,19 @@ assay_status assay__trajectories_parse(const assay__road_network *network, char 
     bool lists = false;
     assay__trajectories_init(trajectories);
     assay_status status = assay__table_open(&self.table, text, length, name, error);
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = find_columns(&self, &lists);
-    }
     for (bool more = true; status == ASSAY_OK && more;) {
         status = assay__table_next(&self.table, error, &more);
-        if (status == ASSAY_OK && more) {
+        if (status == ASSAY_OK && more)
             status = lists ? take_lists(&self) : take_point(&self);
-        }
     }
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         status = assay__trajectories_end(trajectories);
-    }
-    if (status == ASSAY_E_MEMORY) {
+    if (status == ASSAY_E_MEMORY)
         status = assay__fail(error, status, "%s: no memory", name);
-    }
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         assay__trajectories_release(trajectories);
-    }
     return status;
 }
 
@@ -372,9 +343,8 @@ assay_status assay__trajectories_save(const assay__trajectories *trajectories,
 {
     assay__output output;
     assay_status status = assay__output_begin(&output, path, error);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     fputs("mm_id,entity_id,traj_id,rid_list,time_list\n", output.stream);
     for (int64_t i = 0; i < trajectories->count; i++) {
         int64_t start = trajectories->first[i], end = trajectories->first[i + 1];

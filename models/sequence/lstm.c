@@ -47,19 +47,16 @@ static void declare(assay__lstm *model)
 static assay_status build(assay__lstm *model, uint64_t seed)
 {
     model->memory = assay__memory_new();
-    if (model->memory == NULL) {
+    if (model->memory == NULL)
         return ASSAY_E_MEMORY;
-    }
     model->layers = assay__memory_take(model->memory, ASSAY__WORKSPACE, (size_t)model->shape.layers,
                                        sizeof *model->layers);
-    if (model->layers == NULL) {
+    if (model->layers == NULL)
         return ASSAY_E_MEMORY;
-    }
     declare(model);
     assay_status status = assay__parameters_allocate(&model->parameters, model->memory);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     assay__random random;
     assay__random_init(&random, seed);
     for (size_t i = 0; i < model->parameters.count; i++) {
@@ -84,9 +81,8 @@ assay_status assay__lstm_new(const assay__lstm_shape *shape, uint64_t seed, assa
     }
     assay__models_start();
     assay__lstm *model = calloc(1, sizeof *model);
-    if (model == NULL) {
+    if (model == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "lstm: out of memory");
-    }
     *model = (assay__lstm){.shape = *shape, .seed = seed};
     assay__parameters_init(&model->parameters);
     assay_status status = build(model, seed);
@@ -133,13 +129,11 @@ assay_status assay__lstm_sum_biases(assay__lstm *model)
     for (int64_t l = 0; l < model->shape.layers; l++) {
         assay__lstm_layer *layer = &model->layers[l];
         if (assay__memory_resize(model->memory, ASSAY__WORKSPACE, count, sizeof(float),
-                                 &layer->bias) != ASSAY_OK) {
+                                 &layer->bias) != ASSAY_OK)
             return ASSAY_E_MEMORY;
-        }
         const float *ih = value_of(model, layer->bias_ih), *hh = value_of(model, layer->bias_hh);
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0; i < count; i++)
             layer->bias[i] = ih[i] + hh[i];
-        }
     }
     return ASSAY_OK;
 }
@@ -149,9 +143,8 @@ void assay__lstm_head(const assay__lstm *model, int64_t batch, const float *hidd
 {
     int64_t in = model->shape.hidden, out = model->shape.output;
     const float *weight = value_of(model, model->fc_weight);
-    for (int64_t b = 0; b < batch; b++) {
+    for (int64_t b = 0; b < batch; b++)
         memcpy(y + b * stride, value_of(model, model->fc_bias), (size_t)out * sizeof *y);
-    }
     assay__matmul(batch, out, in, 1, (assay__matrix){hidden, in, false},
                   (assay__matrix){weight, in, true}, 1, y, stride);
 }
@@ -246,9 +239,8 @@ assay_status assay__lstm_forward_kept(assay__lstm *model, int64_t batch, int64_t
                                       const float *x)
 {
     assay_status status = keep_room(model, batch, time);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     int64_t block = batch * model->shape.hidden;
     to_time_major(batch, time, model->shape.input, x, model->input);
     const float *sequence = model->input;
@@ -289,9 +281,8 @@ static assay_status begin(assay__lstm *model, int64_t batch, int64_t steps, eval
         size_t floats = rows * assay__lstm_stream_floats(model);
         if (assay__lstm_pack(model) != ASSAY_OK ||
             assay__memory_resize(model->memory, ASSAY__WORKSPACE, floats, sizeof(float),
-                                 &model->streams) != ASSAY_OK) {
+                                 &model->streams) != ASSAY_OK)
             return ASSAY_E_MEMORY;
-        }
         memset(model->streams, 0, floats * sizeof(float));
         return ASSAY_OK;
     }
@@ -300,9 +291,8 @@ static assay_status begin(assay__lstm *model, int64_t batch, int64_t steps, eval
         assay__memory_resize(model->memory, ASSAY__WORKSPACE, floats, sizeof(float),
                              &model->states) != ASSAY_OK ||
         assay__memory_resize(model->memory, ASSAY__WORKSPACE, 4 * rows * hidden, sizeof(float),
-                             &model->step_gates) != ASSAY_OK) {
+                             &model->step_gates) != ASSAY_OK)
         return ASSAY_E_MEMORY;
-    }
     memset(model->states, 0, floats * sizeof(float));
     return ASSAY_OK;
 }
@@ -335,9 +325,8 @@ static void advance(assay__lstm *model, const evaluation *e, const float *x, int
 static void read_head(assay__lstm *model, const evaluation *e, float *y, int64_t stride)
 {
     size_t floats = assay__lstm_stream_floats(model);
-    for (int64_t b = 0; b < e->batch && e->streamed; b++) {
+    for (int64_t b = 0; b < e->batch && e->streamed; b++)
         assay__lstm_stream_head(model, model->streams + (size_t)b * floats, y + b * stride);
-    }
     if (!e->streamed) {
         int64_t last = model->shape.layers - 1;
         const float *state = state_of(model, e->batch, last) + e->batch * model->shape.hidden;
@@ -353,17 +342,14 @@ assay_status assay__lstm_forecast(assay__lstm *model, int64_t batch, int64_t tim
     assay_status status = begin(model, batch, time + steps - 1, &e);
     if (status != ASSAY_OK ||
         assay__memory_resize(model->memory, ASSAY__ACTIVATIONS, (size_t)(batch * steps * out),
-                             sizeof(float), &model->output) != ASSAY_OK) {
+                             sizeof(float), &model->output) != ASSAY_OK)
         return ASSAY_E_MEMORY;
-    }
-    for (int64_t t = 0; t < time; t++) {
+    for (int64_t t = 0; t < time; t++)
         advance(model, &e, x + t * in, time * in, t == 0);
-    }
     for (int64_t step = 0; step < steps; step++) {
         float *next = model->output + step * out;
-        if (step > 0) {
+        if (step > 0)
             advance(model, &e, next - out, steps * out, false);
-        }
         read_head(model, &e, next, steps * out);
     }
     *y = model->output;
@@ -373,9 +359,8 @@ assay_status assay__lstm_forecast(assay__lstm *model, int64_t batch, int64_t tim
 assay_status assay__lstm_forward(assay__lstm *model, int64_t batch, int64_t time, const float *x,
                                  const float **y)
 {
-    if (!model->training) {
+    if (!model->training)
         return assay__lstm_forecast(model, batch, time, x, 1, y);
-    }
     assay_status status = assay__lstm_forward_kept(model, batch, time, x);
     *y = model->output;
     return status;

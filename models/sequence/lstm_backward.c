@@ -32,12 +32,10 @@ static assay_status backward_room(assay__lstm *model, int64_t batch, int64_t tim
                  {block, &model->hidden_slope},
                  {block, &model->cell_slope},
                  {between, &model->sequence_slope}};
-    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
+    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++)
         if (assay__memory_resize(model->memory, ASSAY__WORKSPACE, rooms[i].floats, sizeof(float),
-                                 rooms[i].to) != ASSAY_OK) {
+                                 rooms[i].to) != ASSAY_OK)
             return ASSAY_E_MEMORY;
-        }
-    }
     return ASSAY_OK;
 }
 
@@ -105,9 +103,8 @@ assay_status assay__lstm_gradient(assay__lstm *model, int64_t batch, int64_t tim
                                   const float *target, double *loss)
 {
     if (assay__lstm_forward_kept(model, batch, time, x) != ASSAY_OK ||
-        backward_room(model, batch, time) != ASSAY_OK) {
+        backward_room(model, batch, time) != ASSAY_OK)
         return ASSAY_E_MEMORY;
-    }
     int64_t hidden = model->shape.hidden, output = model->shape.output,
             top = model->shape.layers - 1;
     int64_t truncate = model->shape.truncate;
@@ -123,10 +120,8 @@ assay_status assay__lstm_gradient(assay__lstm *model, int64_t batch, int64_t tim
         through_time(model, &model->layers[l], batch, start, time, model->hidden_slope,
                      l == top ? NULL : model->sequence_slope);
         gather(model, &model->layers[l], batch, start, time);
-        if (l >
-            0) { /* a layer is done with what came from above before it writes what goes below */
+        if (l > 0) /* a layer is done with what came from above before it writes what goes below */
             pass_down(model, l, batch, start, time, model->sequence_slope);
-        }
     }
     return ASSAY_OK;
 }

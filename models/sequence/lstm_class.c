@@ -42,9 +42,8 @@ typedef struct instance {
 static assay_status create(const double *settings, uint64_t seed, assay_error *error, void **state)
 {
     instance *self = calloc(1, sizeof *self);
-    if (self == NULL) {
+    if (self == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "lstm: out of memory");
-    }
     self->batch = (int64_t)settings[BATCH_SIZE];
     self->time = (int64_t)settings[SEQ_LEN];
     assay__lstm_shape shape = {.input = (int64_t)settings[INPUT_DIM],
@@ -88,9 +87,8 @@ static assay_status infer(const assay_tensor *weights, size_t count, double *set
     int layers = 1;
     for (char name[64];; layers++) {
         snprintf(name, sizeof name, "lstm.weight_ih_l%d", layers);
-        if (assay__tensor_find(weights, count, name, 2) == NULL) {
+        if (assay__tensor_find(weights, count, name, 2) == NULL)
             break;
-        }
     }
     settings[INPUT_DIM] = (double)first->shape[1];
     settings[HIDDEN_DIM] = (double)(first->shape[0] / 4);
@@ -145,13 +143,11 @@ static assay_status forward(void *state, const assay_tensor *inputs, size_t coun
     assay__lstm *lstm = ((instance *)state)->lstm;
     const float *y = NULL;
     assay_status status = check_input(lstm, inputs, error);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     status = assay__lstm_forward(lstm, inputs->shape[0], inputs->shape[1], inputs->data, &y);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return out_of_memory(status, inputs, error);
-    }
     *output = (assay_tensor){.name = "output",
                              .element = ASSAY_F32,
                              .rank = 2,
@@ -168,23 +164,20 @@ static assay_status forecast(void *state, const assay_tensor *inputs, size_t cou
     const assay__lstm_shape *shape = assay__lstm_shape_of(lstm);
     const float *y = NULL;
     assay_status status = check_input(lstm, inputs, error);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     if (shape->output != shape->input) {
         return assay__fail(error, ASSAY_E_ARGUMENT,
                            "lstm: a forecast feeds outputs back as inputs: output-dim (%lld) must "
                            "equal input-dim (%lld)",
                            (long long)shape->output, (long long)shape->input);
     }
-    if (steps < 1 || steps > INT32_MAX / shape->output) {
+    if (steps < 1 || steps > INT32_MAX / shape->output)
         return assay__fail(error, ASSAY_E_ARGUMENT, "lstm: a forecast takes at least one step");
-    }
     status =
         assay__lstm_forecast(lstm, inputs->shape[0], inputs->shape[1], inputs->data, steps, &y);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return out_of_memory(status, inputs, error);
-    }
     *output = (assay_tensor){.name = "output",
                              .element = ASSAY_F32,
                              .rank = 3,
@@ -200,9 +193,8 @@ static assay_status gradient(void *state, const assay_tensor *inputs, size_t cou
     assay__lstm *lstm = ((instance *)state)->lstm;
     int64_t output = assay__lstm_shape_of(lstm)->output;
     assay_status status = check_input(lstm, inputs, error);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     if (target->rank != 2 || target->shape[0] != inputs->shape[0] || target->shape[1] != output ||
         target->element != ASSAY_F32) {
         return assay__fail(error, ASSAY_E_ARGUMENT, "lstm: the target must be (%lld, %lld) float32",
@@ -235,9 +227,8 @@ static assay_status example(void *state, uint64_t seed, assay_error *error, assa
     }
     assay__random random;
     assay__random_init(&random, seed);
-    for (int64_t i = 0; i < values; i++) {
+    for (int64_t i = 0; i < values; i++)
         self->example[i] = (float)assay__random_normal(&random);
-    }
     inputs[0] = (assay_tensor){.name = "input",
                                .element = ASSAY_F32,
                                .rank = 3,
@@ -260,11 +251,10 @@ typedef struct listing {
 static void list(const listing *to, const char *part, assay_operation operation)
 {
     char component[64];
-    if (to->layer < 0) {
+    if (to->layer < 0)
         snprintf(component, sizeof component, "fc");
-    } else {
+    else
         snprintf(component, sizeof component, "lstm.%lld.%s", (long long)to->layer, part);
-    }
     operation.component = component;
     to->sink(to->context, &operation);
 }
@@ -293,9 +283,8 @@ static void describe_layer(const assay__lstm_shape *shape, const listing *to, in
                            .n = 4 * n,
                            .operand_gradients = 2});
     list(to, "cell", elementwise(ASSAY_OP_LSTM_CELL, rows, n));
-    if (shape->dropout > 0 && to->layer + 1 < shape->layers) {
+    if (shape->dropout > 0 && to->layer + 1 < shape->layers)
         list(to, "dropout", elementwise(ASSAY_OP_DROPOUT, rows, n));
-    }
 }
 
 static assay_status describe(void *state, const assay_tensor *inputs, size_t count,
@@ -305,13 +294,11 @@ static assay_status describe(void *state, const assay_tensor *inputs, size_t cou
     const assay__lstm *lstm = ((instance *)state)->lstm;
     const assay__lstm_shape *shape = assay__lstm_shape_of(lstm);
     assay_status status = check_input(lstm, inputs, error);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     listing to = {sink, context, 0};
-    for (; to.layer < shape->layers; to.layer++) {
+    for (; to.layer < shape->layers; to.layer++)
         describe_layer(shape, &to, inputs->shape[0], inputs->shape[1]);
-    }
     to.layer = -1;
     list(&to, "",
          (assay_operation){.kind = ASSAY_OP_MATMUL,

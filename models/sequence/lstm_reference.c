@@ -21,12 +21,10 @@ static double gate(const assay__lstm *model, const assay__lstm_layer *layer, int
     const float *hh = assay__parameters_value(p, layer->weight_hh) + row * hidden;
     double sum = (double)assay__parameters_value(p, layer->bias_ih)[row] +
                  (double)assay__parameters_value(p, layer->bias_hh)[row];
-    for (int64_t k = 0; k < layer->input; k++) {
+    for (int64_t k = 0; k < layer->input; k++)
         sum += (double)ih[k] * x[k];
-    }
-    for (int64_t k = 0; k < hidden; k++) {
+    for (int64_t k = 0; k < hidden; k++)
         sum += (double)hh[k] * h[k];
-    }
     return sum;
 }
 
@@ -57,9 +55,8 @@ static void head(const assay__lstm *model, const double *h, double *y)
     const float *bias = assay__parameters_value(&model->parameters, model->fc_bias);
     for (int64_t i = 0; i < model->shape.output; i++) {
         y[i] = (double)bias[i];
-        for (int64_t k = 0; k < hidden; k++) {
+        for (int64_t k = 0; k < hidden; k++)
             y[i] += (double)weight[i * hidden + k] * h[k];
-        }
     }
 }
 
@@ -69,23 +66,20 @@ assay_status assay__lstm_reference(const assay__lstm *model, int64_t batch, int6
     int64_t input = model->shape.input, output = model->shape.output, hidden = model->shape.hidden;
     size_t floats = (size_t)(3 * model->shape.layers * hidden);
     double *states = calloc(floats + (size_t)input, sizeof *states), *now = states + floats;
-    if (states == NULL) {
+    if (states == NULL)
         return ASSAY_E_MEMORY;
-    }
     const double *top = states + (3 * model->shape.layers - 2) * hidden;
     for (int64_t b = 0; b < batch; b++) {
         memset(states, 0, floats * sizeof *states);
         for (int64_t t = 0; t < time; t++) {
-            for (int64_t k = 0; k < input; k++) {
+            for (int64_t k = 0; k < input; k++)
                 now[k] = (double)x[(b * time + t) * input + k];
-            }
             step(model, now, states);
         }
         for (int64_t s = 0; s < steps; s++) {
             double *next = y + (b * steps + s) * output;
-            if (s > 0) {
+            if (s > 0)
                 step(model, next - output, states);
-            }
             head(model, top, next);
         }
     }

@@ -42,11 +42,9 @@ static void transpose(int64_t units, int64_t columns, const float *weight, int64
 {
     for (int64_t start = 0; start < columns; start += UNITS) { /* squares stay in the cache */
         int64_t end = start + UNITS < columns ? start + UNITS : columns;
-        for (int64_t u = 0; u < units; u++) {
-            for (int64_t k = start; k < end; k++) {
+        for (int64_t u = 0; u < units; u++)
+            for (int64_t k = start; k < end; k++)
                 to[k * row + u] = weight[u * columns + k];
-            }
-        }
     }
 }
 
@@ -95,17 +93,15 @@ assay_status assay__lstm_pack(assay__lstm *model)
         status = assay__memory_resize(model->memory, ASSAY__WORKSPACE,
                                       padded(hidden) * (size_t)(1 + layer->input + hidden),
                                       GATES * sizeof(float), &layer->packed);
-        if (status == ASSAY_OK) {
+        if (status == ASSAY_OK)
             pack_layer(model, layer);
-        }
     }
     if (status == ASSAY_OK) {
         status = assay__memory_resize(model->memory, ASSAY__WORKSPACE, head, sizeof(float),
                                       &model->packed_fc);
     }
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         pack_head(model);
-    }
     return status;
 }
 
@@ -114,11 +110,9 @@ ASSAY__ELEMENT void accumulate(int rows, int64_t count, const float *x, int64_t 
                                const float *weights, vector (*sums)[GATES])
 {
     vector s[TILE][GATES];
-    for (int r = 0; r < rows; r++) {
-        for (int gate = 0; gate < GATES; gate++) {
+    for (int r = 0; r < rows; r++)
+        for (int gate = 0; gate < GATES; gate++)
             s[r][gate] = sums[r][gate];
-        }
-    }
     for (int64_t k = 0; k < count; k++, weights += ROW) {
         const vector *w = (const vector *)weights;
         vector w0 = w[0], w1 = w[1], w2 = w[2], w3 = w[3];
@@ -130,11 +124,9 @@ ASSAY__ELEMENT void accumulate(int rows, int64_t count, const float *x, int64_t 
             s[r][3] += value * w3;
         }
     }
-    for (int r = 0; r < rows; r++) {
-        for (int gate = 0; gate < GATES; gate++) {
+    for (int r = 0; r < rows; r++)
+        for (int gate = 0; gate < GATES; gate++)
             sums[r][gate] = s[r][gate];
-        }
-    }
 }
 
 /* One block's units: cell (16) before and after, hidden state (16). */
@@ -160,9 +152,8 @@ ASSAY__ELEMENT void step_rows(int rows, int64_t hidden, int64_t input, const flo
 {
     for (int64_t block = 0; block < blocks_of(hidden); block++) {
         vector sums[TILE][GATES];
-        for (int r = 0; r < rows; r++) {
+        for (int r = 0; r < rows; r++)
             memcpy(sums[r], packed, sizeof sums[r]);
-        }
         accumulate(rows, input, x, x_stride, packed + ROW, sums);
         accumulate(rows, hidden, before, stride, packed + (1 + input) * ROW, sums);
         for (int r = 0; r < rows; r++) {
@@ -197,9 +188,8 @@ ASSAY__SIMD static void step_head(int64_t hidden, int64_t output, const float *p
             sum += state[k] * w[1 + k];
             odd += state[k + 1] * w[2 + k];
         }
-        if (k < hidden) {
+        if (k < hidden)
             sum += state[k] * w[1 + k];
-        }
         sum += odd;
         memcpy(y + block * UNITS, &sum, (size_t)units_in(block, output) * sizeof *y);
         packed += (1 + hidden) * UNITS;
@@ -228,9 +218,8 @@ static void advance(const assay__lstm *model, int64_t rows, float *streams, int6
             step_tile(model->shape.hidden, layer->input, layer->packed, x, x_stride, state, cell,
                       fresh, stride);
         }
-        for (int64_t r = 0; r < rows; r++) {
+        for (int64_t r = 0; r < rows; r++)
             memcpy(state + r * stride, fresh + r * stride, (size_t)width * sizeof *state);
-        }
         x = state;
         x_stride = stride;
     }
@@ -259,18 +248,15 @@ void assay__lstm_step_streams(const assay__lstm *model, int64_t count, float *st
                               const float *x, int64_t x_stride)
 {
     int64_t stride = (int64_t)assay__lstm_stream_floats(model), b = 0;
-    for (; tiles_pay() && b + TILE <= count; b += TILE) {
+    for (; tiles_pay() && b + TILE <= count; b += TILE)
         advance(model, TILE, streams + b * stride, stride, x + b * x_stride, x_stride);
-    }
-    for (; b < count; b++) {
+    for (; b < count; b++)
         advance(model, 1, streams + b * stride, stride, x + b * x_stride, x_stride);
-    }
 }
 
 void assay__lstm_step(const assay__lstm *model, float *stream, const float *x, float *y)
 {
     advance(model, 1, stream, 0, x, 0);
-    if (y != NULL) {
+    if (y != NULL)
         assay__lstm_stream_head(model, stream, y);
-    }
 }

@@ -37,9 +37,8 @@ static assay_status make_table(assay__mvar *model)
     model->intercept = assay__memory_take(memory, ASSAY__PARAMETERS, model->total, sizeof(double));
     model->gradient = assay__memory_take(memory, ASSAY__GRADIENTS, model->total, sizeof(double));
     if (model->parameters == NULL || names == NULL || model->intercept == NULL ||
-        model->gradient == NULL) {
+        model->gradient == NULL)
         return ASSAY_E_MEMORY;
-    }
     model->lags = model->intercept + dim;
     for (size_t lag = 0; lag < count; lag++) {
         char *name = names + lag * NAME_BYTES;
@@ -59,9 +58,8 @@ static assay_status make_table(assay__mvar *model)
 assay_status assay__mvar_new(const assay__mvar_shape *shape, uint64_t seed, assay_error *error,
                              assay__mvar **out)
 {
-    if (shape->dim < 1 || shape->order < 1) {
+    if (shape->dim < 1 || shape->order < 1)
         return assay__fail(error, ASSAY_E_ARGUMENT, "mvar: dimension and order must be at least 1");
-    }
     int64_t total;
     if (__builtin_mul_overflow(shape->dim, shape->dim, &total) ||
         __builtin_mul_overflow(total, shape->order, &total) ||
@@ -117,9 +115,8 @@ void assay__mvar_forecast(const assay__mvar *model, int64_t batch, int64_t time,
     int64_t dim = model->shape.dim;
     for (int64_t step = 0; step < steps; step++) {
         double *next = forecast + step * dim;
-        for (int64_t b = 0; b < batch; b++) {
+        for (int64_t b = 0; b < batch; b++)
             memcpy(next + b * steps * dim, model->intercept, (size_t)dim * sizeof *next);
-        }
         for (int64_t lag = 1; lag <= model->shape.order; lag++) {
             bool known = lag > step; /* the value `lag` steps back lies in the series */
             const double *x = known ? series + (time + step - lag) * dim : next - lag * dim;
@@ -142,9 +139,8 @@ void assay__mvar_forecast_reference(const assay__mvar *model, int64_t batch, int
                     const double *x = step >= lag ? future + (step - lag) * dim
                                                   : past + (time + step - lag) * dim;
                     const double *row = model->lags + ((lag - 1) * dim + i) * dim;
-                    for (int64_t j = 0; j < dim; j++) {
+                    for (int64_t j = 0; j < dim; j++)
                         sum += row[j] * x[j];
-                    }
                 }
                 future[step * dim + i] = sum;
             }
@@ -158,11 +154,9 @@ static void backward(assay__mvar *model, int64_t batch, int64_t time, const doub
 {
     int64_t dim = model->shape.dim;
     memset(model->gradient, 0, (size_t)dim * sizeof(double));
-    for (int64_t b = 0; b < batch; b++) {
-        for (int64_t i = 0; i < dim; i++) {
+    for (int64_t b = 0; b < batch; b++)
+        for (int64_t i = 0; i < dim; i++)
             model->gradient[i] += dy[b * dim + i];
-        }
-    }
     for (int64_t lag = 1; lag <= model->shape.order; lag++) {
         cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)dim, (int)dim, (int)batch, 1, dy,
                     (int)dim, series + (time - lag) * dim, (int)(time * dim), 0,
@@ -175,9 +169,8 @@ assay_status assay__mvar_gradient(assay__mvar *model, int64_t batch, int64_t tim
 {
     int64_t count = batch * model->shape.dim;
     if (assay__memory_resize(model->memory, ASSAY__ACTIVATIONS, (size_t)count, sizeof(double),
-                             &model->output_slope) != ASSAY_OK) {
+                             &model->output_slope) != ASSAY_OK)
         return ASSAY_E_MEMORY;
-    }
     double *dy = model->output_slope, sum = 0;
     assay__mvar_forecast(model, batch, time, series, 1, dy);
     for (int64_t i = 0; i < count; i++) {
@@ -196,15 +189,12 @@ static void fill_companion(const assay__mvar *model, double *companion)
     int64_t dim = model->shape.dim, size = dim * model->shape.order;
     for (int64_t lag = 0; lag < model->shape.order; lag++) {
         const double *coefficients = model->lags + lag * dim * dim;
-        for (int64_t i = 0; i < dim; i++) {
-            for (int64_t j = 0; j < dim; j++) {
+        for (int64_t i = 0; i < dim; i++)
+            for (int64_t j = 0; j < dim; j++)
                 companion[(lag * dim + j) * size + i] = coefficients[i * dim + j];
-            }
-        }
     }
-    for (int64_t i = dim; i < size; i++) {
+    for (int64_t i = dim; i < size; i++)
         companion[(i - dim) * size + i] = 1;
-    }
 }
 
 assay_status assay__mvar_spectral_radius(const assay__mvar *model, assay_error *error,
@@ -212,16 +202,14 @@ assay_status assay__mvar_spectral_radius(const assay__mvar *model, assay_error *
 {
     size_t size = (size_t)(model->shape.dim * model->shape.order);
     double *companion = calloc(size * size + 2 * size, sizeof *companion), most = 0;
-    if (companion == NULL) {
+    if (companion == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "mvar: no memory for the companion matrix");
-    }
     double *real = companion + size * size, *imaginary = real + size;
     fill_companion(model, companion);
     lapack_int info = LAPACKE_dgeev(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)size, companion,
                                     (lapack_int)size, real, imaginary, NULL, 1, NULL, 1);
-    for (size_t i = 0; i < size && info == 0; i++) {
+    for (size_t i = 0; i < size && info == 0; i++)
         most = fmax(most, hypot(real[i], imaginary[i]));
-    }
     free(companion);
     if (info != 0) {
         return assay__fail(error, info == LAPACK_WORK_MEMORY_ERROR ? ASSAY_E_MEMORY : ASSAY_E_DATA,

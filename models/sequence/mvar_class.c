@@ -37,9 +37,8 @@ typedef struct instance {
 static assay_status create(const double *settings, uint64_t seed, assay_error *error, void **state)
 {
     instance *self = calloc(1, sizeof *self);
-    if (self == NULL) {
+    if (self == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "mvar: out of memory");
-    }
     *self = (instance){.ridge = settings[RIDGE],
                        .method = (assay__mvar_method)(int)settings[METHOD],
                        .batch = (int64_t)settings[BATCH_SIZE],
@@ -81,9 +80,8 @@ static assay_status infer(const assay_tensor *weights, size_t count, double *set
             order = *end == '\0' && lag > order ? lag : order;
         }
     }
-    if (order < 1 || (double)order > options[ORDER].maximum) {
+    if (order < 1 || (double)order > options[ORDER].maximum)
         return assay__fail(error, ASSAY_E_FORMAT, "mvar: weights need tensors \"A_1\" ... \"A_p\"");
-    }
     settings[INPUT_DIM] = (double)intercept->shape[0];
     settings[ORDER] = (double)order;
     return ASSAY_OK;
@@ -121,9 +119,8 @@ static assay_status forecast_into_output(assay__mvar *mvar, const assay_tensor *
                                          int64_t steps, assay_error *error)
 {
     assay_status status = check_input(mvar, input, error);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     int64_t batch = input->shape[0], dim = mvar->shape.dim;
     if (steps > INT32_MAX / dim ||
         assay__memory_resize(mvar->memory, ASSAY__ACTIVATIONS, (size_t)batch,
@@ -173,9 +170,8 @@ static assay_status gradient(void *state, const assay_tensor *inputs, size_t cou
     (void)count;
     assay__mvar *mvar = ((instance *)state)->mvar;
     assay_status status = check_input(mvar, inputs, error);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     if (target->rank != 2 || target->shape[0] != inputs->shape[0] ||
         target->shape[1] != mvar->shape.dim || target->element != ASSAY_F64) {
         return assay__fail(
@@ -193,9 +189,8 @@ static assay_status fit(void *state, const assay_tensor *inputs, size_t count, a
     (void)count;
     instance *self = state;
     assay_status status = check_input(self->mvar, inputs, error);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     return assay__mvar_fit(self->mvar, inputs->shape[0], inputs->shape[1], inputs->data,
                            self->ridge, self->method, error);
 }
@@ -206,14 +201,12 @@ static void simulate(assay__mvar *mvar, int64_t time, assay__random *random, dou
     int64_t dim = mvar->shape.dim, order = mvar->shape.order;
     for (int64_t t = 0; t < time; t++) {
         double *x = series + t * dim;
-        if (t < order) {
+        if (t < order)
             memset(x, 0, (size_t)dim * sizeof *x);
-        } else {
+        else
             assay__mvar_forecast(mvar, 1, t, series, 1, x);
-        }
-        for (int64_t i = 0; i < dim; i++) {
+        for (int64_t i = 0; i < dim; i++)
             x[i] += assay__random_normal(random);
-        }
     }
 }
 
@@ -258,9 +251,8 @@ static assay_status describe(void *state, const assay_tensor *inputs, size_t cou
     (void)count;
     const assay__mvar *mvar = ((instance *)state)->mvar;
     assay_status status = check_input(mvar, inputs, error);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     int64_t batch = inputs->shape[0], dim = mvar->shape.dim;
     sink(context, &(assay_operation){.component = "lags",
                                      .kind = ASSAY_OP_MATMUL,

@@ -42,12 +42,10 @@ static assay_status take_memory(assay__mvar *model, const assay__mvar_equations 
         {3 * u, 8, &model->fit.work},
         {u, 4, &model->fit.pivots},
     };
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         if (assay__memory_resize(model->memory, ASSAY__WORKSPACE, blocks[i].count, blocks[i].size,
-                                 blocks[i].block) != ASSAY_OK) {
+                                 blocks[i].block) != ASSAY_OK)
             return ASSAY_E_MEMORY;
-        }
-    }
     return ASSAY_OK;
 }
 
@@ -57,22 +55,18 @@ ASSAY__SIMD static bool centre(assay__mvar *model, assay__mvar_equations *e, con
     int64_t steps = e->batch * e->time, dim = e->dim;
     double *mean = model->fit.mean;
     memset(mean, 0, (size_t)dim * sizeof *mean);
-    for (int64_t t = 0; t < steps; t++) {
-        for (int64_t i = 0; i < dim; i++) {
+    for (int64_t t = 0; t < steps; t++)
+        for (int64_t i = 0; i < dim; i++)
             mean[i] += series[t * dim + i];
-        }
-    }
     bool finite = true;
     for (int64_t i = 0; i < dim; i++) {
         mean[i] /= (double)steps;
         finite = finite && isfinite(mean[i]);
     }
     e->series = model->fit.centred;
-    for (int64_t t = 0; t < steps; t++) {
-        for (int64_t i = 0; i < dim; i++) {
+    for (int64_t t = 0; t < steps; t++)
+        for (int64_t i = 0; i < dim; i++)
             e->series[t * dim + i] = series[t * dim + i] - mean[i];
-        }
-    }
     return finite;
 }
 
@@ -87,9 +81,8 @@ static void shift_block(const assay__mvar_equations *e, const double *before, in
                         int64_t i, int64_t j, double *system)
 {
     double *after = block_of(e, system, i, j);
-    for (int64_t row = 0; row < e->dim; row++) {
+    for (int64_t row = 0; row < e->dim; row++)
         memcpy(after + row * e->unknowns, before + row * stride, (size_t)e->dim * sizeof *after);
-    }
     for (int64_t b = 0; b < e->batch; b++) {
         const double *in_i = assay__mvar_step_of(e, b, e->order - i),
                      *in_j = assay__mvar_step_of(e, b, e->order - j);
@@ -112,15 +105,12 @@ ASSAY__SIMD static void fill_constant(const assay__mvar_equations *e, double *ro
     memset(row, 0, (size_t)e->unknowns * sizeof *row);
     for (int64_t b = 0; b < e->batch; b++) {
         const double *x = assay__mvar_step_of(e, b, e->order);
-        for (int64_t t = e->order; t < e->time; t++, x += dim) {
-            for (int64_t k = 0; k < dim; k++) {
+        for (int64_t t = e->order; t < e->time; t++, x += dim)
+            for (int64_t k = 0; k < dim; k++)
                 row[k] += x[k];
-            }
-        }
     }
-    for (int64_t k = 0; k < dim; k++) {
+    for (int64_t k = 0; k < dim; k++)
         targets[k * target_stride] = row[k];
-    }
     for (int64_t lag = 1; lag <= e->order; lag++) {
         const double *before = lag == 1 ? row : row + (lag - 2) * dim;
         double *after = row + (lag - 1) * dim;
@@ -128,9 +118,8 @@ ASSAY__SIMD static void fill_constant(const assay__mvar_equations *e, double *ro
         for (int64_t b = 0; b < e->batch; b++) {
             const double *in = assay__mvar_step_of(e, b, e->order - lag),
                          *out = assay__mvar_step_of(e, b, e->time - lag);
-            for (int64_t k = 0; k < dim; k++) {
+            for (int64_t k = 0; k < dim; k++)
                 after[k] += in[k] - out[k];
-            }
         }
     }
     row[e->unknowns - 1] = (double)e->count;
@@ -157,9 +146,8 @@ static void form_normal(assay__mvar *model, const assay__mvar_equations *e)
         }
     }
     for (int64_t row = 0; row < u - 1; row++) {
-        for (int64_t column = row / dim * dim; column < u - 1; column++) {
+        for (int64_t column = row / dim * dim; column < u - 1; column++)
             system[column * u + row] = system[row * u + column];
-        }
         system[row * u + row] += e->ridge;
     }
     for (int64_t c = 0; c < dim; c++) {
@@ -174,11 +162,9 @@ static void form_normal(assay__mvar *model, const assay__mvar_equations *e)
 /* rows (dim, u), each element scaled by the unknowns' scales. */
 static void scale_rows(const assay__mvar_equations *e, const double *scale, double *rows)
 {
-    for (int64_t c = 0; c < e->dim; c++) {
-        for (int64_t k = 0; k < e->unknowns; k++) {
+    for (int64_t c = 0; c < e->dim; c++)
+        for (int64_t k = 0; k < e->unknowns; k++)
             rows[c * e->unknowns + k] *= scale[k];
-        }
-    }
 }
 
 double assay__mvar_constant_below(const assay__mvar *model, const assay__mvar_equations *e,
@@ -198,23 +184,19 @@ static double factor_normal(assay__mvar *model, const assay__mvar_equations *e)
     double *system = model->fit.system, *scale = model->fit.scale, norm, rcond;
     for (int64_t k = 0; k < u; k++) {
         double diagonal = system[k * u + k];
-        if (!(diagonal > assay__mvar_constant_below(model, e, k))) {
+        if (!(diagonal > assay__mvar_constant_below(model, e, k)))
             return 0;
-        }
         scale[k] = 1 / sqrt(diagonal);
     }
-    for (int64_t row = 0; row < u; row++) {
-        for (int64_t column = 0; column <= row; column++) {
+    for (int64_t row = 0; row < u; row++)
+        for (int64_t column = 0; column <= row; column++)
             system[row * u + column] *= scale[row] * scale[column];
-        }
-    }
     /* Row-major lower is column-major upper. */
     norm = LAPACKE_dlansy_work(LAPACK_COL_MAJOR, '1', 'U', size, system, size, model->fit.work);
     if (LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', size, system, size) != 0 ||
         LAPACKE_dpocon_work(LAPACK_COL_MAJOR, 'U', size, system, size, norm, &rcond,
-                            model->fit.work, model->fit.pivots) != 0) {
+                            model->fit.work, model->fit.pivots) != 0)
         return 0;
-    }
     return rcond;
 }
 
@@ -234,15 +216,13 @@ static void residual_sides(const assay__mvar_equations *e, const double *solutio
 {
     int dim = (int)e->dim, u = (int)e->unknowns;
     int64_t steps = e->time - e->order;
-    for (int64_t k = 0; k < dim * e->unknowns; k++) {
+    for (int64_t k = 0; k < dim * e->unknowns; k++)
         right[k] = k % u == u - 1 ? 0 : -e->ridge * solution[k];
-    }
     for (int64_t b = 0; b < e->batch; b++) {
         memcpy(residual, assay__mvar_step_of(e, b, e->order),
                (size_t)(steps * dim) * sizeof *residual);
-        for (int64_t t = 0; t < steps; t++) {
+        for (int64_t t = 0; t < steps; t++)
             cblas_daxpy(dim, -1, solution + u - 1, u, residual + t * dim, 1);
-        }
         for (int64_t lag = 1; lag <= e->order; lag++) {
             cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)steps, dim, dim, -1,
                         assay__mvar_step_of(e, b, e->order - lag), dim, solution + (lag - 1) * dim,
@@ -253,9 +233,8 @@ static void residual_sides(const assay__mvar_equations *e, const double *solutio
                         dim, assay__mvar_step_of(e, b, e->order - lag), dim, 1,
                         right + (lag - 1) * dim, u);
         }
-        for (int64_t t = 0; t < steps; t++) {
+        for (int64_t t = 0; t < steps; t++)
             cblas_daxpy(dim, 1, residual + t * dim, 1, right + u - 1, u);
-        }
     }
 }
 
@@ -265,9 +244,8 @@ static assay_status refine(assay__mvar *model, const assay__mvar_equations *e)
     size_t sides = (size_t)(e->dim * e->unknowns);
     assay_status status = assay__memory_resize(model->memory, ASSAY__WORKSPACE, residuals + sides,
                                                sizeof(double), &model->fit.residual);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         return status;
-    }
     double *right = model->fit.residual + residuals;
     residual_sides(e, model->fit.solution, model->fit.residual, right);
     solve_factored(model, e, right);
@@ -294,18 +272,15 @@ static void store(assay__mvar *model, const assay__mvar_equations *e)
 static assay_status solve(assay__mvar *model, const assay__mvar_equations *e,
                           assay__mvar_method method, assay_error *error)
 {
-    if (method == ASSAY__MVAR_QR) {
+    if (method == ASSAY__MVAR_QR)
         return assay__mvar_fit_qr(model, e, error);
-    }
     form_normal(model, e);
     double rcond = factor_normal(model, e);
-    if (rcond < RCOND_REFINED) {
+    if (rcond < RCOND_REFINED)
         return assay__mvar_fit_qr(model, e, error);
-    }
     solve_factored(model, e, model->fit.solution);
-    if (rcond < RCOND_PLAIN && refine(model, e) != ASSAY_OK) {
+    if (rcond < RCOND_PLAIN && refine(model, e) != ASSAY_OK)
         return assay__fail(error, ASSAY_E_MEMORY, "mvar: no memory for the residuals");
-    }
     return ASSAY_OK;
 }
 
@@ -320,9 +295,8 @@ assay_status assay__mvar_fit(assay__mvar *model, int64_t batch, int64_t time, co
                                .unknowns = dim * order + 1,
                                .count = time > order ? batch * (time - order) : 0,
                                .ridge = ridge};
-    if (!(ridge >= 0) || isinf(ridge)) {
+    if (!(ridge >= 0) || isinf(ridge))
         return assay__fail(error, ASSAY_E_ARGUMENT, "mvar: ridge must be 0 or a positive number");
-    }
     if (e.count < 1 || (ridge == 0 && e.count < e.unknowns)) {
         return assay__fail(error, ASSAY_E_DATA,
                            "mvar: %lld trajectories of %lld steps give %lld equations, fewer than "
@@ -334,12 +308,10 @@ assay_status assay__mvar_fit(assay__mvar *model, int64_t batch, int64_t time, co
         return assay__fail(error, ASSAY_E_MEMORY, "mvar: no memory to fit %lld steps",
                            (long long)(batch * time));
     }
-    if (!centre(model, &e, series)) {
+    if (!centre(model, &e, series))
         return assay__fail(error, ASSAY_E_DATA, "mvar: the series has values that are not finite");
-    }
     assay_status status = solve(model, &e, method, error);
-    if (status == ASSAY_OK) {
+    if (status == ASSAY_OK)
         store(model, &e);
-    }
     return status;
 }

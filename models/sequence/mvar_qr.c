@@ -38,17 +38,15 @@ static void put_rows(const assay__mvar_equations *e, const stack *s, int64_t row
         double *to = s->values + column * s->stride + s->columns + row;
         bool target = column >= e->unknowns;
         if (column == e->unknowns - 1) {
-            for (int64_t i = 0; i < count; i++) {
+            for (int64_t i = 0; i < count; i++)
                 to[i] = 1;
-            }
             continue;
         }
         int64_t lag = target ? 0 : column / e->dim + 1;
         int64_t element = target ? column - e->unknowns : column % e->dim;
         const double *from = assay__mvar_step_of(e, trajectory, t - lag) + element;
-        for (int64_t i = 0; i < count; i++) {
+        for (int64_t i = 0; i < count; i++)
             to[i] = from[i * e->dim];
-        }
     }
 }
 
@@ -70,9 +68,8 @@ static lapack_int factor(const assay__mvar_equations *e, const stack *s)
 {
     lapack_int info = 0;
     int64_t rows = 0;
-    for (int64_t k = 0; k < e->unknowns - 1; k++) {
+    for (int64_t k = 0; k < e->unknowns - 1; k++)
         s->values[k * s->stride + k] = sqrt(e->ridge);
-    }
     for (int64_t b = 0; b < e->batch && info == 0; b++) {
         for (int64_t t = e->order; t < e->time && info == 0;) {
             int64_t count = e->time - t < s->capacity - rows ? e->time - t : s->capacity - rows;
@@ -97,17 +94,15 @@ static double solve_triangle(assay__mvar *model, const assay__mvar_equations *e,
     for (int64_t k = 0; k < e->unknowns; k++) {
         double *column = s->values + k * s->stride;
         double norm = cblas_dnrm2((int)k + 1, column, 1);
-        if (!(norm * norm > assay__mvar_constant_below(model, e, k))) {
+        if (!(norm * norm > assay__mvar_constant_below(model, e, k)))
             return 0;
-        }
         model->fit.scale[k] = 1 / norm;
         cblas_dscal((int)k + 1, 1 / norm, column, 1);
     }
     if (LAPACKE_dtrcon_work(LAPACK_COL_MAJOR, '1', 'U', 'N', u, s->values, stride, &rcond,
                             model->fit.work, model->fit.pivots) != 0 ||
-        !(rcond > (double)e->count * DBL_EPSILON)) {
+        !(rcond > (double)e->count * DBL_EPSILON))
         return rcond > 0 ? -rcond : 0;
-    }
     double *targets = s->values + e->unknowns * s->stride;
     bool solved = LAPACKE_dtrtrs_work(LAPACK_COL_MAJOR, 'U', 'N', 'N', u, (lapack_int)e->dim,
                                       s->values, stride, targets, stride) == 0;

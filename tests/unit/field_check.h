@@ -16,18 +16,16 @@ static inline float *uniform_floats(size_t count, float bound, uint64_t seed)
     assay__random random;
     assay__random_init(&random, seed);
     float *values = calloc(count, sizeof *values);
-    for (size_t i = 0; values != NULL && i < count; i++) {
+    for (size_t i = 0; values != NULL && i < count; i++)
         values[i] = bound * (float)(2 * assay__random_uniform(&random) - 1);
-    }
     return values;
 }
 
 static inline double *doubles_of(const float *values, size_t count)
 {
     double *wide = calloc(count, sizeof *wide);
-    for (size_t i = 0; wide != NULL && i < count; i++) {
+    for (size_t i = 0; wide != NULL && i < count; i++)
         wide[i] = (double)values[i];
-    }
     return wide;
 }
 
@@ -77,13 +75,11 @@ static inline double direction_error(loss_function loss, void *context, double *
         values[i] += step * direction[i];
     }
     double above = loss(context, values);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         values[i] -= 2 * step * direction[i];
-    }
     double below = loss(context, values);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         values[i] += step * direction[i];
-    }
     free(direction);
     return fabs((above - below) / (2 * step) - expected) / sqrt(size * length);
 }

@@ -23,9 +23,8 @@ static assay_status parse_header(const char *json, size_t data_bytes, assay_erro
     uint64_t length = strlen(json);
     assert_true(8 + length + data_bytes <= sizeof bytes);
     memset(bytes, 0, sizeof bytes);
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 8; i++)
         bytes[i] = (unsigned char)(length >> 8 * i);
-    }
     memcpy(bytes + 8, json, length);
     return assay__safetensors_parse(bytes, 8 + length + data_bytes, "w", error, file);
 }
@@ -111,9 +110,8 @@ static void test_safetensors_bad(void **state)
         assay_error error = {0};
         assay__safetensors file;
         assay_status status = parse_header(cases[i].json, cases[i].data, &error, &file);
-        if (status != cases[i].status || strstr(error.message, cases[i].message) == NULL) {
+        if (status != cases[i].status || strstr(error.message, cases[i].message) == NULL)
             fail_msg("%s: status %d, '%s'", cases[i].json, (int)status, error.message);
-        }
     }
 }
 
@@ -193,9 +191,8 @@ static void test_npy_headers(void **state)
         assay_error error = {0};
         assay__npy array;
         assay_status status = parse_npy(cases[i].dictionary, cases[i].data, &error, &array);
-        if (status != cases[i].status || strstr(error.message, cases[i].message) == NULL) {
+        if (status != cases[i].status || strstr(error.message, cases[i].message) == NULL)
             fail_msg("%s: status %d, '%s'", cases[i].dictionary, (int)status, error.message);
-        }
     }
 }
 
@@ -293,9 +290,8 @@ static void test_graph_good(void **state)
     assert_int_equal(tensors[0].shape[0], 6);
     assert_int_equal(tensors[0].shape[1], 2);
     assert_true(((float *)tensors[0].data)[11] == 12.0f);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         assay_tensor_release(&tensors[i]);
-    }
 }
 
 static void test_graph_bad(void **state)
@@ -336,9 +332,8 @@ static void test_graph_bad(void **state)
         assay_tensor tensors[3];
         assay_status status = read_graph(cases[i].nodes, cases[i].edge_counts, cases[i].edges,
                                          cases[i].features, &error, tensors);
-        if (status != cases[i].status || strstr(error.message, cases[i].message) == NULL) {
+        if (status != cases[i].status || strstr(error.message, cases[i].message) == NULL)
             fail_msg("case %zu: status %d, '%s'", i, (int)status, error.message);
-        }
         assert_null(tensors[0].data);
     }
     assay_error error = {0};

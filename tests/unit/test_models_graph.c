@@ -54,9 +54,8 @@ static void expect_refusal(int64_t nodes, int64_t edges, const int64_t *list, co
     assay__graph_init(&graph, memory);
     assay_error error = {0};
     assert_int_not_equal(assay__graph_set(&graph, nodes, edges, list, graphs, &error), ASSAY_OK);
-    if (strstr(error.message, part) == NULL) {
+    if (strstr(error.message, part) == NULL)
         fail_msg("\"%s\" does not say \"%s\"", error.message, part);
-    }
     assay__memory_free(memory);
 }
 
@@ -117,9 +116,8 @@ static void test_strip_product(void **unused)
             float *theirs = normal_floats((size_t)M * STRIDE, 3);
             assay__strip_product(M, n, K, left, b, STRIDE, add, ours, STRIDE);
             assay__strip_product_reference(M, n, K, left, b, STRIDE, add, theirs, STRIDE);
-            for (int64_t i = 0; i < M * STRIDE; i++) {
+            for (int64_t i = 0; i < M * STRIDE; i++)
                 assert_true(fabsf(ours[i] - theirs[i]) < (i % STRIDE < n ? 1e-4F : 1e-30F));
-            }
             free(ours);
             free(theirs);
         }
@@ -155,9 +153,8 @@ static void check_attention(const attention_case *c)
     double *expected = calloc(hidden * nodes, sizeof *expected);
     assay__attention_forward(&attention, qkv, scratch, output, log_sum);
     assert_int_equal(assay__attention_reference(&attention, qkv, expected, NULL), ASSAY_OK);
-    for (size_t i = 0; i < hidden * nodes; i++) {
+    for (size_t i = 0; i < hidden * nodes; i++)
         assert_true(fabs((double)output[i] - expected[i]) < 2e-6);
-    }
     free(scratch);
     free(output);
     free(log_sum);
@@ -174,9 +171,8 @@ static void test_attention(void **unused)
     const attention_case cases[] = {{20, 9, 30, 3, 5, false, 0},    {129, 256, 400, 2, 8, false, 0},
                                     {300, 3, 900, 1, 4, false, 2},  {20, 9, 60, 3, 5, true, 0},
                                     {130, 40, 500, 2, 16, true, 3}, {2100, 1, 10, 1, 3, false, 0}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check_attention(&cases[i]);
-    }
 }
 
 /* Large scores must not overflow, however the keys are cut into blocks. */

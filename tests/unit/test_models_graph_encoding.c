@@ -73,14 +73,12 @@ static void check_eigenvectors(const fixture *f, int64_t count, const float *y,
             }
             residual += pow(sum - values[k] * (double)y[i * count + k], 2);
         }
-        if (!(sqrt(residual) < 1e-6)) { /* the vectors are rounded to float32 */
+        if (!(sqrt(residual) < 1e-6)) /* the vectors are rounded to float32 */
             fail_msg("vector %d: residual %g", (int)k, sqrt(residual));
-        }
         for (int64_t other = 0; other <= k; other++) {
             double product = 0;
-            for (int64_t i = 0; i < n; i++) {
+            for (int64_t i = 0; i < n; i++)
                 product += (double)y[i * count + k] * (double)y[i * count + other];
-            }
             assert_true(fabs(product - (other == k)) < 1e-6);
         }
     }
@@ -91,9 +89,8 @@ static void encode(fixture *f, int64_t count, float *y, double *values)
     assay_error error;
     assay_status status =
         assay__laplacian_eigenvectors(&f->encoder, &f->graph, count, y, count, values, &error);
-    if (status != ASSAY_OK) {
+    if (status != ASSAY_OK)
         fail_msg("%s", error.message);
-    }
 }
 
 static void check_random(int64_t nodes, int64_t pairs, int64_t count)
@@ -187,9 +184,8 @@ static void test_solvers_agree(void **unused)
     for (int a = 0; a < COUNT; a++) {
         assert_true(fabs(found[0][a] - found[1][a]) < 1e-12);
         double product = 0;
-        for (int64_t i = 0; i < NODES; i++) {
+        for (int64_t i = 0; i < NODES; i++)
             product += vectors[0][i * width + a] * vectors[1][i * width + a];
-        }
         assert_true(fabs(fabs(product) - 1) < 1e-9);
     }
     for (int i = 0; i < 2; i++) {
@@ -257,9 +253,8 @@ static void test_batch(void **unused)
         list[120 + e] = FIRST + two[e];
         list[1120 + 120 + e] = FIRST + two[1000 + e];
     }
-    for (int64_t i = 0; i < NODES; i++) {
+    for (int64_t i = 0; i < NODES; i++)
         graphs[i] = i >= FIRST;
-    }
     fixture both, alone;
     set_up(&both, NODES, 1120, list, graphs);
     set_up(&alone, SECOND, 1000, two, NULL);
@@ -296,9 +291,8 @@ static void check_walk(int64_t nodes, int64_t pairs, bool both, int64_t steps)
     assay_error error;
     assert_int_equal(assay__encode_walk(&f.encoder, &f.graph, steps, y, steps, &error), ASSAY_OK);
     assert_int_equal(assay__encode_walk_reference(&f.graph, steps, expected), ASSAY_OK);
-    for (int64_t i = 0; i < nodes * steps; i++) {
+    for (int64_t i = 0; i < nodes * steps; i++)
         assert_true(fabs((double)y[i] - expected[i]) < 1e-6);
-    }
     assay__memory_free(f.memory);
     free(list);
     free(y);

@@ -25,9 +25,8 @@ static double objective(assay__graph_transformer *model, const float *features,
     assert_int_equal(assay__graph_transformer_forward(model, features, pass, &error, &output),
                      ASSAY_OK);
     double sum = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         sum += (double)output[i] * (double)direction[i];
-    }
     return sum;
 }
 
@@ -56,9 +55,8 @@ static double objective_at(const problem *p, double step, const float *along)
 {
     assay__graph_transformer *model = fresh(p);
     assay__parameters *parameters = assay__graph_transformer_parameters(model);
-    for (size_t i = 0; i < parameters->total; i++) {
+    for (size_t i = 0; i < parameters->total; i++)
         parameters->values[i] += (float)step * along[i];
-    }
     double value = objective(model, p->features, p->direction, p->count,
                              (assay__graph_transformer_pass){.dropout = true});
     assay__graph_transformer_free(model);
@@ -117,9 +115,8 @@ static void test_gradients(void **unused)
     shapes[5].laplacian = 3;
     shapes[5].walk = 2;
     shapes[6].dropout = 0.3F;
-    for (size_t i = 0; i < 7; i++) {
+    for (size_t i = 0; i < 7; i++)
         check_gradient(&shapes[i]);
-    }
 }
 
 /* Two models of one seed do the same, pass by pass. That backward repeats a pass's mask is checked
@@ -163,11 +160,10 @@ typedef struct tally {
 static void count_operation(void *context, const assay_operation *operation)
 {
     tally *sum = context;
-    if (operation->kind == ASSAY_OP_MATMUL) {
+    if (operation->kind == ASSAY_OP_MATMUL)
         sum->matmul_flops += 2 * operation->count * operation->m * operation->k * operation->n;
-    } else if (operation->kind == ASSAY_OP_GATHER_ADD) {
+    else if (operation->kind == ASSAY_OP_GATHER_ADD)
         sum->gathered += operation->count * operation->m * operation->n;
-    }
 }
 
 /* The published size: 3 968 001 parameters and 5.48 GFLOP of matrix products. */
@@ -291,9 +287,8 @@ static void test_infer(void **unused)
         BIAS_DISTANCE
     };
     double made[32], inferred[32];
-    for (size_t i = 0; i < class_->option_count; i++) {
+    for (size_t i = 0; i < class_->option_count; i++)
         made[i] = inferred[i] = class_->options[i].initial;
-    }
     made[INPUT_DIM] = 5, made[HIDDEN_DIM] = 12, made[NUM_LAYERS] = 11, made[NUM_HEADS] = 3;
     made[FFN_DIM] = 7, made[OUTPUT_DIM] = 2, made[MPNN] = 2, made[BIAS_DISTANCE] = 4;
     made[LAP_DIM] = inferred[LAP_DIM] = 2;
@@ -304,9 +299,8 @@ static void test_infer(void **unused)
     size_t count = 0;
     const assay_model_parameter *list = assay_model_parameters(model, &count);
     assay_tensor *weights = calloc(count, sizeof *weights);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         weights[i] = list[i].value;
-    }
     assert_int_equal(class_->infer(weights, count, inferred, &error), ASSAY_OK);
     assert_memory_equal(inferred, made, class_->option_count * sizeof *made);
     assert_int_equal(class_->infer(weights + 1, count - 1, inferred, &error), ASSAY_E_FORMAT);

@@ -34,9 +34,8 @@ static assay__kan *make(const assay__kan_shape *shape, uint64_t seed)
     if (shape->scaler) { /* as drawn they are all 1, where a mistake could hide */
         assay__random random;
         assay__random_init(&random, seed);
-        for (size_t i = 2; i < parameters->count; i += 3) {
+        for (size_t i = 2; i < parameters->count; i += 3)
             assay__parameters_uniform(parameters, i, 2, &random);
-        }
     }
     return kan;
 }
@@ -57,9 +56,8 @@ static void check_against_reference(const trial *at)
     const float *y = NULL;
     assert_int_equal(assay__kan_forward(kan, at->rows, x, NULL, &y), ASSAY_OK);
     double error = largest_error(y, truth, outputs);
-    for (int again = 0; again < 2; again++) { /* gradients are overwritten, not added to */
+    for (int again = 0; again < 2; again++) /* gradients are overwritten, not added to */
         assert_int_equal(assay__kan_gradient(kan, at->rows, x, target, NULL, &loss), ASSAY_OK);
-    }
     double gradient_error = largest_gradient_error(parameters, gradient);
     if (!(error < 1e-5) || !(gradient_error < 3e-5)) {
         print_error("grid %d, order %d, rows %d: output differs by %g, gradients by %g\n",
@@ -78,9 +76,8 @@ static void check_against_reference(const trial *at)
 static void test_fast_path_is_the_reference(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
+    for (size_t i = 0; i < sizeof trials / sizeof *trials; i++)
         check_against_reference(&trials[i]);
-    }
 }
 
 typedef struct problem {
@@ -134,24 +131,20 @@ static void test_backward_reaches_the_input(void **state)
         assay__kan *kan = make(&shape, 3);
         enum { ROWS = 40 };
         float *x = uniform_floats(ROWS * 2, 1, 5), dx[ROWS * 2], dy[ROWS], above[ROWS];
-        for (int i = 0; i < ROWS; i++) {
+        for (int i = 0; i < ROWS; i++)
             dy[i] = 1;
-        }
         assert_int_equal(assay__kan_backward(kan, ROWS, x, dy, NULL, dx), ASSAY_OK);
         const float step = 1e-3F, *y = NULL;
         int close = 0;
-        for (int i = 0; i < ROWS; i++) {
+        for (int i = 0; i < ROWS; i++)
             x[2 * i + 1] += step;
-        }
         assert_int_equal(assay__kan_forward(kan, ROWS, x, NULL, &y), ASSAY_OK);
         memcpy(above, y, sizeof above);
-        for (int i = 0; i < ROWS; i++) {
+        for (int i = 0; i < ROWS; i++)
             x[2 * i + 1] -= 2 * step;
-        }
         assert_int_equal(assay__kan_forward(kan, ROWS, x, NULL, &y), ASSAY_OK);
-        for (int i = 0; i < ROWS; i++) {
+        for (int i = 0; i < ROWS; i++)
             close += fabsf((above[i] - y[i]) / (2 * step) - dx[2 * i + 1]) < 5e-3F;
-        }
         assert_true(close >= (order == 1 ? ROWS - 4 : ROWS)); /* of order 1 some straddle a knot */
         assay__kan_free(kan);
         free(x);
@@ -167,12 +160,10 @@ static void test_splines_are_a_partition_of_one(void **state)
             assay__spline spline = {grid, order};
             enum { COUNT = 37 };
             float x[COUNT], basis[64 * COUNT], ones[64 * COUNT], slope[COUNT] = {0};
-            for (int i = 0; i < COUNT; i++) {
+            for (int i = 0; i < COUNT; i++)
                 x[i] = -1 + 2 * ((float)i + 0.37F) / COUNT;
-            }
-            for (int i = 0; i < 64 * COUNT; i++) {
+            for (int i = 0; i < 64 * COUNT; i++)
                 ones[i] = 1;
-            }
             assay__spline_basis(spline, COUNT, x, basis, COUNT);
             assay__spline_backward(spline, COUNT, x, ones, COUNT, slope);
             for (int i = 0; i < COUNT; i++) {
@@ -194,9 +185,8 @@ static void test_far_away_only_the_base_is_left(void **state)
     assay__spline spline = {5, 3};
     float x[] = {1e30F, -1e30F, INFINITY, -INFINITY, 2.3F, -2.3F}, basis[8 * 6];
     assay__spline_basis(spline, 6, x, basis, 6);
-    for (int i = 0; i < 8 * 6; i++) {
+    for (int i = 0; i < 8 * 6; i++)
         assert_true(basis[i] == 0);
-    }
 }
 
 /* The example's variance is about 1/4, so this bound is below 1 % of it. */
@@ -231,9 +221,8 @@ static void test_class_describes_itself(void **state)
     assert_string_equal(list[1].value.name, "layers.0.spline_weight");
     assert_string_equal(list[5].value.name, "layers.1.spline_scaler");
     assay_tensor weights[6];
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         weights[i] = list[i].value;
-    }
     double found[] = {9, 9, 9, 9, 9, 2, 0, 5};
     assert_int_equal(assay__kan_class.infer(weights, count, found, NULL), ASSAY_OK);
     double expected[] = {2, 8, 1, 1, 6, 2, 1, 5}; /* the order given stays, the grid follows it */

@@ -29,9 +29,8 @@ static float *random_floats(int64_t count)
 {
     float *values = malloc((size_t)(count + 1) * sizeof *values);
     assert_non_null(values);
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         values[i] = (float)assay__random_normal(&generator);
-    }
     return values;
 }
 
@@ -44,9 +43,8 @@ static void assert_close(int64_t count, const float *values, const float *truth,
         error = fmax(error, fabs((double)values[i] - (double)truth[i]));
         assert_true(values[i] == values[i]);
     }
-    if (error > tolerance * most) {
+    if (error > tolerance * most)
         fail_msg("off by %g of %g", error, most);
-    }
 }
 
 static void check_matmul(int64_t m, int64_t n, int64_t k, bool a_turned, bool b_turned, float beta)
@@ -141,13 +139,11 @@ static void check_linear(int64_t rows, int64_t in, int64_t out, bool biased)
     assert_close(rows * in, dx, dx_truth, 1e-5);
     assert_close(out * in, dw, dw_truth, 1e-5);
     assert_close(out * in, dw_again, dw_truth, 1e-5);
-    if (biased) {
+    if (biased)
         assert_close(out, db, db_truth, 1e-5);
-    }
     float *all[] = {x, w, b, y, dy, dx, dw, db, dw_again, truth};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
-    }
 }
 
 static void test_linear(void **state)
@@ -163,15 +159,12 @@ static void test_linear(void **state)
 static void softmax_reference(int64_t columns, const float *x, double *y)
 {
     double most = -INFINITY, sum = 0;
-    for (int64_t j = 0; j < columns; j++) {
+    for (int64_t j = 0; j < columns; j++)
         most = fmax(most, (double)x[j]);
-    }
-    for (int64_t j = 0; j < columns; j++) {
+    for (int64_t j = 0; j < columns; j++)
         sum += y[j] = exp((double)x[j] - most);
-    }
-    for (int64_t j = 0; j < columns; j++) {
+    for (int64_t j = 0; j < columns; j++)
         y[j] /= sum;
-    }
 }
 
 static void check_softmax(int64_t rows, int64_t columns, int64_t stride, float spread)
@@ -181,18 +174,16 @@ static void check_softmax(int64_t rows, int64_t columns, int64_t stride, float s
     float untouched = y[columns < stride ? columns : 0];
     double *truth = malloc((size_t)columns * sizeof *truth);
     assert_non_null(truth);
-    for (int64_t i = 0; i < rows * stride; i++) {
+    for (int64_t i = 0; i < rows * stride; i++)
         x[i] *= spread;
-    }
     double tolerance = 1e-6 + 4 * (double)spread * 0x1p-24; /* an exponent's rounding */
     assay__softmax_forward(rows, columns, stride, x, y);
     assay__softmax_backward(rows, columns, stride, dy, y, dx);
     for (int64_t i = 0; i < rows; i++) {
         softmax_reference(columns, x + i * stride, truth);
         double along = 0;
-        for (int64_t j = 0; j < columns; j++) {
+        for (int64_t j = 0; j < columns; j++)
             along += truth[j] * (double)dy[i * stride + j];
-        }
         for (int64_t j = 0; j < columns; j++) {
             assert_true(fabs((double)y[i * stride + j] - truth[j]) <= tolerance * truth[j] + 1e-37);
             double slope = truth[j] * ((double)dy[i * stride + j] - along);
@@ -230,12 +221,10 @@ static double norm_loss(int64_t columns, const double *x, const float *scale, co
                         const float *weight, double *y)
 {
     double mean = 0, variance = 0, loss = 0;
-    for (int64_t j = 0; j < columns; j++) {
+    for (int64_t j = 0; j < columns; j++)
         mean += x[j] / (double)columns;
-    }
-    for (int64_t j = 0; j < columns; j++) {
+    for (int64_t j = 0; j < columns; j++)
         variance += (x[j] - mean) * (x[j] - mean) / (double)columns;
-    }
     for (int64_t j = 0; j < columns; j++) {
         y[j] = (x[j] - mean) / sqrt(variance + 1e-5) * (double)scale[j] + (double)shift[j];
         loss += (double)weight[j] * y[j];
@@ -257,9 +246,8 @@ static void check_layer_norm(int64_t columns, float offset)
            *truth = malloc((size_t)count * sizeof *row);
     float mean[ROWS], rstd[ROWS];
     assert_true(dscale != NULL && row != NULL && truth != NULL);
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         x[i] += offset;
-    }
     memset(dshift, 0, (size_t)columns * sizeof *dshift);
     assay__layer_norm_residual(ROWS, columns, 1e-5F, x, r, scale, shift, sum, y, mean, rstd);
     assay__layer_norm_backward(ROWS, columns, dy, sum, scale, mean, rstd, dx, dscale, dshift);
@@ -271,9 +259,8 @@ static void check_layer_norm(int64_t columns, float offset)
         }
         (void)norm_loss(columns, row, scale, shift, weight, truth + i * columns);
         double tolerance = 2e-6 * (1 + fabs((double)offset));
-        for (int64_t j = 0; j < columns; j++) {
+        for (int64_t j = 0; j < columns; j++)
             assert_true(fabs((double)y[i * columns + j] - truth[i * columns + j]) < 5 * tolerance);
-        }
         double scratch[600];
         for (int64_t j = 0; j < columns; j++) {
             double at = row[j];
@@ -300,9 +287,8 @@ static void check_layer_norm(int64_t columns, float offset)
     assay__layer_norm_forward(ROWS, columns, 1e-5F, sum, scale, shift, sum, mean, rstd);
     assert_memory_equal(sum, y, (size_t)count * sizeof *y);
     void *all[] = {x, r, sum, y, dy, dx, scale, shift, dscale, dshift, row, truth};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
-    }
 }
 
 static void test_layer_norm(void **state)
@@ -320,9 +306,8 @@ static void test_dropout(void **state)
     enum { COUNT = 1 << 20 };
     float *x = malloc(COUNT * sizeof *x), *y = malloc(COUNT * sizeof *y);
     assert_true(x != NULL && y != NULL);
-    for (int i = 0; i < COUNT; i++) {
+    for (int i = 0; i < COUNT; i++)
         x[i] = 1;
-    }
     const float rates[] = {0.1F, 0.5F, 0.9F};
     for (int r = 0; r < 3; r++) {
         double rate = (double)rates[r], dropped = 0, pairs = 0;
@@ -344,9 +329,8 @@ static void test_dropout(void **state)
     for (uint64_t key = 0; key < 3; key++) { /* keys that differ in one bit give other masks */
         assay__dropout(COUNT, 0.5F, key, x, y);
         assay__dropout(COUNT, 0.5F, key ^ (1ULL << 40), x, again);
-        for (int i = 0; i < COUNT; i++) {
+        for (int i = 0; i < COUNT; i++)
             same += y[i] == again[i];
-        }
     }
     assert_true(fabs(same / 3 / COUNT - 0.5) < 0.003);
     assay__dropout(COUNT, 0, 42, x, y);
@@ -378,14 +362,12 @@ static void test_cross_entropy(void **state)
     double truth = 0, p[CLASSES];
     float expected[ROWS * CLASSES] = {0};
     for (int64_t i = 0; i < ROWS; i++) {
-        if (classes[i] < 0) {
+        if (classes[i] < 0)
             continue;
-        }
         softmax_reference(CLASSES, x + i * CLASSES, p);
         truth -= log(p[classes[i]]) / 2;
-        for (int64_t j = 0; j < CLASSES; j++) {
+        for (int64_t j = 0; j < CLASSES; j++)
             expected[i * CLASSES + j] = (float)((p[j] - (j == classes[i])) / 2);
-        }
     }
     assert_true(fabs(assay__cross_entropy(ROWS, CLASSES, x, classes, NULL) - truth) < 1e-6);
     assert_true(fabs(assay__cross_entropy(ROWS, CLASSES, x, classes, d) - truth) < 1e-6);
@@ -417,9 +399,8 @@ static void test_optimizers(void **state)
     assay__sgd sgd = {0};
     for (int method = 0; method < 3; method++) {
         double w[COUNT], m[COUNT] = {0}, v[COUNT] = {0};
-        for (int i = 0; i < COUNT; i++) {
+        for (int i = 0; i < COUNT; i++)
             w[i] = parameters.values[i] = 1;
-        }
         for (int step = 1; step <= STEPS; step++) {
             for (int i = 0; i < COUNT; i++) {
                 double g = sin(step * (i + 1)) * pow(10, i % 5 - 3);
@@ -434,9 +415,8 @@ static void test_optimizers(void **state)
                                                                 method == 1 ? 0.9 : 0);
             assert_int_equal(status, ASSAY_OK);
         }
-        for (int i = 0; i < COUNT; i++) {
+        for (int i = 0; i < COUNT; i++)
             assert_true(fabs((double)parameters.values[i] - w[i]) < 2e-6);
-        }
     }
     assay_model_memory figures;
     assay__memory_figures(memory, &figures);

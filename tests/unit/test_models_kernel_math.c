@@ -46,9 +46,8 @@ static void sweep_chunk(const float *x, int64_t count, kernel run, function trut
     run(count, x, y);
     for (int64_t i = 0; i < count; i++) {
         double error = ulp(y[i], truth((double)x[i]));
-        if (error > most->error) {
+        if (error > most->error)
             *most = (worst){error, x[i]};
-        }
     }
 }
 
@@ -60,9 +59,8 @@ static worst sweep(kernel run, function truth, float limit)
     int64_t filled = 0;
     for (uint64_t pattern = 0; pattern <= UINT32_MAX; pattern += STRIDE) {
         float value = assay__from_bits((int32_t)(uint32_t)pattern);
-        if (fabsf(value) <= limit || (isnan(value) && isinf(limit))) {
+        if (fabsf(value) <= limit || (isnan(value) && isinf(limit)))
             x[filled++] = value;
-        }
         if (filled == CHUNK) {
             sweep_chunk(x, filled, run, truth, &most);
             filled = 0;
@@ -82,9 +80,8 @@ static void check(const char *name, worst most, double bound)
 
 static void cut(int64_t count, const float *x, float from, float *y)
 {
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         y[i] = x[i] < from ? 0 : y[i];
-    }
 }
 
 static void run_gelu(int64_t count, const float *x, float *y)
@@ -120,9 +117,8 @@ static void run_normal_tail(int64_t count, const float *x, float *y)
 }
 static void run_exp_negative(int64_t count, const float *x, float *y)
 {
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         y[i] = x[i] > 0 ? 1 : assay__exp_negative(x[i]);
-    }
 }
 
 static double sigmoid(double x)
@@ -206,20 +202,16 @@ static void test_sine_of_large_arguments(void **state)
     float *x = malloc(COUNT * sizeof *x), *y = malloc(COUNT * sizeof *y);
     assert_non_null(x);
     assert_non_null(y);
-    for (int i = 0; i < COUNT; i++) {
+    for (int i = 0; i < COUNT; i++)
         x[i] = i == 1500 ? 1e10F : i == 1501 ? INFINITY : 0.01F * (float)i;
-    }
     assay__activate(ASSAY__SINE, COUNT, x, y);
-    for (int i = 0; i < COUNT; i++) {
+    for (int i = 0; i < COUNT; i++)
         assert_true(ulp(y[i], sin((double)x[i])) <= 2);
-    }
-    for (int i = 0; i < COUNT; i++) {
+    for (int i = 0; i < COUNT; i++)
         y[i] = 2;
-    }
     assay__activate_backward(ASSAY__SINE, COUNT, y, x, y);
-    for (int i = 0; i < COUNT; i++) {
+    for (int i = 0; i < COUNT; i++)
         assert_true(ulp(y[i], 2 * cos((double)x[i])) <= 2);
-    }
     free(x);
     free(y);
 }
@@ -264,9 +256,8 @@ static void test_lengths_and_in_place(void **state)
     for (int kind = 0; kind < ASSAY__ACTIVATIONS_COUNT; kind++) {
         for (int64_t count = 0; count <= 40; count++) {
             float x[42], y[42];
-            for (int i = 0; i < 42; i++) {
+            for (int i = 0; i < 42; i++)
                 x[i] = y[i] = (float)i * 0.3F - 5;
-            }
             assay__activate((assay__activation)kind, count, y, y);
             for (int64_t i = 0; i < 42; i++) {
                 double truth =

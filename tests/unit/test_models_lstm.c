@@ -27,9 +27,8 @@ static float *make_values(int64_t count, uint64_t seed)
     assay__random_init(&random, seed);
     float *values = calloc((size_t)count, sizeof *values);
     assert_non_null(values);
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         values[i] = (float)assay__random_normal(&random);
-    }
     return values;
 }
 
@@ -123,9 +122,8 @@ static double reference_loss(const assay__lstm *model, int64_t batch, int64_t ti
     int64_t count = batch * model->shape.output;
     double *y = calloc((size_t)count, sizeof *y), sum = 0;
     assert_int_equal(assay__lstm_reference(model, batch, time, x, 1, y), ASSAY_OK);
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++)
         sum += (y[i] - (double)target[i]) * (y[i] - (double)target[i]);
-    }
     free(y);
     return sum / (double)count;
 }
@@ -233,21 +231,18 @@ static void test_gradient_with_dropout(void **state)
         size_t total = model->parameters.total;
         float *direction = calloc(total, sizeof *direction);
         memcpy(direction, model->parameters.gradients, total * sizeof *direction);
-        for (size_t i = 0; i < total; i++) {
+        for (size_t i = 0; i < total; i++)
             squares += (double)direction[i] * (double)direction[i];
-        }
         for (int side = 0; side < 2; side++) {
-            for (size_t i = 0; i < total; i++) {
+            for (size_t i = 0; i < total; i++)
                 model->parameters.values[i] += (side == 0 ? 0.01F : -0.02F) * direction[i];
-            }
             model->passes = pass;
             assert_int_equal(assay__lstm_gradient(model, BATCH, TIME, x, target, &losses[side]),
                              ASSAY_OK);
         }
         double slope = (losses[0] - losses[1]) / 0.02;
-        if (truncate == 0) {
+        if (truncate == 0)
             assert_true(fabs(slope - squares) < 2e-3 * squares);
-        }
         /* Another pass, another mask; evaluation, none. */
         double other;
         assert_int_equal(assay__lstm_gradient(model, BATCH, TIME, x, target, &other), ASSAY_OK);
@@ -351,9 +346,8 @@ static void test_steady_passes_allocate_nothing(void **state)
 
 static void add_flops(void *context, const assay_operation *operation)
 {
-    if (operation->kind == ASSAY_OP_MATMUL) {
+    if (operation->kind == ASSAY_OP_MATMUL)
         *(int64_t *)context += 2 * operation->count * operation->m * operation->k * operation->n;
-    }
 }
 
 static void test_class(void **state)
@@ -361,9 +355,8 @@ static void test_class(void **state)
     (void)state;
     const assay_model_class *class_ = &assay__lstm_class;
     double settings[16];
-    for (size_t i = 0; i < class_->option_count; i++) {
+    for (size_t i = 0; i < class_->option_count; i++)
         settings[i] = class_->options[i].initial;
-    }
     settings[2] = 2; /* layers */
     void *model = NULL;
     assay_tensor input, target, output;
@@ -378,9 +371,8 @@ static void test_class(void **state)
     for (size_t i = 0; i < count; i++) {
         elements += (size_t)assay_tensor_count(&list[i].value);
         weights[i] = list[i].value;
-        for (int64_t k = 0; k < assay_tensor_count(&list[i].value); k++) {
+        for (int64_t k = 0; k < assay_tensor_count(&list[i].value); k++)
             assert_true(fabsf(((float *)list[i].value.data)[k]) <= 0.125F); /* 1 / sqrt(64) */
-        }
     }
     int64_t parameters = 256 * (20 + 64 + 2) + 256 * (64 + 64 + 2) + 20 * 64 + 20, flops = 0;
     assert_int_equal(elements, parameters);

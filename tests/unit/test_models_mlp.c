@@ -59,9 +59,8 @@ static void check_against_reference(const trial *at)
     const float *y = NULL;
     assert_int_equal(assay__mlp_forward(mlp, at->rows, x, NULL, &y), ASSAY_OK);
     assert_true(largest_error(y, truth, outputs) < 1e-5);
-    for (int again = 0; again < 2; again++) { /* gradients are overwritten, not added to */
+    for (int again = 0; again < 2; again++) /* gradients are overwritten, not added to */
         assert_int_equal(assay__mlp_gradient(mlp, at->rows, x, target, NULL, &loss), ASSAY_OK);
-    }
     assert_true(fabs(loss - expected) <= 1e-5 * expected);
     double error = largest_gradient_error(parameters, gradient);
     if (!(error < 3e-5)) {
@@ -80,9 +79,8 @@ static void check_against_reference(const trial *at)
 static void test_fast_path_is_the_reference(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
+    for (size_t i = 0; i < sizeof trials / sizeof *trials; i++)
         check_against_reference(&trials[i]);
-    }
 }
 
 typedef struct problem {
@@ -147,9 +145,8 @@ static void test_backward_reaches_the_input(void **state)
                          ASSAY_OK);
         for (int i = 0; i < 3; i++) {
             double expected = 0;
-            for (int h = 0; h < 20; h++) {
+            for (int h = 0; h < 20; h++)
                 expected += (double)weight[h * 3 + i] * (double)dbias[h];
-            }
             assert_true(fabs((double)dx[row * 3 + i] - expected) < 1e-5);
         }
     }
@@ -173,9 +170,8 @@ static void test_backward_of_the_squared_error_is_gradient(void **state)
     double *gradient = doubles_of(parameters->gradients, parameters->total);
     const float *y = NULL;
     assert_int_equal(assay__mlp_forward(mlp, ROWS, x, NULL, &y), ASSAY_OK);
-    for (int i = 0; i < ROWS * 3; i++) {
+    for (int i = 0; i < ROWS * 3; i++)
         dy[i] = 2 * (y[i] - target[i]) / (ROWS * 3);
-    }
     assert_int_equal(assay__mlp_backward(mlp, ROWS, x, dy, NULL, NULL), ASSAY_OK);
     assert_true(largest_gradient_error(parameters, gradient) < 1e-5);
     assay__mlp_free(mlp);
@@ -251,9 +247,8 @@ static void test_class_describes_itself(void **state)
     assert_string_equal(list[0].value.name, "layers.0.weight");
     assert_string_equal(list[7].value.name, "layers.3.bias");
     assay_tensor weights[8];
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         weights[count - 1 - i] = list[i].value; /* files hold them in any order */
-    }
     double found[] = {9, 9, 9, 9, 7, 8, 5};
     assert_int_equal(assay__siren_class.infer(weights, count, found, NULL), ASSAY_OK);
     assert_true(found[0] == 2 && found[1] == 64 && found[2] == 3 && found[3] == 1);

@@ -30,9 +30,8 @@ static assay_status create(const double *settings, uint64_t seed, assay_error *e
 {
     (void)seed;
     (void)error;
-    if (settings[0] == 13) {
+    if (settings[0] == 13)
         return ASSAY_E_LIMIT; /* without a word */
-    }
     probe *self = calloc(1, sizeof *self);
     assert_non_null(self);
     self->parameters[0] =
@@ -158,11 +157,9 @@ static void expect_problems(const assay_tensor *given, size_t count, const char 
     assay_model *model = make();
     assay_tensor output;
     assert_int_equal(assay_model_forward(model, given, count, &error, &output), ASSAY_E_ARGUMENT);
-    for (; *parts != NULL; parts++) {
-        if (strstr(error.message, *parts) == NULL) {
+    for (; *parts != NULL; parts++)
+        if (strstr(error.message, *parts) == NULL)
             fail_msg("no '%s' in '%s'", *parts, error.message);
-        }
-    }
     assay_model_free(model);
 }
 
@@ -234,9 +231,8 @@ static void test_unsupported(void **state)
         assay_model_describe(model, given, 2, NULL, NULL, &error),
         assay_model_memory_now(model, &memory, &error),
     };
-    for (size_t i = 0; i < sizeof results / sizeof *results; i++) {
+    for (size_t i = 0; i < sizeof results / sizeof *results; i++)
         assert_int_equal(results[i], ASSAY_E_UNSUPPORTED);
-    }
     assert_non_null(strstr(error.message, "'probe'"));
     assay_model_free(model);
 }
@@ -246,9 +242,8 @@ static void refuse(const assay_model_class *class_, assay_status status, const c
     assay_error error = {0};
     assay_model *model = NULL;
     if (assay_model_new(class_, NULL, 1, &error, &model) != status ||
-        strstr(error.message, part) == NULL) {
+        strstr(error.message, part) == NULL)
         fail_msg("expected '%s', got '%s'", part, error.message);
-    }
 }
 
 static void test_classes(void **state)
@@ -340,9 +335,8 @@ static void test_weights(void **state)
     size_t count = 0, problems = 0;
     const assay_model_parameter *list = assay_model_parameters(model, &count);
     float *w = list[0].value.data;
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 6; i++)
         w[i] = (float)i;
-    }
     assert_int_equal(assay_model_save_weights(model, scratch(), &error), ASSAY_OK);
     memset(w, 0, 6 * sizeof *w);
     assert_int_equal(assay_model_load_weights(model, scratch(), &error), ASSAY_OK);
@@ -394,9 +388,8 @@ static void test_built_in(void **state)
     for (size_t i = 0; i < count; i++) {
         assay_error error = {0};
         assay_model *model = NULL;
-        if (assay_model_new(classes[i], NULL, 3, &error, &model) != ASSAY_OK) {
+        if (assay_model_new(classes[i], NULL, 3, &error, &model) != ASSAY_OK)
             fail_msg("%s: %s", classes[i]->name, error.message);
-        }
         size_t tensors = 0;
         const assay_model_parameter *list = assay_model_parameters(model, &tensors);
         uint64_t bytes = 0;

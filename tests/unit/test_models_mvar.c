@@ -47,9 +47,8 @@ static double *make_series(int64_t batch, int64_t time, int64_t dim, double mean
 static double largest_difference(size_t count, const double *a, const double *b)
 {
     double most = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         most = fmax(most, fabs(a[i] - b[i]));
-    }
     return most;
 }
 
@@ -67,15 +66,13 @@ static void fit_reference(const assay__mvar *model, int64_t batch, int64_t time,
         for (int64_t t = order; t < time; t++, row++) {
             const double *now = series + (b * time + t) * dim;
             left[row * u] = 1;
-            for (int64_t k = 0; k < u - 1; k++) {
+            for (int64_t k = 0; k < u - 1; k++)
                 left[row * u + 1 + k] = now[-(k / dim + 1) * dim + k % dim];
-            }
             memcpy(right + row * dim, now, (size_t)dim * sizeof *right);
         }
     }
-    for (int64_t k = 0; k < u - 1 && ridge > 0; k++) {
+    for (int64_t k = 0; k < u - 1 && ridge > 0; k++)
         left[(count + k) * u + 1 + k] = sqrt(ridge);
-    }
     lapack_int rank = 0;
     assert_int_equal(LAPACKE_dgelsd(LAPACK_ROW_MAJOR, (lapack_int)rows, (lapack_int)u,
                                     (lapack_int)dim, left, (lapack_int)u, right, (lapack_int)dim,
@@ -84,9 +81,8 @@ static void fit_reference(const assay__mvar *model, int64_t batch, int64_t time,
     assert_int_equal(rank, u);
     for (int64_t c = 0; c < dim; c++) {
         solution[c] = right[c];
-        for (int64_t k = 0; k < u - 1; k++) {
+        for (int64_t k = 0; k < u - 1; k++)
             solution[dim + (k / dim * dim + c) * dim + k % dim] = right[(k + 1) * dim + c];
-        }
     }
     free(left);
     free(right);
@@ -188,9 +184,8 @@ static void test_fit_of_near_copies(void **state)
         assay__mvar *model = make(dim, order, 1);
         double *series = make_series(1, time, dim, 0, 11);
         double *expected = calloc(model->total, sizeof *expected);
-        for (int64_t t = 0; t < time; t++) {
+        for (int64_t t = 0; t < time; t++)
             series[t * dim + 1] = series[t * dim] + ratios[r] * series[t * dim + 1];
-        }
         fit_reference(model, 1, time, series, 0, expected);
         assert_int_equal(assay__mvar_fit(model, 1, time, series, 0, ASSAY__MVAR_NORMAL, NULL),
                          ASSAY_OK);
@@ -209,9 +204,8 @@ static void test_fit_finds_the_model_that_made_the_data(void **state)
     assay__mvar *truth = make(4, 3, 5), *model = make(4, 3, 6);
     double *series = make_series(1, 100, 4, 0, 3);
     /* Noise would hide the coefficients: many short noiseless trajectories from random starts. */
-    for (int64_t b = 0; b < 25; b++) {
+    for (int64_t b = 0; b < 25; b++)
         assay__mvar_forecast(truth, 1, 3, series + b * 16, 1, series + b * 16 + 12);
-    }
     assert_int_equal(assay__mvar_fit(model, 25, 4, series, 0, ASSAY__MVAR_NORMAL, NULL), ASSAY_OK);
     assert_true(largest_difference(truth->total, model->intercept, truth->intercept) < 1e-11);
     free(series);
@@ -239,19 +233,16 @@ static void test_refusals(void **state)
     double *series = make_series(1, 200, 3, 0.1, 2);
     expect_refusal(model, 8, series, "equations");
     expect_refusal(model, 1, series, "equations");
-    for (int64_t t = 0; t < 200; t++) {
+    for (int64_t t = 0; t < 200; t++)
         series[t * 3 + 1] = 2 * series[t * 3] - 1;
-    }
     expect_refusal(model, 200, series, "linearly dependent");
     assert_int_equal(assay__mvar_fit(model, 1, 200, series, 1e-3, ASSAY__MVAR_NORMAL, NULL),
                      ASSAY_OK);
-    for (int64_t t = 0; t < 200; t++) {
+    for (int64_t t = 0; t < 200; t++)
         series[t * 3 + 1] = 0.1;
-    }
     expect_refusal(model, 200, series, "linearly dependent");
-    for (int64_t t = 0; t < 200; t++) { /* noise in the last bit of a constant is no feature */
+    for (int64_t t = 0; t < 200; t++) /* noise in the last bit of a constant is no feature */
         series[t * 3 + 1] = nextafter(1e8, t * t % 7 < 3 ? INFINITY : 0);
-    }
     expect_refusal(model, 200, series, "linearly dependent");
     series[100] = NAN;
     expect_refusal(model, 200, series, "not finite");
@@ -356,9 +347,8 @@ static void test_spectral_radius_of_large_models(void **state)
 
 static void add_flops(void *context, const assay_operation *operation)
 {
-    if (operation->kind == ASSAY_OP_MATMUL) {
+    if (operation->kind == ASSAY_OP_MATMUL)
         *(int64_t *)context += 2 * operation->count * operation->m * operation->k * operation->n;
-    }
 }
 
 static void test_class(void **state)
@@ -366,9 +356,8 @@ static void test_class(void **state)
     (void)state;
     const assay_model_class *class_ = &assay__mvar_class;
     double settings[8];
-    for (size_t i = 0; i < class_->option_count; i++) {
+    for (size_t i = 0; i < class_->option_count; i++)
         settings[i] = class_->options[i].initial;
-    }
     void *model = NULL;
     assay_tensor input, target, output;
     double loss;
@@ -376,9 +365,8 @@ static void test_class(void **state)
     assert_int_equal(class_->example(model, 2, NULL, &input, &target), ASSAY_OK);
     size_t count, elements = 0;
     const assay_model_parameter *list = class_->parameters(model, &count);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         elements += (size_t)assay_tensor_count(&list[i].value);
-    }
     int64_t flops = 0;
     assert_int_equal(class_->describe(model, &input, 1, add_flops, &flops, NULL), ASSAY_OK);
     assert_int_equal(elements, 2020); /* the figures of seed A: d = 20, p = 5 */
@@ -396,9 +384,8 @@ static void test_class(void **state)
     assert_int_equal(memory.gradients, 2020 * 8);
 
     assay_tensor weights[8];
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         weights[i] = list[i].value;
-    }
     double inferred[8] = {0};
     assert_int_equal(class_->infer(weights, count, inferred, NULL), ASSAY_OK);
     assert_true(inferred[0] == 20 && inferred[1] == 5);

@@ -71,16 +71,14 @@ static double error_at(int64_t points, const wave *w, double viscosity, double t
 {
     double *u = calloc((size_t)(2 * points), sizeof *u), worst = 0;
     assert_non_null(u);
-    for (int64_t i = 0; i < points; i++) {
+    for (int64_t i = 0; i < points; i++)
         u[i] = wave_at(w, (double)i / (double)points);
-    }
     assay__burgers *burgers = NULL;
     assert_int_equal(assay__burgers_new(points, viscosity, NULL, &burgers), ASSAY_OK);
     assert_true(assay__burgers_advance(burgers, t, u) > 0);
     cole_hopf(w, viscosity, t, points, u + points);
-    for (int64_t i = 0; i < points; i++) {
+    for (int64_t i = 0; i < points; i++)
         worst = fmax(worst, fabs(u[i] - u[points + i]));
-    }
     assay__burgers_free(burgers);
     free(u);
     return worst;
@@ -116,12 +114,10 @@ static void test_time_can_be_divided(void **state)
     assert_int_equal(assay__burgers_advance(burgers, 0, whole), 0);
     assert_memory_equal(whole, before, sizeof whole);
     assay__burgers_advance(burgers, 0.1, whole);
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 10; i++)
         assay__burgers_advance(burgers, 0.01, parts);
-    }
-    for (int i = 0; i < POINTS; i++) {
+    for (int i = 0; i < POINTS; i++)
         assert_true(fabs(whole[i] - parts[i]) < 1e-7);
-    }
     assay__burgers_free(burgers);
 }
 
@@ -166,9 +162,8 @@ static void test_ring_has_no_seam(void **state)
     assert_int_equal(assay__burgers_new(POINTS, 0.02, NULL, &burgers), ASSAY_OK);
     assay__burgers_advance(burgers, 0.2, u);
     assay__burgers_advance(burgers, 0.2, v);
-    for (int i = 0; i < POINTS; i++) {
+    for (int i = 0; i < POINTS; i++)
         assert_true(fabs(v[(i + SHIFT) % POINTS] - u[i]) < 1e-14);
-    }
     assay__burgers_free(burgers);
 }
 
@@ -213,15 +208,13 @@ static void test_data(void **state)
     assay__burgers_data_free(data);
 
     double u[POINTS];
-    for (int i = 0; i < POINTS; i++) {
+    for (int i = 0; i < POINTS; i++)
         u[i] = (double)first[i];
-    }
     assay__burgers *burgers = NULL;
     assert_int_equal(assay__burgers_new(POINTS, 0.02, NULL, &burgers), ASSAY_OK);
     assay__burgers_advance(burgers, 0.3, u);
-    for (int i = 0; i < POINTS; i++) {
+    for (int i = 0; i < POINTS; i++)
         assert_true(fabs(u[i] - (double)later[(SNAPSHOTS - 1) * POINTS + i]) < 1e-5);
-    }
     assay__burgers_free(burgers);
 }
 

@@ -38,9 +38,8 @@ static void check_gradient(const char *name, float h, double tolerance)
     float *values = parameter[0].value.data, gradient[8];
     memcpy(gradient, parameter[0].gradient, sizeof gradient);
     double most = 0;
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 8; i++)
         most = fmax(most, fabs((double)gradient[i]));
-    }
     for (int i = 0; i < 8; i++) {
         float kept = values[i];
         values[i] = kept + h;
@@ -118,9 +117,8 @@ static void test_heat_finds_its_example(void **state)
     }
     size_t count;
     const float *found = assay_model_parameters(model, &count)[0].value.data;
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 8; i++)
         assert_true(fabs((double)found[i] - 0.5 * sin(2 * M_PI * i / 7)) < 0.01);
-    }
     assay_model_free(model);
 }
 
@@ -194,9 +192,8 @@ static void test_surrogate_learns_the_solver(void **state)
         assay__burgers_surrogate *surrogate = NULL;
         assay_error error;
         assert_int_equal(assay__burgers_surrogate_new(&shape, 1, &error, &surrogate), ASSAY_OK);
-        for (int64_t i = 0; i < shape.samples + shape.held_out; i++) {
+        for (int64_t i = 0; i < shape.samples + shape.held_out; i++)
             assay__burgers_surrogate_make(surrogate, i);
-        }
         assert_int_equal(assay__burgers_surrogate_batches(surrogate), 10);
         assert_int_equal(assay__burgers_surrogate_evaluate(surrogate, &error, &start, &relative),
                          ASSAY_OK);
@@ -229,9 +226,8 @@ static void test_an_epoch_sees_every_sample_once(void **state)
     assay__burgers_surrogate *surrogate = NULL;
     assay_error error;
     assert_int_equal(assay__burgers_surrogate_new(&shape, 1, &error, &surrogate), ASSAY_OK);
-    for (int64_t i = 0; i < shape.samples + shape.held_out; i++) {
+    for (int64_t i = 0; i < shape.samples + shape.held_out; i++)
         assay__burgers_surrogate_make(surrogate, i);
-    }
     double sums[3] = {0}, first[3];
     for (int epoch = 0; epoch < 3; epoch++) {
         for (int64_t b = 0; b < assay__burgers_surrogate_batches(surrogate); b++) {

@@ -80,9 +80,8 @@ static double error_of_first_mode(int64_t points, int64_t steps, double theta)
     fill_modes(points, 1, initial);
     const double *u = NULL;
     assert_int_equal(assay__heat_forward(heat, &log_k, 1, initial, NULL, &u), ASSAY_OK);
-    for (int64_t i = 0; i < points; i++) {
+    for (int64_t i = 0; i < points; i++)
         worst = fmax(worst, fabs(u[i] - exp(-0.5 * M_PI * M_PI * 0.2) * initial[i]));
-    }
     assay__heat_free(heat);
     return worst;
 }
@@ -110,9 +109,8 @@ static void test_operator_is_symmetric_with_varying_conductivity(void **state)
     double initial[2 * POINTS];
     assay__random random;
     assay__random_init(&random, 5);
-    for (int i = 0; i < 2 * POINTS; i++) {
+    for (int i = 0; i < 2 * POINTS; i++)
         initial[i] = assay__random_normal(&random);
-    }
     assay__heat *heat = make((assay__heat_shape){.points = POINTS,
                                                  .knots = 4,
                                                  .snapshots = 1,
@@ -182,9 +180,8 @@ static void check_gradient(assay__heat_shape shape, int64_t batch, double smooth
     fixture f;
     setup(&f, shape, batch, truth);
     f.problem.smoothness = smoothness;
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 8; i++)
         at[i] = 0.1 * i - 0.2;
-    }
     double value, worst = 0, most = 0;
     assert_int_equal(assay__heat_misfit(&f.problem, at, &value, gradient), ASSAY_OK);
     for (int64_t i = 0; i < shape.knots; i++) {
@@ -221,23 +218,19 @@ static void test_gradient_by_initial_values(void **state)
     double initial[BATCH * POINTS], doutput[BATCH * SNAPSHOTS * POINTS], dinitial[BATCH * POINTS];
     assay__random random;
     assay__random_init(&random, 7);
-    for (int i = 0; i < BATCH * POINTS; i++) {
+    for (int i = 0; i < BATCH * POINTS; i++)
         initial[i] = assay__random_normal(&random);
-    }
-    for (int i = 0; i < BATCH * SNAPSHOTS * POINTS; i++) {
+    for (int i = 0; i < BATCH * SNAPSHOTS * POINTS; i++)
         doutput[i] = assay__random_normal(&random);
-    }
     assay__heat *heat = make((assay__heat_shape){POINTS, 2, SNAPSHOTS, 4, 0.03, 0.5});
     const double *u = NULL;
     double dlog_k[2], forward = 0, backward = 0;
     assert_int_equal(assay__heat_forward(heat, log_k, BATCH, initial, NULL, &u), ASSAY_OK);
     assay__heat_backward(heat, doutput, dlog_k, dinitial);
-    for (int i = 0; i < BATCH * SNAPSHOTS * POINTS; i++) {
+    for (int i = 0; i < BATCH * SNAPSHOTS * POINTS; i++)
         forward += doutput[i] * u[i];
-    }
-    for (int i = 0; i < BATCH * POINTS; i++) {
+    for (int i = 0; i < BATCH * POINTS; i++)
         backward += dinitial[i] * initial[i];
-    }
     assert_true(fabs(forward - backward) < 1e-13);
     assay__heat_free(heat);
 }
@@ -269,9 +262,8 @@ static void test_conductivity_is_recovered(void **state)
     run(lbfgs, start, 100, &final);
     print_message("recovered in %lld iterations, %lld evaluations, misfit %.1e\n",
                   (long long) final.iteration, (long long) final.evaluations, final.value);
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 5; i++)
         assert_true(fabs(assay__lbfgs_point(lbfgs)[i] - truth[i]) < 1e-6);
-    }
     assert_true(final.iteration < 60);
     assay__lbfgs_free(lbfgs);
     teardown(&f);
@@ -325,9 +317,8 @@ static void test_steps_satisfy_wolfe(void **state)
     (void)state;
     size_t n = 30;
     double x[30], before[30], after[30], value, next;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         x[i] = i % 2 == 0 ? -1.2 : 1;
-    }
     assay__lbfgs *lbfgs = NULL;
     assay__lbfgs_state at = {0};
     assert_int_equal(assay__lbfgs_new(n, 7, rosenbrock, &n, &lbfgs), ASSAY_OK);
@@ -358,9 +349,8 @@ static void test_rosenbrock(void **state)
     for (int s = 0; s < 2; s++) {
         size_t n = sizes[s];
         double x[30];
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < n; i++)
             x[i] = i % 2 == 0 ? -1.2 : 1;
-        }
         assay__lbfgs *lbfgs = NULL;
         assert_int_equal(assay__lbfgs_new(n, 7, rosenbrock, &n, &lbfgs), ASSAY_OK);
         assay__lbfgs_state final;
@@ -368,9 +358,8 @@ static void test_rosenbrock(void **state)
         print_message("Rosenbrock %zu: %lld iterations, %lld evaluations\n", n,
                       (long long) final.iteration, (long long) final.evaluations);
         assert_int_equal(final.outcome, ASSAY__LBFGS_GRADIENT);
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < n; i++)
             assert_true(fabs(assay__lbfgs_point(lbfgs)[i] - 1) < 1e-7);
-        }
         assert_true(final.evaluations < (n == 2 ? 80 : 250));
         assay__lbfgs_free(lbfgs);
     }
@@ -401,9 +390,8 @@ static void test_quadratic(void **state)
     assert_int_equal(final.outcome, ASSAY__LBFGS_GRADIENT);
     print_message("quadratic: %lld iterations\n", (long long) final.iteration);
     assert_true(final.iteration <= 130);
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 6; i++)
         assert_true(fabs(assay__lbfgs_point(lbfgs)[i] - i) < 1e-6);
-    }
     /* at the minimum already: nothing happens */
     const double minimum[6] = {0, 1, 2, 3, 4, 5};
     run(lbfgs, minimum, 100, &final);

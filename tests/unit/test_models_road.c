@@ -27,9 +27,8 @@ static void open_scene(scene *self, int64_t roads, int64_t drives, int64_t time,
 {
     int64_t *which = calloc((size_t)drives, sizeof *which);
     assert_non_null(which);
-    for (int64_t i = 0; i < drives; i++) {
+    for (int64_t i = 0; i < drives; i++)
         which[i] = i;
-    }
     shape.roads = roads;
     assert_int_equal(assay__city_new(roads, 5, NULL, &self->city), ASSAY_OK);
     assert_int_equal(assay__city_drive(self->city, drives, 6, NULL, &self->drives), ASSAY_OK);
@@ -53,9 +52,8 @@ static double *doubles_of(const assay__next_road *model)
 {
     double *values = calloc(model->parameters.total, sizeof *values);
     assert_non_null(values);
-    for (size_t i = 0; i < model->parameters.total; i++) {
+    for (size_t i = 0; i < model->parameters.total; i++)
         values[i] = (double)model->parameters.values[i];
-    }
     return values;
 }
 
@@ -78,9 +76,8 @@ static void test_forward_is_the_formula(void **state)
                                                     probability, &expected),
                          ASSAY_OK);
         assert_true(fabs(loss - expected) < 1e-5 * expected);
-        for (int64_t c = 0; c < self.batch.candidates; c++) {
+        for (int64_t c = 0; c < self.batch.candidates; c++)
             assert_true(fabs((double)self.model->act.probability[c] - probability[c]) < 1e-5);
-        }
         free(parameters);
         free(probability);
         close_scene(&self);
@@ -115,16 +112,14 @@ static void test_gradient_by_differences(void **state)
             const double h = 1e-6;
             for (int side = 0; side < 2; side++) {
                 double step = side == 0 ? -h : h + h;
-                for (size_t j = 0; j < count; j++) {
+                for (size_t j = 0; j < count; j++)
                     parameters[start + j] += step * direction[j];
-                }
                 assert_int_equal(assay__next_road_reference(&self.model->shape, parameters,
                                                             &self.batch, NULL, &value[side]),
                                  ASSAY_OK);
             }
-            for (size_t j = 0; j < count; j++) {
+            for (size_t j = 0; j < count; j++)
                 parameters[start + j] -= h * direction[j];
-            }
             double expected = (value[1] - value[0]) / (2 * h);
             if (!(fabs(slope - expected) <= 1e-4 * sqrt(size) + 1e-7)) {
                 fail_msg("%s: %g, not %g", self.model->parameters.list[p].value.name, slope,
@@ -148,9 +143,8 @@ static void test_batches_skip_gaps(void **state)
     assay__trajectories_init(&drives);
     int32_t second = city->next[city->first[3]], third = city->next[city->first[second]];
     const int32_t driven[] = {3, second, third, 77, 77};
-    for (size_t i = 0; i < 5; i++) {
+    for (size_t i = 0; i < 5; i++)
         assert_int_equal(assay__trajectories_drive(&drives, driven[i], (int64_t)i), ASSAY_OK);
-    }
     assert_int_equal(assay__trajectories_end(&drives), ASSAY_OK);
     assert_int_equal(assay__road_batch_init(&batch), ASSAY_OK);
     assert_int_equal(assay__road_batch_fill(&batch, city, &drives, &which, 1, 50), ASSAY_OK);
@@ -188,14 +182,12 @@ static void test_features(void **state)
     float f[ASSAY__ROAD_FEATURES];
     assay__road_features(network, 0, 1, 1, f);
     const double arrives[] = {0, 1, 1, 0, log(2), 0.5};
-    for (size_t i = 0; i < ASSAY__ROAD_FEATURES; i++) {
+    for (size_t i = 0; i < ASSAY__ROAD_FEATURES; i++)
         assert_true(fabs((double)f[i] - arrives[i]) < 2e-5);
-    }
     assay__road_features(network, 0, 2, 1, f);
     const double turns[] = {log(1 + 0.1 * sqrt(2)), 1 - sqrt(2), 0, -1, log(2), 0.5};
-    for (size_t i = 0; i < ASSAY__ROAD_FEATURES; i++) {
+    for (size_t i = 0; i < ASSAY__ROAD_FEATURES; i++)
         assert_true(fabs((double)f[i] - turns[i]) < 2e-5);
-    }
     assay__road_features(network, 1, 0, 1, f);
     assert_true(f[2] == 0);   /* already there: no direction */
     network->length_m[1] = 1; /* shorter than it can be */
@@ -248,9 +240,8 @@ static void test_distillation(void **state)
 
     /* At temperature 1 a teacher is nothing but other targets; what differs is its entropy. */
     assert_int_equal(assay__next_road_gradient(student, &self.batch, &hard), ASSAY_OK);
-    for (size_t i = 0; i < total; i++) {
+    for (size_t i = 0; i < total; i++)
         expected[i] = 0.25 * (double)student->parameters.gradients[i];
-    }
     float *targets = calloc((size_t)self.batch.candidates, sizeof *targets);
     assert_non_null(targets);
     memcpy(targets, self.batch.targets, (size_t)self.batch.candidates * sizeof *targets);
@@ -263,16 +254,14 @@ static void test_distillation(void **state)
         entropy -= q > 0 ? q * log(q) / (double)self.batch.decisions : 0;
     }
     assert_int_equal(assay__next_road_gradient(student, &self.batch, &soft), ASSAY_OK);
-    for (size_t i = 0; i < total; i++) {
+    for (size_t i = 0; i < total; i++)
         expected[i] += 0.75 * (double)student->parameters.gradients[i];
-    }
     memcpy(self.batch.targets, targets, (size_t)self.batch.candidates * sizeof *targets);
     assert_int_equal(assay__next_road_distill(student, self.model, &self.batch, 0.75, 1, &mixed),
                      ASSAY_OK);
     assert_true(fabs(mixed - (0.25 * hard + 0.75 * (soft - entropy))) < 1e-5);
-    for (size_t i = 0; i < total; i++) {
+    for (size_t i = 0; i < total; i++)
         assert_true(fabs((double)student->parameters.gradients[i] - expected[i]) < 1e-5);
-    }
 
     /* At another one, by differences along the gradient itself. */
     assert_int_equal(assay__next_road_distill(student, self.model, &self.batch, 0.5, 3, &mixed),
@@ -283,9 +272,8 @@ static void test_distillation(void **state)
         size += expected[i] * expected[i];
     }
     for (int side = 0; side < 2; side++) {
-        for (size_t i = 0; i < total; i++) {
+        for (size_t i = 0; i < total; i++)
             student->parameters.values[i] += (float)((side == 0 ? -1e-2 : 2e-2) * expected[i]);
-        }
         assert_int_equal(
             assay__next_road_distill(student, self.model, &self.batch, 0.5, 3, &value[side]),
             ASSAY_OK);
@@ -317,11 +305,9 @@ static assay__road_network *roads_between(const assay__place *places, const int 
         assert_int_equal(assay__road_network_add(network, &road, NULL), ASSAY_OK);
     }
     for (int64_t i = 0; i < count; i++) {
-        for (int64_t j = 0; j < count; j++) {
-            if (ends[i][1] == ends[j][0]) {
+        for (int64_t j = 0; j < count; j++)
+            if (ends[i][1] == ends[j][0])
                 assert_int_equal(assay__road_network_link(network, i, j, NULL), ASSAY_OK);
-            }
-        }
     }
     assert_int_equal(assay__road_network_finish(network, NULL), ASSAY_OK);
     return network;
@@ -450,9 +436,8 @@ static bool naive_search(assay__next_road *model, const assay__road_network *net
     beam[0] = (naive_route){.roads = {origin}, .count = 1};
     for (int64_t step = 1; step <= NAIVE_STEPS && held > 0 && !found; step++) {
         int64_t count = 0;
-        for (int64_t i = 0; i < held; i++) {
+        for (int64_t i = 0; i < held; i++)
             expanded[beam[i].roads[step - 1]] = true;
-        }
         for (int64_t i = 0; i < held; i++) {
             int32_t from = beam[i].roads[step - 1];
             int64_t first = network->first[from], end = network->first[from + 1];
@@ -468,9 +453,8 @@ static bool naive_search(assay__next_road *model, const assay__road_network *net
             }
             assert_int_equal(assay__next_road_forward(model, batch), ASSAY_OK);
             for (int64_t k = first; k < end; k++) {
-                if (expanded[network->next[k]]) {
+                if (expanded[network->next[k]])
                     continue;
-                }
                 naive_route option = beam[i];
                 option.roads[option.count++] = network->next[k];
                 option.log_probability += log((double)model->act.probability[k - first]);
@@ -482,17 +466,14 @@ static bool naive_search(assay__next_road *model, const assay__road_network *net
             int64_t most = -1;
             for (int64_t i = 0; i < count; i++) {
                 bool taken = options[i].log_probability == -INFINITY;
-                for (int64_t j = 0; j < held; j++) {
+                for (int64_t j = 0; j < held; j++)
                     taken = taken || beam[j].roads[step] == options[i].roads[step];
-                }
                 if (!taken &&
-                    (most < 0 || options[i].log_probability > options[most].log_probability)) {
+                    (most < 0 || options[i].log_probability > options[most].log_probability))
                     most = i;
-                }
             }
-            if (most < 0) {
+            if (most < 0)
                 break;
-            }
             beam[held++] = options[most];
             options[most].log_probability = -INFINITY;
         }
@@ -525,9 +506,8 @@ static void test_search_without_shortcuts(void **state)
         int64_t width = widths[i % 4];
         naive_route expected = {0};
         assay__road_route route;
-        if (origin == destination) {
+        if (origin == destination)
             continue;
-        }
         bool there =
             naive_search(self.model, self.city, &self.batch, origin, destination, width, &expected);
         assert_int_equal(

@@ -30,14 +30,12 @@ static void fill(data *d)
             bool there = driven && k <= i % K;
             d->candidates[i * K + k] = there ? (11 * i + 5 * k) % ROADS : -1;
             d->target[i * K + k] = there && k == i % K;
-            for (int64_t f = 0; f < 6; f++) {
+            for (int64_t f = 0; f < 6; f++)
                 d->features[(i * K + k) * 6 + f] = (float)sin((double)(i + 3 * k + 5 * f));
-            }
         }
     }
-    for (int64_t b = 0; b < B; b++) {
+    for (int64_t b = 0; b < B; b++)
         d->destinations[b] = 9 * b + 1;
-    }
     d->inputs[0] = (assay_tensor){"trajectories", ASSAY_I64, 2, {B, T}, d->trajectories};
     d->inputs[1] = (assay_tensor){"destinations", ASSAY_I64, 1, {B}, d->destinations};
     d->inputs[2] = (assay_tensor){"candidates", ASSAY_I64, 3, {B, T, K}, d->candidates};
@@ -54,9 +52,8 @@ static assay_model *new_model(void)
     assert_in_range(class_->option_count, 2, 16);
     for (size_t i = 0; i < class_->option_count; i++) {
         settings[i] = class_->options[i].initial;
-        if (strcmp(class_->options[i].name, "num-nodes") == 0) {
+        if (strcmp(class_->options[i].name, "num-nodes") == 0)
             settings[i] = ROADS;
-        }
     }
     assert_int_equal(assay_model_new(class_, settings, 1, NULL, &model), ASSAY_OK);
     return model;
@@ -105,13 +102,11 @@ static void test_padding_does_not_matter(void **state)
     fill(&d);
     assert_int_equal(assay_model_forward(model, d.inputs, INPUTS, NULL, &y), ASSAY_OK);
     memcpy(kept, y.data, sizeof kept);
-    for (size_t i = 0; i < INPUTS; i++) {
+    for (size_t i = 0; i < INPUTS; i++)
         d.inputs[i].shape[0] = 1;
-    }
     assert_int_equal(assay_model_forward(model, d.inputs, INPUTS, NULL, &y), ASSAY_OK);
-    for (size_t i = 0; i < T * K; i++) {
+    for (size_t i = 0; i < T * K; i++)
         assert_true(fabs((double)(kept[i] - ((const float *)y.data)[i])) < 1e-6);
-    }
     assay_model_free(model);
 }
 
@@ -121,9 +116,8 @@ static void refuse(assay_model *model, data *d, assay_status expected, const cha
     double loss;
     assert_int_equal(assay_model_gradient(model, d->inputs, INPUTS, &d->goal, &error, &loss),
                      expected);
-    if (strstr(error.message, message) == NULL) {
+    if (strstr(error.message, message) == NULL)
         fail_msg("says: %s", error.message);
-    }
     fill(d);
 }
 
@@ -161,13 +155,12 @@ typedef struct tally {
 static void count(void *context, const assay_operation *operation)
 {
     tally *t = context;
-    if (operation->kind == ASSAY_OP_MATMUL) {
+    if (operation->kind == ASSAY_OP_MATMUL)
         t->products += operation->count * operation->m * operation->k * operation->n;
-    } else if (operation->kind == ASSAY_OP_SOFTMAX) {
+    else if (operation->kind == ASSAY_OP_SOFTMAX)
         t->softmax_rows += operation->m;
-    } else if (operation->kind == ASSAY_OP_EMBEDDING) {
+    else if (operation->kind == ASSAY_OP_EMBEDDING)
         t->embeddings += operation->m;
-    }
 }
 
 static void test_description(void **state)
@@ -179,9 +172,8 @@ static void test_description(void **state)
     fill(&d);
     assert_int_equal(assay_model_describe(model, d.inputs, INPUTS, count, &t, NULL), ASSAY_OK);
     int64_t candidates = 0;
-    for (size_t i = 0; i < B * T * K; i++) {
+    for (size_t i = 0; i < B * T * K; i++)
         candidates += d.candidates[i] >= 0;
-    }
     const int64_t E = 32, H = 64, S = 64;
     assert_int_equal(t.products, B * T * E * 3 * H + B * T * H * 3 * H + B * T * H * S + B * E * S +
                                      candidates * (E + 6 + 1) * S);

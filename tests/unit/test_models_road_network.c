@@ -119,9 +119,8 @@ static void test_bad_geo(void **state)
         assay_error error = {0};
         assert_int_equal(assay__road_network_new(&network), ASSAY_OK);
         assert_int_equal(parse_geo(cases[i].text, network, &error), ASSAY_E_FORMAT);
-        if (strstr(error.message, cases[i].message) == NULL) {
+        if (strstr(error.message, cases[i].message) == NULL)
             fail_msg("case %zu says: %s", i, error.message);
-        }
         assay__road_network_free(network);
     }
 }
@@ -144,9 +143,8 @@ static void test_bad_rel(void **state)
         assert_int_equal(assay__road_network_new(&network), ASSAY_OK);
         assert_int_equal(parse_geo(geo_text, network, &error), ASSAY_OK);
         assert_int_equal(parse_rel(cases[i].text, network, &error), ASSAY_E_FORMAT);
-        if (strstr(error.message, cases[i].message) == NULL) {
+        if (strstr(error.message, cases[i].message) == NULL)
             fail_msg("case %zu says: %s", i, error.message);
-        }
         assay__road_network_free(network);
     }
     assay__road_network *empty = NULL;
@@ -197,9 +195,8 @@ static void test_trajectories_are_read(void **state)
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         assay__trajectories t;
         assay_error error = {0};
-        if (parse_drives(network, forms[i], &error, &t) != ASSAY_OK) {
+        if (parse_drives(network, forms[i], &error, &t) != ASSAY_OK)
             fail_msg("form %zu: %s", i, error.message);
-        }
         assert_int_equal(t.count, 2);
         assert_memory_equal(t.first, first, sizeof first);
         assert_memory_equal(t.roads, roads, sizeof roads);
@@ -235,9 +232,8 @@ static void test_bad_trajectories(void **state)
         assay_error error = {0};
         assert_int_equal(parse_drives(network, cases[i].text, &error, &t), ASSAY_E_FORMAT);
         assert_int_equal(t.count, 0);
-        if (strstr(error.message, cases[i].message) == NULL) {
+        if (strstr(error.message, cases[i].message) == NULL)
             fail_msg("case %zu says: %s", i, error.message);
-        }
     }
     assay__road_network_free(network);
 }
@@ -296,9 +292,8 @@ static void test_cities(void **state)
     for (int64_t roads = ASSAY__CITY_MIN_ROADS; roads < 400; roads += roads < 64 ? 1 : 37) {
         assay__road_network *city = NULL;
         assay_error error = {0};
-        if (assay__city_new(roads, (uint64_t)roads, &error, &city) != ASSAY_OK) {
+        if (assay__city_new(roads, (uint64_t)roads, &error, &city) != ASSAY_OK)
             fail_msg("%s", error.message);
-        }
         assert_int_equal(city->roads, roads);
         assert_strongly_connected(city);
         assay__road_network_free(city);
@@ -322,9 +317,8 @@ static void test_drives_follow_links(void **state)
         for (int64_t at = t.first[i] + 1; at < t.first[i + 1]; at++) {
             bool linked = false;
             int32_t from = t.roads[at - 1];
-            for (int64_t k = city->first[from]; k < city->first[from + 1]; k++) {
+            for (int64_t k = city->first[from]; k < city->first[from + 1]; k++)
                 linked = linked || city->next[k] == t.roads[at];
-            }
             assert_true(linked);
             double least_s = city->length_m[from] / city->speed_mps[from];
             assert_true((double)(t.seconds[at] - t.seconds[at - 1]) >= least_s - 1);
