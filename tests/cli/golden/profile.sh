@@ -90,6 +90,6 @@ done
 python3 - <<'P'
 import json
 one, two = (json.load(open(f"same.{run}.json")) for run in (1, 2))
-print("same seed, same", [key for key in one if key != "timestamp" and one[key] == two[key]])
+print("same seed, same", [key for key in ("hardware", "model_info", "flops") if one[key] == two[key]])
 print("bytes", one["memory"]["breakdown"] == two["memory"]["breakdown"])
 P
