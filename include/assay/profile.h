@@ -23,6 +23,7 @@
 #include "assay/clock.h"
 #include "assay/model.h"
 #include "assay/reading.h"
+#include "assay/sampling.h"
 #include "assay/status.h"
 
 #ifdef __cplusplus
@@ -100,6 +101,28 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_profile_all(const assay_profile_targ
                                                         const assay_profile_options *options,
                                                         assay_error *error,
                                                         assay_pass_profile *profile);
+
+/* ---- models to benchmark and compare ---- */
+
+typedef enum assay_model_pass {
+    ASSAY_PASS_FORWARD,
+    ASSAY_PASS_GRADIENT, /* forward and backward */
+    ASSAY_PASS_TRAINING_STEP
+} assay_model_pass;
+
+/* What a subject runs; caller-owned, must outlive the sampling. */
+typedef struct assay_model_work {
+    const assay_profile_target *target;
+    assay_model_pass pass;
+    double learning_rate; /* of training steps; 0 counts as 1e-3 */
+} assay_model_work;
+
+/* A pass of a model or plugin as a subject of assay_sampling_run() (sampling.h): two of them are
+ * compared like any other two. ASSAY_E_UNSUPPORTED, naming the model, where its class or the target
+ * lacks what the pass needs. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_model_subject(assay_model_work *work, const char *name,
+                                                          assay_error *error,
+                                                          assay_subject *subject);
 
 /* ---- memory ---- */
 

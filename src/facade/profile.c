@@ -175,6 +175,14 @@ static bool has_training(const assay_profile_target *target)
     return has_backward(target) && target->class_->update != NULL;
 }
 
+static assay_status fail_lacking(const assay_profile_target *target, const char *pass,
+                                 assay_error *error)
+{
+    return assay__fail(error, ASSAY_E_UNSUPPORTED, "model '%s' has no %s pass to profile%s",
+                       target->class_->name, pass,
+                       target->target == NULL ? " without a target" : "");
+}
+
 static assay_status profile(const assay_profile_target *target,
                             const assay_profile_options *options, bool possible, const char *pass,
                             timed_call call, assay_error *error, assay_runtime_stats *stats)
@@ -184,9 +192,7 @@ static assay_status profile(const assay_profile_target *target,
     if (target->struct_size != sizeof *target || make_plan(options, &made) != ASSAY_OK)
         return assay__fail(error, ASSAY_E_ARGUMENT, "a profile needs its options initialised");
     if (!possible)
-        return assay__fail(error, ASSAY_E_UNSUPPORTED, "model '%s' has no %s pass to profile%s",
-                           target->class_->name, pass,
-                           target->target == NULL ? " without a target" : "");
+        return fail_lacking(target, pass, error);
     return run_all(call, target, pass, &made, error, stats);
 }
 
@@ -223,6 +229,40 @@ assay_status assay_profile_all(const assay_profile_target *target,
     if (status == ASSAY_OK && has_training(target))
         status = assay_profile_training_step(target, options, error, &passes->training_step);
     return status;
+}
+
+static assay_status run_pass(void *context, uint64_t iterations)
+{
+    const assay_model_work *work = context;
+    const assay_profile_target *target = work->target;
+    assay_status status = ASSAY_OK;
+    assay_tensor output;
+    for (uint64_t i = 0; i < iterations && status == ASSAY_OK; i++) {
+        if (work->pass == ASSAY_PASS_FORWARD)
+            status = target->class_->forward(target->state, target->inputs, target->input_count,
+                                             NULL, &output);
+        else
+            status = run_gradient(target, NULL);
+        if (status == ASSAY_OK && work->pass == ASSAY_PASS_TRAINING_STEP)
+            status = target->class_->update(
+                target->state, work->learning_rate > 0 ? work->learning_rate : 1e-3, NULL);
+    }
+    return status;
+}
+
+assay_status assay_model_subject(assay_model_work *work, const char *name, assay_error *error,
+                                 assay_subject *subject)
+{
+    const assay_profile_target *target = work->target;
+    if (target->struct_size != sizeof *target)
+        return assay__fail(error, ASSAY_E_ARGUMENT, "a subject needs its target initialised");
+    if (work->pass == ASSAY_PASS_GRADIENT && !has_backward(target))
+        return fail_lacking(target, "backward", error);
+    if (work->pass == ASSAY_PASS_TRAINING_STEP && !has_training(target))
+        return fail_lacking(target, "training_step", error);
+    *subject = (assay_subject){
+        .struct_size = sizeof *subject, .name = name, .run = run_pass, .context = work};
+    return ASSAY_OK;
 }
 
 assay_profiling_context assay_profiling_begin(const assay_profile_target *target, bool is_training)

@@ -198,6 +198,31 @@ static void test_breakdown(void **state)
     assay_clock_free(self.clock);
 }
 
+/* A subject runs its pass as often as it is told. */
+static void test_models_as_subjects(void **state)
+{
+    (void)state;
+    fixture self;
+    set_up(&self);
+    assay_model_work work[] = {{.target = &self.target, .pass = ASSAY_PASS_GRADIENT},
+                               {.target = &self.target, .pass = ASSAY_PASS_TRAINING_STEP}};
+    assay_subject subjects[2];
+    assay_error error = {0};
+    assert_int_equal(assay_model_subject(&work[0], "gradient", &error, &subjects[0]), ASSAY_OK);
+    assert_int_equal(assay_model_subject(&work[1], "step", &error, &subjects[1]), ASSAY_OK);
+    assert_int_equal(subjects[1].run(subjects[1].context, 3), ASSAY_OK);
+    assert_int_equal(self.model.gradients, 3);
+    assert_int_equal(self.model.updates, 3);
+    assert_int_equal(subjects[0].run(subjects[0].context, 2), ASSAY_OK);
+    assert_int_equal(self.model.gradients, 5);
+    assert_int_equal(self.model.updates, 3);
+    self.target.target = NULL;
+    assert_int_equal(assay_model_subject(&work[0], "gradient", &error, &subjects[0]),
+                     ASSAY_E_UNSUPPORTED);
+    assert_non_null(strstr(error.message, "backward"));
+    assay_clock_free(self.clock);
+}
+
 static assay_status touch_memory(void *argument)
 {
     size_t bytes = *(size_t *)argument;
@@ -229,9 +254,13 @@ static void test_memory_of_a_call(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_passes_add_up), cmocka_unit_test(test_what_a_class_lacks),
-        cmocka_unit_test(test_stats),         cmocka_unit_test(test_context_restores_the_mode),
-        cmocka_unit_test(test_breakdown),     cmocka_unit_test(test_memory_of_a_call),
+        cmocka_unit_test(test_passes_add_up),
+        cmocka_unit_test(test_what_a_class_lacks),
+        cmocka_unit_test(test_stats),
+        cmocka_unit_test(test_context_restores_the_mode),
+        cmocka_unit_test(test_breakdown),
+        cmocka_unit_test(test_memory_of_a_call),
+        cmocka_unit_test(test_models_as_subjects),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
