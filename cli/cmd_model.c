@@ -121,16 +121,8 @@ static bool options_fit(const struct action *action, const model_settings *setti
     return true;
 }
 
-static int run(const command *self, model_job *job, int argc, char **argv)
+static int work(model_job *job, char **operands, int count)
 {
-    char **operands;
-    int count;
-    command adapted = *self;
-    adapted.options = job->options;
-    adapted.option_count = job->option_count;
-    options_outcome outcome = options_parse(&adapted, argc, argv, job->settings, &operands, &count);
-    if (outcome != OPTIONS_GO)
-        return outcome == OPTIONS_HELP ? EX_OK : EX_USAGE;
     const struct action *action = find_action(operands, count);
     if (action == NULL || !options_fit(action, job->settings))
         return EX_USAGE;
@@ -138,21 +130,13 @@ static int run(const command *self, model_job *job, int argc, char **argv)
     int code = output_refuse("model", outputs, 2);
     if (code != EX_OK)
         return code;
-    if (job->settings->threads > 0)
-        assay_models_set_threads(job->settings->threads > 1024 ? 1024
-                                                               : (int)job->settings->threads);
+    model_job_set_threads(job);
     return action->run(job);
 }
 
 static int model_main(const command *self, int argc, char **argv)
 {
-    model_job job = {0};
-    int code = model_options_prepare(&job, self, argc, argv);
-    if (code == EX_OK)
-        code = run(self, &job, argc, argv);
-    model_setup_release(&job);
-    model_options_release(&job);
-    return code;
+    return model_job_run(self, argc, argv, work);
 }
 
 const command command_model = {

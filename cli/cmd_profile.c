@@ -325,16 +325,8 @@ static bool asked_sensibly(const model_job *job)
     return wrong == NULL;
 }
 
-static int run(const command *self, model_job *job, int argc, char **argv)
+static int work(model_job *job, char **operands, int count)
 {
-    char **operands;
-    int count;
-    command adapted = *self;
-    adapted.options = job->options;
-    adapted.option_count = job->option_count;
-    options_outcome outcome = options_parse(&adapted, argc, argv, job->settings, &operands, &count);
-    if (outcome != OPTIONS_GO)
-        return outcome == OPTIONS_HELP ? EX_OK : EX_USAGE;
     unsigned chosen = 0;
     axes grown = {.job = job};
     if (!asked_sensibly(job) || !choose_parts(&job->settings->profile, operands, count, &chosen) ||
@@ -347,21 +339,13 @@ static int run(const command *self, model_job *job, int argc, char **argv)
         return code;
     if (!job->settings->seed.given)
         job->settings->seed.value = 42;
-    if (job->settings->threads > 0)
-        assay_models_set_threads(job->settings->threads > 1024 ? 1024
-                                                               : (int)job->settings->threads);
+    model_job_set_threads(job);
     return profile_model(job, chosen, &grown);
 }
 
 static int profile_main(const command *self, int argc, char **argv)
 {
-    model_job job = {0};
-    int code = model_options_prepare(&job, self, argc, argv);
-    if (code == EX_OK)
-        code = run(self, &job, argc, argv);
-    model_setup_release(&job);
-    model_options_release(&job);
-    return code;
+    return model_job_run(self, argc, argv, work);
 }
 
 const command command_profile = {

@@ -48,6 +48,16 @@ typedef struct model_job {
     bool example; /* inputs and target are the model's own */
 } model_job;
 
+/* ---- model_job.c ---- */
+
+/* Parse the command line by the table made for its model, and do the work with what is left of it;
+ * everything the job took is released afterwards. The exit code. */
+int model_job_run(const command *self, int argc, char **argv,
+                  int (*work)(model_job *job, char **operands, int count));
+
+/* Have the arithmetic run on as many threads as asked for, if asked. */
+void model_job_set_threads(const model_job *job);
+
 /* ---- model_options.c ---- */
 
 /* Find the model named on the command line (if any) and make the table. EX_OK or the exit code
