@@ -111,7 +111,7 @@ static assay_status measure(void *context, uint64_t iterations, assay_sample *sa
     if (status != ASSAY_OK)
         return status;
     bool failed = !succeeded(result.wait_status);
-    self->failures += failed;
+    sample->failed = failed;
     if (failed && !terms->ignore_failure) {
         char text[64];
         message_error("assay bench: '%s' failed in run %zu: %s; see its messages with --output "
@@ -159,6 +159,7 @@ void bench_command_subject(bench_command *self, assay_subject *subject)
                                .set_up = entry->prepare.count > 0 ? prepare : NULL,
                                .measure = measure,
                                .max_iterations = 1,
+                               .time_failures = self->terms->ignore_failure,
                                .command = (const char *const *)entry->command.items,
                                .command_count = entry->command.count,
                                .parameters = entry->parameters,

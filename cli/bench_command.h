@@ -20,7 +20,7 @@ typedef struct bench_terms {
 typedef struct bench_command {
     const bench_entry *entry;
     bench_terms *terms;
-    size_t runs, failures; /* so far */
+    size_t runs; /* so far */
 } bench_command;
 
 /* `self` and everything it points to must outlive the subject. */

@@ -43,7 +43,8 @@ static const option bench_options[] = {
      "Another command, split into words like a shell does but without one; for commands that "
      "contain '--'.",
      offsetof(bench_settings, commands)},
-    {"ignore-failure", 0, OPTION_FLAG, NULL, "Time runs that fail too, and count them.",
+    {"ignore-failure", 0, OPTION_FLAG, NULL,
+     "Time runs that fail like others; the result says how many failed.",
      offsetof(bench_settings, ignore_failure)},
     {"input", 'i', OPTION_TEXT, "FILE", "What each run reads (default /dev/null).",
      offsetof(bench_settings, input)},
@@ -153,9 +154,10 @@ static int sample(const bench_settings *settings, const assay_subject *subjects,
     }
     for (size_t i = 0; i < count; i++) {
         (void)bench_command_clean_up(&commands[i]);
-        if (status == ASSAY_OK && commands[i].failures > 0)
-            message_note("%zu of %zu runs of '%s' failed and are timed all the same",
-                         commands[i].failures, commands[i].runs, subjects[i].name);
+        if (status == ASSAY_OK && (*record)->subjects[i].failed_runs > 0)
+            message_note("%llu of %zu runs of '%s' failed and are timed all the same",
+                         (unsigned long long)(*record)->subjects[i].failed_runs, commands[i].runs,
+                         subjects[i].name);
     }
     return terms->exit_code;
 }

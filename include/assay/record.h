@@ -167,8 +167,9 @@ typedef struct assay_record_subject {
     uint64_t warmup_samples;    /* left out at the beginning */
     uint64_t rejected_samples;  /* left out because a sample of their round was disturbed */
     uint64_t disturbed_samples; /* rejected ones in which this subject itself was disturbed */
-    uint64_t failed_runs;       /* that gave no sample */
-    const char *stopped;        /* why: "precision", "budget", "noise", "count"; NULL: unknown */
+    uint64_t failed_runs;       /* that went wrong, at any time */
+    bool failures_timed; /* as asked for: failed runs count like others; else they give no sample */
+    const char *stopped; /* why: "precision", "budget", "noise", "count"; NULL: unknown */
     assay_reading mean_seconds, low_seconds, high_seconds; /* 95 % interval of the mean */
     assay_reading median_seconds, std_seconds, min_seconds, max_seconds;
     assay_reading user_seconds, sys_seconds; /* processor time of one iteration, mean */

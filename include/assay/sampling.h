@@ -59,7 +59,8 @@ extern "C" {
 typedef struct assay_sample {
     size_t struct_size; /* set by the caller of `measure` */
     double seconds;     /* of all iterations together; finite and not negative */
-    bool failed;        /* went wrong but shall not end the run: counted, its round left out */
+    bool failed;        /* went wrong but shall not end the run: counted, its round left out unless
+                           the subject's `time_failures` is set */
     bool disturbed;     /* by something the subject itself noticed */
     assay_reading user_seconds, sys_seconds; /* of all iterations together */
     assay_reading peak_rss_bytes;
@@ -91,6 +92,7 @@ typedef struct assay_subject {
     assay_status (*measure)(void *context, uint64_t iterations, assay_sample *sample);
 
     uint64_t max_iterations; /* of one sample; 0: no bound, 1: work that can be done once only */
+    bool time_failures;      /* samples that failed are counted as such but used like others */
 
     /* Described in the record, if any. */
     const char *const *command;

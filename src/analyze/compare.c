@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/compare.h"
 #include "analyze/contrast.h"
@@ -145,7 +146,7 @@ static void judge(const trial *it, double margin, assay_record_comparison *compa
 static assay_status finish(assay_record *record, const trial *it, double margin,
                            assay_record_comparison *comparison)
 {
-    char text[ASSAY__OBSTACLE_BYTES] = "";
+    char text[2 * ASSAY__OBSTACLE_BYTES] = "";
     assay_record_comparison_init(comparison);
     comparison->baseline = it->baseline->name;
     comparison->candidate = it->candidate->name;
@@ -164,6 +165,9 @@ static assay_status finish(assay_record *record, const trial *it, double margin,
         judge(it, margin, comparison, text, sizeof text);
     else
         snprintf(text, sizeof text, "%s", it->contrast.obstacle);
+    size_t length = strlen(text);
+    snprintf(text + length, sizeof text - length, "%s%s",
+             length > 0 && it->contrast.remark[0] != '\0' ? "; " : "", it->contrast.remark);
     if (text[0] == '\0')
         return ASSAY_OK;
     comparison->reason = assay_record_text(record, text);

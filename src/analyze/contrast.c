@@ -71,11 +71,25 @@ static const char *how_to_repeat(const assay_record_subject *subject)
     return "";
 }
 
+/* Failures that somebody asked to time forbid no verdict; who reads it is told. */
+static void remark_failures(assay__contrast *contrast, const char *side,
+                            const assay_record_subject *subject)
+{
+    size_t length = strlen(contrast->remark);
+    uint64_t runs = subject->sample_count + subject->warmup_samples + subject->rejected_samples;
+    snprintf(contrast->remark + length, sizeof contrast->remark - length,
+             "%s%llu of %llu runs of the %s failed and are timed all the same",
+             length > 0 ? "; " : "", (unsigned long long)subject->failed_runs,
+             (unsigned long long)runs, side);
+}
+
 /* Can times be compared: are there some, all positive and finite, and not all the same? */
 static bool usable(assay__contrast *contrast, const char *side, const assay_record_subject *subject)
 {
     size_t count = subject->sample_count, equal = 0;
-    if (subject->failed_runs > 0)
+    if (subject->failed_runs > 0 && subject->failures_timed)
+        remark_failures(contrast, side, subject);
+    else if (subject->failed_runs > 0)
         forbid(contrast, "%llu of %llu runs of the %s failed",
                (unsigned long long)subject->failed_runs,
                (unsigned long long)(subject->failed_runs + count), side);

@@ -14,6 +14,7 @@ enum { ASSAY__OBSTACLE_BYTES = 256 };
 typedef struct assay__contrast {
     bool known;                           /* the figures below are there */
     char obstacle[ASSAY__OBSTACLE_BYTES]; /* why there can be no verdict; "": there can */
+    char remark[ASSAY__OBSTACLE_BYTES];   /* what a reader of the verdict should know; or "" */
     bool paired;
     size_t pairs;
     size_t baseline_samples, candidate_samples;

@@ -190,6 +190,7 @@ static assay_status gather(const bench *self, size_t index, assay_record *record
         to->rejected_samples += from->rejected_samples;
         to->disturbed_samples += from->disturbed_samples;
         to->failed_runs += from->failed_runs;
+        to->failures_timed = from->failures_timed;
         to->iterations = part == index || to->iterations == from->iterations ? from->iterations : 0;
         to->stopped = from->stopped != NULL ? assay_record_text(record, from->stopped) : NULL;
     }

@@ -28,6 +28,14 @@ static assay_status read_verdict(const assay__decoder *d, const char *key, const
     return ASSAY_OK;
 }
 
+static assay_status read_flag(const assay__decoder *d, const char *key, const json_t *value,
+                              bool *flag)
+{
+    *flag = json_is_true(value);
+    return json_is_boolean(value) ? ASSAY_OK
+                                  : assay__decoder_reject_type(d, key, "true or false", value);
+}
+
 static assay_status read_field(assay__decoder *d, const json_t *object, const assay__field *field,
                                void *at)
 {
@@ -63,9 +71,9 @@ static assay_status read_field(assay__decoder *d, const json_t *object, const as
     case ASSAY__FIELD_RARE_READING:
         return assay__decode_reading(d, object, key, at);
     case ASSAY__FIELD_FLAG:
-        *(bool *)at = json_is_true(value);
-        return json_is_boolean(value) ? ASSAY_OK
-                                      : assay__decoder_reject_type(d, key, "true or false", value);
+        return read_flag(d, key, value, at);
+    case ASSAY__FIELD_RARE_FLAG:
+        return value == NULL ? ASSAY_OK : read_flag(d, key, value, at);
     case ASSAY__FIELD_LANE_KIND:
         return read_lane_kind(d, key, value, at);
     case ASSAY__FIELD_VERDICT:

@@ -66,6 +66,10 @@ static void write_field(assay__json *json, const assay__field *field, const void
     case ASSAY__FIELD_FLAG:
         assay__json_flag(json, field->key, *(const bool *)at);
         break;
+    case ASSAY__FIELD_RARE_FLAG:
+        if (*(const bool *)at)
+            assay__json_flag(json, field->key, true);
+        break;
     case ASSAY__FIELD_LANE_KIND:
         assay__json_text(json, field->key, assay__lane_kind_name(*(const assay_lane_kind *)at));
         break;

@@ -22,6 +22,7 @@
 #define READING(s, m)       FIELD(ASSAY__FIELD_READING, s, m, assay_reading)
 #define RARE_READING(s, m)  FIELD(ASSAY__FIELD_RARE_READING, s, m, assay_reading)
 #define FLAG(s, m)          FIELD(ASSAY__FIELD_FLAG, s, m, bool)
+#define RARE_FLAG(s, m)     FIELD(ASSAY__FIELD_RARE_FLAG, s, m, bool)
 #define LANE_KIND(s, m)     FIELD(ASSAY__FIELD_LANE_KIND, s, m, assay_lane_kind)
 #define VERDICT(s, m)       FIELD(ASSAY__FIELD_VERDICT, s, m, assay_verdict)
 #define END                                                                                        \
@@ -149,6 +150,7 @@ const assay__field assay__record_subject_fields[] = {
     COUNT(assay_record_subject, rejected_samples),
     COUNT(assay_record_subject, disturbed_samples),
     COUNT(assay_record_subject, failed_runs),
+    RARE_FLAG(assay_record_subject, failures_timed),
     OPTIONAL_TEXT(assay_record_subject, stopped),
     READING(assay_record_subject, mean_seconds),
     READING(assay_record_subject, low_seconds),

@@ -22,6 +22,7 @@ typedef enum assay__field_type {
     ASSAY__FIELD_READING,       /* assay_reading; null with its reason in `unavailable` */
     ASSAY__FIELD_RARE_READING,  /* the same, but left out while it is "not measured" */
     ASSAY__FIELD_FLAG,          /* bool */
+    ASSAY__FIELD_RARE_FLAG,     /* the same, but left out while it is false */
     ASSAY__FIELD_LANE_KIND,     /* assay_lane_kind, by name */
     ASSAY__FIELD_VERDICT        /* assay_verdict, by name */
 } assay__field_type;

@@ -18,9 +18,10 @@ static void print_times(assay__json *json, const assay__export_item *item)
     for (size_t i = 0; i < item->count; i++)
         assay__json_number(json, NULL, item->seconds[i]);
     assay__json_end(json);
-    if (item->subject->command_count == 0)
+    bool some_failed = item->subject->failures_timed && item->subject->failed_runs > 0;
+    if (item->subject->command_count == 0 || some_failed) /* which of them is not known */
         return;
-    assay__json_row(json, "exit_codes"); /* a run that fails gives no sample */
+    assay__json_row(json, "exit_codes");
     for (size_t i = 0; i < item->count; i++)
         assay__json_integer(json, NULL, 0);
     assay__json_end(json);

@@ -35,10 +35,10 @@ static bool round_disturbed(const assay__sampler *sampler, size_t round)
     return false;
 }
 
-static bool round_failed(const assay__sampler *sampler, size_t round)
+static bool round_lost(const assay__sampler *sampler, size_t round)
 {
     for (size_t i = 0; i < sampler->count; i++)
-        if (shots_of(sampler, round)[i].failed)
+        if (shots_of(sampler, round)[i].lost)
             return true;
     return false;
 }
@@ -46,7 +46,7 @@ static bool round_failed(const assay__sampler *sampler, size_t round)
 bool assay__sampler_counts(const assay__sampler *sampler, const assay__judgement *judgement,
                            size_t round)
 {
-    return round >= judgement->warmup_rounds && !round_failed(sampler, round) &&
+    return round >= judgement->warmup_rounds && !round_lost(sampler, round) &&
            !(judgement->rejecting && round_disturbed(sampler, round));
 }
 

@@ -69,7 +69,7 @@ static assay_status fill_samples(const assay__sampler *sampler, const assay__jud
         }
         to->disturbed_samples += shot->disturbed;
         if (!assay__sampler_counts(sampler, judgement, i)) {
-            to->rejected_samples += !shot->failed;
+            to->rejected_samples += !shot->lost;
             continue;
         }
         samples[to->sample_count] = shot->seconds;
@@ -78,6 +78,7 @@ static assay_status fill_samples(const assay__sampler *sampler, const assay__jud
     to->samples_seconds = samples;
     to->rounds = sampler->count > 1 ? rounds : NULL;
     to->iterations = sampler->iterations[index];
+    to->failures_timed = sampler->subjects[index].time_failures;
     return ASSAY_OK;
 }
 

@@ -160,7 +160,8 @@ assay_status assay__sampler_shoot(assay__sampler *sampler, size_t subject, assay
                           .sys_seconds = per_iteration(sample.sys_seconds, divisor),
                           .peak_rss_bytes = per_iteration(sample.peak_rss_bytes, 1),
                           .disturbed = is_disturbed(&sample),
-                          .failed = sample.failed};
+                          .failed = sample.failed,
+                          .lost = sample.failed && !sampler->subjects[subject].time_failures};
     return ASSAY_OK;
 }
 

@@ -184,6 +184,7 @@ static inline void same_subject(const assay_record_subject *a, const assay_recor
     assert_int_equal(a->rejected_samples, b->rejected_samples);
     assert_int_equal(a->disturbed_samples, b->disturbed_samples);
     assert_int_equal(a->failed_runs, b->failed_runs);
+    assert_int_equal(a->failures_timed, b->failures_timed);
     same_text(a->stopped, b->stopped);
     same_reading(a->mean_seconds, b->mean_seconds);
     same_reading(a->low_seconds, b->low_seconds);

@@ -101,6 +101,7 @@ static inline void fill_subjects(assay_record *record)
                                     .rejected_samples = 4,
                                     .disturbed_samples = 3,
                                     .failed_runs = 2,
+                                    .failures_timed = true,
                                     .stopped = "budget",
                                     .mean_seconds = assay_reading_of(0.0444),
                                     .low_seconds = assay_reading_of(0.03),

@@ -295,6 +295,29 @@ static void test_runs_that_failed(void **state)
     check_forbidden(record, false, "1 of 101 runs of the baseline failed");
 }
 
+static void test_failures_that_were_asked_for(void **state)
+{
+    (void)state;
+    assay_record *record = with_sample(2e-3, MANY);
+    record->subjects[0].failed_runs = 100;
+    record->subjects[0].failures_timed = true;
+    record->subjects[1].failed_runs = 3;
+    record->subjects[1].failures_timed = true;
+    record->subjects[1].warmup_samples = 7;
+    const assay_record_comparison *it = compare(record, 0.01, false);
+    assert_int_equal(it->verdict, ASSAY_VERDICT_SLOWER);
+    assert_string_equal(it->reason,
+                        "100 of 100 runs of the baseline failed and are timed all the same; "
+                        "3 of 107 runs of the candidate failed and are timed all the same");
+    assay_record_free(record);
+    record = with_sample(2e-3, 9);
+    record->subjects[1].failed_runs = 3;
+    record->subjects[1].failures_timed = true;
+    check_forbidden(record, true,
+                    "9 samples of the candidate: at least 10 are needed; "
+                    "3 of 9 runs of the candidate failed and are timed all the same");
+}
+
 static void test_uneven_disturbances(void **state)
 {
     (void)state;
@@ -518,6 +541,7 @@ int main(void)
         cmocka_unit_test(test_sweeps_are_compared_at_equal_parameters),
         cmocka_unit_test(test_samples_that_say_nothing),
         cmocka_unit_test(test_runs_that_failed),
+        cmocka_unit_test(test_failures_that_were_asked_for),
         cmocka_unit_test(test_uneven_disturbances),
         cmocka_unit_test(test_series_that_remember_too_well),
         cmocka_unit_test(test_a_drift_as_large_as_the_difference),

@@ -328,6 +328,23 @@ static void failed_rounds_go_whole(void **state)
     assay_record_free(record);
 }
 
+static void failures_are_timed_when_asked(void **state)
+{
+    world *w = *state;
+    actor a = {.world = w, .letter = 'a', .seconds = 1e-3};
+    actor b = {.world = w, .letter = 'b', .seconds = 1e-3, .goes_wrong_every = 5};
+    assay_subject subjects[] = {subject_of(&a, "a"), subject_of(&b, "b")};
+    subjects[1].time_failures = true;
+    assay_sampling_options options = {.max_rounds = 50, .min_rounds = 50};
+    assay_record *record = sample(w, subjects, 2, options);
+    assert_int_equal(record->subjects[0].sample_count, 50);
+    assert_int_equal(record->subjects[1].sample_count, 50);
+    assert_int_equal(record->subjects[1].failed_runs, 10);
+    assert_true(record->subjects[1].failures_timed);
+    assert_false(record->subjects[0].failures_timed);
+    assay_record_free(record);
+}
+
 static void asked_warmup_is_left_out(void **state)
 {
     world *w = *state;
@@ -562,6 +579,7 @@ int main(void)
         IN_A_WORLD(disturbed_rounds_go_whole),
         IN_A_WORLD(too_many_disturbed_all_stay),
         IN_A_WORLD(failed_rounds_go_whole),
+        IN_A_WORLD(failures_are_timed_when_asked),
         IN_A_WORLD(asked_warmup_is_left_out),
         IN_A_WORLD(warmup_is_detected),
         IN_A_WORLD(a_late_step_is_no_warmup),

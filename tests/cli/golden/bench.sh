@@ -21,6 +21,19 @@ for s in record["subjects"]:
 "$ASSAY" bench -q --runs 2 --json shell.json --shell --label both --param n=1 -- 'true | test' '{n}' && names shell.json
 "$ASSAY" bench -q --runs 2 --warmup 3 --json warm.json -- true && names warm.json
 
+
+echo "— failures that are ignored"
+"$ASSAY" bench -q --runs 12 --ignore-failure --json ignored.json -- sh -c 'sleep 0.01; exit 1' -- sh -c 'sleep 0.1' 2>/dev/null
+python3 -c '
+import json
+record = json.load(open("ignored.json"))
+for s in record["subjects"]:
+    print(s["failed_runs"], s.get("failures_timed"))
+c = record["comparisons"][0]
+print(c["verdict"] in ("slower", "inconclusive"), c["reason"].split("; ")[-1])'
+"$ASSAY" report ignored.json | grep '^  failed'
+"$ASSAY" report --format hyperfine ignored.json | grep -c exit_codes
+
 echo "— around the command"
 echo input >in.txt
 "$ASSAY" bench -q --runs 3 --input in.txt --output out.txt -- tr i o && cat out.txt
