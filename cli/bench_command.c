@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <sysexits.h>
@@ -15,9 +17,26 @@
 
 enum { EXIT_UNUSABLE = 2 };
 
+/* Bytes of a command in a message, whose end says more. */
+enum { NAME_SHOWN = 400 };
+
 static double seconds_of(struct timeval time)
 {
     return (double)time.tv_sec + (double)time.tv_usec * 1e-6;
+}
+
+/* Say what ends the benchmark, which is to exit with `code`. */
+ASSAY_PRINTF(3, 4)
+static void complain(bench_terms *terms, int code, const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    bench_progress_clear(terms->progress);
+    message_error("assay bench: %s", text);
+    terms->exit_code = code;
 }
 
 /* Above the standard streams, which may be closed in ours. */
@@ -50,8 +69,8 @@ static bool open_streams(bench_terms *terms, bool quiet, launch_streams *streams
     }
     if (failed == NULL)
         return true;
-    terms->exit_code = failed == input ? EX_NOINPUT : EX_CANTCREAT;
-    message_error("assay bench: cannot open '%s': %s", failed, strerror(errno));
+    complain(terms, failed == input ? EX_NOINPUT : EX_CANTCREAT, "cannot open '%s': %s", failed,
+             strerror(errno));
     return false;
 }
 
@@ -66,9 +85,17 @@ static void close_streams(const launch_streams *streams)
 static assay_status complain_start(bench_terms *terms, const launch_result *launch,
                                    const char *program)
 {
+    bench_progress_clear(terms->progress);
     launch_explain("bench", launch, program);
     terms->exit_code = EX_UNAVAILABLE;
     return launch->found ? ASSAY_E_PERMISSION : ASSAY_E_NOT_FOUND;
+}
+
+static assay_status give_up(bench_terms *terms, int signal)
+{
+    complain(terms, 128 + signal, "ended by signal %d: no result", signal);
+    terms->signal = signal;
+    return ASSAY_E_STATE;
 }
 
 /* Start, wait, time. `quiet`: not the command itself but what is done around it. */
@@ -82,6 +109,8 @@ static assay_status run_once(bench_terms *terms, const words *line, bool quiet, 
     }
     launch_result launch = launch_run(line->items, &terms->signal_mask, &streams, end);
     close_streams(&streams);
+    if (end->signal != 0)
+        return give_up(terms, end->signal);
     *seconds = (double)(end->end_ns - launch.start_ns) * 1e-9;
     return launch.failure == 0 ? ASSAY_OK : complain_start(terms, &launch, line->items[0]);
 }
@@ -114,10 +143,10 @@ static assay_status measure(void *context, uint64_t iterations, assay_sample *sa
     sample->failed = failed;
     if (failed && !terms->ignore_failure) {
         char text[64];
-        message_error("assay bench: '%s' failed in run %zu: %s; see its messages with --output "
-                      "inherit, or accept it with --ignore-failure",
-                      self->entry->name, self->runs, describe_end(result.wait_status, text));
-        terms->exit_code = EXIT_UNUSABLE;
+        complain(terms, EXIT_UNUSABLE,
+                 "'%.*s' failed in run %zu: %s; see its messages with --output inherit, or accept "
+                 "it with --ignore-failure",
+                 NAME_SHOWN, self->entry->name, self->runs, describe_end(result.wait_status, text));
         return ASSAY_E_DATA;
     }
     sample->user_seconds = assay_reading_of(seconds_of(result.usage.ru_utime));
@@ -138,9 +167,9 @@ static assay_status run_beside(bench_command *self, const words *beside, const c
     if (status != ASSAY_OK || succeeded(result.wait_status))
         return status;
     char text[64];
-    message_error("assay bench: --%s '%s' of '%s' failed: %s", name, beside->items[0],
-                  self->entry->name, describe_end(result.wait_status, text));
-    self->terms->exit_code = EXIT_UNUSABLE;
+    complain(self->terms, EXIT_UNUSABLE, "--%s '%.*s' of '%.*s' failed: %s", name, NAME_SHOWN,
+             beside->items[0], NAME_SHOWN, self->entry->name,
+             describe_end(result.wait_status, text));
     return ASSAY_E_DATA;
 }
 

@@ -7,14 +7,17 @@
 
 #include "assay/sampling.h"
 #include "bench_plan.h"
+#include "bench_progress.h"
 
 /* What all commands of one benchmark share. */
 typedef struct bench_terms {
-    const char *input;  /* file each run reads from the start */
-    const char *output; /* "null", "inherit", or a file that the last run fills */
+    bench_progress *progress; /* taken away before a message */
+    const char *input;        /* file each run reads from the start */
+    const char *output;       /* "null", "inherit", or a file that the last run fills */
     bool ignore_failure;
     sigset_t signal_mask; /* of the commands */
     int exit_code;        /* once something failed and was reported; EX_OK until then */
+    int signal;           /* that was sent to us and ends it all, or 0 */
 } bench_terms;
 
 typedef struct bench_command {

@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { BAR = 20, NAME = 24, LINE = 128 };
+enum { BAR = 20, NAME = 24, LINE = 192, COLUMNS = 80 };
 
 bool bench_progress_wanted(void)
 {
@@ -45,25 +46,37 @@ static void describe_interval(const bench_progress *shown, const assay_sampling_
 }
 
 /* ASCII only where the cursor is concerned: a name that would disturb it is cut and disarmed. */
-static void copy_name(const char *name, char text[NAME + 1])
+static void copy_name(const char *name, size_t room, char text[NAME + 1])
 {
     size_t i = 0;
-    for (; i < NAME && name[i] != '\0'; i++)
+    for (; i < NAME && i < room && name[i] != '\0'; i++)
         text[i] = name[i] >= 0x20 && name[i] < 0x7F ? name[i] : '?';
     text[i] = '\0';
+}
+
+/* Characters that fit on a line without moving the cursor to the next. */
+static size_t line_room(void)
+{
+    struct winsize size;
+    bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+    return (known ? size.ws_col : (size_t)COLUMNS) - 1;
 }
 
 void bench_progress_show(void *context, const assay_sampling_progress *progress)
 {
     bench_progress *shown = context;
-    char bar[BAR + 1], interval[48], name[NAME + 1];
+    char bar[BAR + 1], head[BAR + 16], name[NAME + 1], interval[48], tail[96], line[LINE];
     double expected = fmax(progress->expected_seconds, progress->elapsed_seconds);
     double share = expected > 0 ? progress->elapsed_seconds / expected : 0;
     draw_bar(fmin(share, 1), bar);
     describe_interval(shown, progress, interval, sizeof interval);
-    copy_name(shown->subjects[progress->subject].name, name);
-    fprintf(stderr, "\r[%s] %3.0f%% %s %s, %.0f s left\033[K", bar, 100 * share, name, interval,
-            ceil(expected - progress->elapsed_seconds));
+    snprintf(head, sizeof head, "[%s] %3.0f%% ", bar, 100 * share);
+    snprintf(tail, sizeof tail, "%s%s, %.0f s left", interval[0] != '\0' ? " " : "", interval,
+             ceil(expected - progress->elapsed_seconds));
+    size_t room = line_room(), taken = strlen(head) + strlen(tail);
+    copy_name(shown->subjects[progress->subject].name, taken < room ? room - taken : 0, name);
+    snprintf(line, sizeof line, "%s%s%s", head, name, tail);
+    fprintf(stderr, "\r%.*s\033[K", (int)(room < LINE ? room : LINE), line);
     fflush(stderr);
     shown->shown = true;
 }

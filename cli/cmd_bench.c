@@ -3,6 +3,7 @@
  * Everything that can be refused is refused before the first command runs. The commands take turns
  * in one sampling (assay/sampling.h), so that a slow minute of the machine is a slow minute for all
  * of them. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #include "bench_progress.h"
 #include "commands.h"
 #include "describe.h"
+#include "launch.h"
 #include "message.h"
 #include "output.h"
 
@@ -133,7 +135,6 @@ static int sample(const bench_settings *settings, const assay_subject *subjects,
                   bench_command *commands, size_t count, assay_record **record)
 {
     bench_terms *terms = commands[0].terms;
-    bench_progress progress = {.subjects = subjects, .count = count};
     assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
     choose_length(settings, count, &options);
     options.precision = settings->precision;
@@ -141,13 +142,14 @@ static int sample(const bench_settings *settings, const assay_subject *subjects,
     options.seed = settings->seed.given ? settings->seed.value : (uint64_t)time(NULL);
     options.pin = settings->pin.given;
     options.cpu = (int)settings->pin.value;
-    if (!settings->quiet && bench_progress_wanted()) {
+    bool inherited = strcmp(settings->output, "inherit") == 0; /* what it says would be between */
+    if (!settings->quiet && !inherited && bench_progress_wanted()) {
         options.progress = bench_progress_show;
-        options.progress_context = &progress;
+        options.progress_context = terms->progress;
     }
     assay_error error = {0};
     assay_status status = assay_sampling_run(subjects, count, &options, &error, record);
-    bench_progress_clear(&progress);
+    bench_progress_clear(terms->progress);
     if (status != ASSAY_OK && terms->exit_code == EX_OK) {
         message_error("assay bench: %s", error.message);
         terms->exit_code = message_input_exit(status);
@@ -191,9 +193,19 @@ static int show(const bench_settings *settings, const assay_record *record)
     return output_check("bench", status, &error) ? EX_OK : message_output_exit(status);
 }
 
+/* Who waits for us shall see what ended us. */
+static void end_by(int number, const sigset_t *mask)
+{
+    signal(number, SIG_DFL);
+    raise(number);
+    sigprocmask(SIG_SETMASK, mask, NULL);
+}
+
 static int bench(const bench_settings *settings, const bench_plan *plan)
 {
-    bench_terms terms = {.input = settings->input,
+    bench_progress progress = {.count = plan->count};
+    bench_terms terms = {.progress = &progress,
+                         .input = settings->input,
                          .output = settings->output,
                          .ignore_failure = settings->ignore_failure};
     bench_command *commands = calloc(plan->count, sizeof *commands);
@@ -204,7 +216,8 @@ static int bench(const bench_settings *settings, const bench_plan *plan)
         message_error("assay bench: out of memory");
         goto cleanup;
     }
-    sigprocmask(SIG_SETMASK, NULL, &terms.signal_mask);
+    progress.subjects = subjects;
+    launch_block_signals(&terms.signal_mask);
     for (size_t i = 0; i < plan->count; i++) {
         commands[i] = (bench_command){.entry = &plan->entries[i], .terms = &terms};
         bench_command_subject(&commands[i], &subjects[i]);
@@ -220,6 +233,8 @@ cleanup:
     assay_record_free(record);
     free(commands);
     free(subjects);
+    if (terms.signal != 0)
+        end_by(terms.signal, &terms.signal_mask);
     return code;
 }
 

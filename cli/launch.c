@@ -206,13 +206,55 @@ static pid_t start_program(const recipe *r)
     return pid;
 }
 
+static bool is_ignored(int number)
+{
+    struct sigaction action;
+    return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+/* Sleeps until the program may have ended. A signal that a process sent to us alone is passed on;
+ * one of the terminal's (si_code > 0) went to the program as well. */
+static void await(pid_t pid, const sigset_t *signals, launch_end *end)
+{
+    siginfo_t signal = {0};
+    int number = sigwaitinfo(signals, &signal);
+    if (number <= 0 || number == SIGCHLD || is_ignored(number))
+        return;
+    end->signal = number;
+    if (signal.si_code <= 0)
+        kill(pid, number);
+}
+
+/* A signal that came while nothing ran, or 0. */
+static int take_pending(sigset_t signals)
+{
+    const struct timespec now = {0};
+    int number;
+    sigdelset(&signals, SIGCHLD);
+    do
+        number = sigtimedwait(&signals, NULL, &now);
+    while (number > 0 && is_ignored(number));
+    return number > 0 ? number : 0;
+}
+
 /* Returns when the program has ended. */
 static pid_t run_program(const recipe *r, launch_end *end)
 {
-    pid_t pid = make_process(r);
-    if (pid > 0 && wait_for(pid, &end->wait_status, &end->usage) != pid)
+    sigset_t signals;
+    sigprocmask(SIG_BLOCK, NULL, &signals);
+    end->signal = take_pending(signals);
+    if (end->signal != 0) {
+        r->note->failure = EINTR;
+        return 0;
+    }
+    pid_t pid = make_process(r), ended = 0;
+    while (pid > 0 && ended == 0) {
+        await(pid, &signals, end);
+        end->end_ns = monotonic_ns();
+        ended = wait4(pid, &end->wait_status, WNOHANG, &end->usage);
+    }
+    if (ended < 0)
         r->note->failure = errno;
-    end->end_ns = monotonic_ns();
     return pid;
 }
 

@@ -20,8 +20,8 @@ typedef struct launch_result {
     int found;         /* the failure was of a program that exists */
 } launch_result;
 
-/* Block the signals that watch_until_end() waits for, so that none is lost between the start and
- * the watching; `original` receives the mask the program shall have. */
+/* Block the signals that watch_until_end() and launch_run() wait for, so that none is lost before
+ * they do; `original` receives the mask the program shall have. */
 void launch_block_signals(sigset_t *original);
 
 /* Start `command` (searched in PATH, no shell) with our standard streams. Returns when the program
@@ -37,10 +37,12 @@ typedef struct launch_streams {
 typedef struct launch_end {
     uint64_t end_ns; /* CLOCK_MONOTONIC, when the wait returned */
     int wait_status;
+    int signal;          /* one sent to us meanwhile that shall end our work too, or 0 */
     struct rusage usage; /* of the program and what it waited for */
 } launch_end;
 
-/* Start `command` and wait for its end, without waking between the two. `end` is filled unless
+/* Start `command` and wait for its end, without waking between the two unless a signal comes, which
+ * the command gets too. launch_block_signals() must have been called. `end` is filled unless
  * `failure` is set. */
 launch_result launch_run(char *const *command, const sigset_t *signal_mask,
                          const launch_streams *streams, launch_end *end);

@@ -1,0 +1,73 @@
+# On a terminal of 80 columns: what stands there, and what Ctrl-C leaves behind.
+if ! python3 -c 'import os; os.openpty()' 2>/dev/null; then
+    echo "no pseudo-terminals here"
+    exit 77
+fi
+export PYTHONDONTWRITEBYTECODE=1
+cat >terminal.py <<'PYTHON'
+import fcntl, os, pty, re, select, struct, sys, termios, time
+
+def run(arguments, key=None):
+    """What the command wrote and how it ended; `key` is pressed once its first line stands."""
+    child, end = pty.fork()
+    if child == 0:
+        os.environ["TERM"] = "xterm"
+        sys.stdin.read(1)
+        os.execv(os.environ["ASSAY"], ["assay", "bench", *arguments])
+    fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    os.write(end, b"\n")
+    shown = b""
+    while True:
+        try:
+            part = os.read(end, 65536)
+        except OSError:
+            break
+        if not part:
+            break
+        shown += part
+        if key is not None and b"s left" in shown:
+            os.write(end, key)
+            key = None
+    return shown.decode(), os.waitpid(child, 0)[1]
+
+def lines(text):
+    """What stood on a line at some time: everything between the movements of the cursor."""
+    return [part for part in re.split(r"[\r\n]+", text.replace("\x1b[K", "")) if part]
+PYTHON
+echo "— long names and a ratio fit on the line"
+python3 -c '
+from terminal import *
+long = "sh -c true " + 40 * "x"
+text, status = run(["--runs", "60", "--command", long, "--command", long + "y"])
+bars = [line for line in lines(text) if line.endswith("s left")]
+print(status, max(map(len, bars)) <= 79, len(bars) > 1)'
+
+echo "— messages have a line of their own"
+python3 -c '
+from terminal import *
+for arguments in (["--", "false"], ["--", "no-such-program"], ["--prepare", "false", "--", "true"]):
+    text, status = run(arguments)
+    print(os.WEXITSTATUS(status), lines(text)[-1].startswith("assay bench: "))
+text, status = run(["--runs", "3", "--output", "inherit", "--", "echo", "heard"])
+print(os.WEXITSTATUS(status), lines(text)[:3], "s left" in text)'
+
+echo "— Ctrl-C ends the command and cleans up"
+python3 -c '
+from terminal import *
+text, status = run(["--json", "none.json", "--cleanup", "touch cleaned", "--", "sleep", "60"], b"\x03")
+print("signal", os.WTERMSIG(status), lines(text)[-1])'
+ls
+
+echo "— so does a signal that only assay gets, between the runs too"
+python3 -c '
+import os, signal, subprocess, time
+for ignored in (False, True):
+    process = subprocess.Popen(
+        [os.environ["ASSAY"], "bench", "-q", "--runs", "2", "--prepare", "touch begun", "--cleanup", "touch done",
+         "--", "sleep", "0.5" if ignored else "60"], stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN if ignored else signal.SIG_DFL))
+    while not os.path.exists("begun"):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGHUP)
+    print(process.wait(), process.stderr.read().strip(), os.path.exists("done"))
+    os.unlink("begun"), os.unlink("done")'
