@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "assay/analyze.h"
+#include "assay/facade.h"
 #include "assay/record.h"
 #include "assay/report.h"
 #include "assay/sampling.h"
@@ -19,7 +20,6 @@
 #include "bench_plan.h"
 #include "bench_progress.h"
 #include "commands.h"
-#include "describe.h"
 #include "launch.h"
 #include "message.h"
 #include "output.h"
@@ -171,7 +171,7 @@ static int judge(const bench_settings *settings, assay_record *record)
     if (settings->margin > 0)
         options.margin = settings->margin;
     record->name = assay_record_text(record, settings->name);
-    assay_status status = describe_record(record);
+    assay_status status = assay_record_describe(record);
     if (status == ASSAY_OK && record->subject_count > 1)
         status = assay_compare_record(record, &options);
     if (status == ASSAY_OK && (settings->name == NULL || record->name != NULL))

@@ -4,10 +4,10 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "assay/facade.h"
 #include "assay/report.h"
 #include "base/nearest.h"
 #include "commands.h"
-#include "describe.h"
 #include "message.h"
 #include "model_job.h"
 #include "model_profile.h"
@@ -213,7 +213,7 @@ static int write_outputs(const model_job *job, const assay__profile *profile)
         assay_record *record = NULL;
         status = assay_record_new(&record);
         if (status == ASSAY_OK)
-            status = describe_record(record);
+            status = assay_record_describe(record);
         if (status == ASSAY_OK)
             status = assay__profile_fill_record(profile, record);
         if (status == ASSAY_OK)

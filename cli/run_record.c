@@ -3,9 +3,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "assay/facade.h"
 #include "assay/instrument.h"
 #include "assay/snapshot.h"
-#include "describe.h"
 #include "message.h"
 #include "scratch_dir.h"
 
@@ -191,6 +191,7 @@ assay_status run_record_make(const run_facts *facts, assay_error *error, assay_r
     record->kind = "run";
     record->has_process = true;
     record->name = assay_record_text(record, facts->name); /* not the monitor's */
+    record->created = NULL;                                /* nor when it began */
     if (facts->name != NULL && record->name == NULL)
         status = ASSAY_E_MEMORY;
     if (status == ASSAY_OK)
@@ -202,7 +203,7 @@ assay_status run_record_make(const run_facts *facts, assay_error *error, assay_r
         fill_heap(&record->process, facts->heap_dir, facts->command[0]);
     status = add_memory_track(record, facts);
     if (status == ASSAY_OK)
-        status = describe_record(record);
+        status = assay_record_describe(record);
     mention_survivors(facts->watch);
 cleanup:
     if (status != ASSAY_OK) {

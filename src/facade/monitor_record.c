@@ -1,37 +1,9 @@
 #include "assay/facade.h"
 
-#include "assay/instrument.h"
 #include "base/error.h"
 #include "facade/snapshot.h"
 #include "monitor/state.h"
 #include "snapshot/snapshot.h"
-
-typedef assay_status (*add_fact)(assay_record *record, const char *key, const char *value,
-                                 assay_validity validity);
-
-typedef struct fact_sink {
-    assay_record *record;
-    add_fact add;
-    assay_status status; /* the first failure */
-} fact_sink;
-
-static void take_fact(void *context, const char *key, const char *value, assay_validity validity)
-{
-    fact_sink *sink = context;
-    if (sink->status == ASSAY_OK)
-        sink->status = sink->add(sink->record, key, value, validity);
-}
-
-assay_status assay_record_describe(assay_record *record)
-{
-    fact_sink machine = {record, assay_record_add_machine, ASSAY_OK};
-    assay_machine_describe(take_fact, &machine);
-    fact_sink build = {record, assay_record_add_build, machine.status};
-    assay_build_describe(take_fact, &build);
-    fact_sink git = {record, assay_record_add_git, build.status};
-    assay_git_describe(NULL, take_fact, &git);
-    return git.status;
-}
 
 static assay_status read_journal(const assay__journal_header *journal, assay_error *error,
                                  assay_record **record)

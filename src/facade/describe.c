@@ -1,25 +1,24 @@
-#include "describe.h"
-
+/* What a record says about where, with what and when it was made. */
 #include <time.h>
 
 #include "assay/clock.h"
+#include "assay/facade.h"
 #include "assay/instrument.h"
 
-typedef assay_status (*add_fact)(assay_record *, const char *key, const char *value,
+typedef assay_status (*add_fact)(assay_record *record, const char *key, const char *value,
                                  assay_validity validity);
 
-typedef struct collector {
+typedef struct fact_sink {
     assay_record *record;
     add_fact add;
     assay_status status; /* the first failure */
-} collector;
+} fact_sink;
 
-static void collect(void *context, const char *key, const char *value, assay_validity validity)
+static void take_fact(void *context, const char *key, const char *value, assay_validity validity)
 {
-    collector *c = context;
-    assay_status status = c->add(c->record, key, value, validity);
-    if (c->status == ASSAY_OK)
-        c->status = status;
+    fact_sink *sink = context;
+    if (sink->status == ASSAY_OK)
+        sink->status = sink->add(sink->record, key, value, validity);
 }
 
 static assay_status describe_clock(assay_record *record)
@@ -46,17 +45,18 @@ static assay_status stamp(assay_record *record)
     return record->created != NULL ? ASSAY_OK : ASSAY_E_MEMORY;
 }
 
-assay_status describe_record(assay_record *record)
+assay_status assay_record_describe(assay_record *record)
 {
-    collector c = {.record = record, .add = assay_record_add_machine};
-    assay_machine_describe(collect, &c);
-    c.add = assay_record_add_build;
-    assay_build_describe(collect, &c);
-    c.add = assay_record_add_git;
-    assay_git_describe(NULL, collect, &c);
-    if (c.status == ASSAY_OK)
-        c.status = describe_clock(record);
-    if (c.status == ASSAY_OK)
-        c.status = stamp(record);
-    return c.status;
+    fact_sink machine = {record, assay_record_add_machine, ASSAY_OK};
+    assay_machine_describe(take_fact, &machine);
+    fact_sink build = {record, assay_record_add_build, machine.status};
+    assay_build_describe(take_fact, &build);
+    fact_sink git = {record, assay_record_add_git, build.status};
+    assay_git_describe(NULL, take_fact, &git);
+    assay_status status = git.status;
+    if (status == ASSAY_OK && record->clock.source == NULL)
+        status = describe_clock(record);
+    if (status == ASSAY_OK && record->created == NULL)
+        status = stamp(record);
+    return status;
 }
