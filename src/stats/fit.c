@@ -49,31 +49,42 @@ static log_curve curve_at(const assay__fit_points *points, const double *g, doub
     return (log_curve){log_ratio, mean, squares};
 }
 
-static log_curve refine_ratio(const assay__fit_points *points, const double *g, double low,
-                              double high)
+/* What a search looks at: a curve's squares as a function of one number. */
+typedef struct valley {
+    const assay__fit_points *points;
+    double *g; /* read for a ratio, overwritten for an exponent */
+    double (*squares)(const struct valley *valley, double at);
+} valley;
+
+/* Where in a valley, which has one bottom, the squares are least. */
+static double golden_section(const valley *v, double low, double high, int steps)
 {
     double left = high - GOLDEN * (high - low), right = low + GOLDEN * (high - low);
-    log_curve at_left = curve_at(points, g, left);
-    log_curve at_right = curve_at(points, g, right);
-    for (int step = 0; step < RATIO_STEPS; step++) {
-        if (at_left.squares <= at_right.squares) {
+    double at_left = v->squares(v, left), at_right = v->squares(v, right);
+    for (int step = 0; step < steps; step++) {
+        if (at_left <= at_right) {
             high = right;
             right = left;
             at_right = at_left;
             left = high - GOLDEN * (high - low);
-            at_left = curve_at(points, g, left);
+            at_left = v->squares(v, left);
         } else {
             low = left;
             left = right;
             at_left = at_right;
             right = low + GOLDEN * (high - low);
-            at_right = curve_at(points, g, right);
+            at_right = v->squares(v, right);
         }
     }
-    return at_left.squares <= at_right.squares ? at_left : at_right;
+    return at_left <= at_right ? left : right;
 }
 
-static log_curve best_ratio(const assay__fit_points *points, const double *g, bool refine)
+static double squares_of_ratio(const valley *v, double log_ratio)
+{
+    return curve_at(v->points, v->g, log_ratio).squares;
+}
+
+static log_curve best_ratio(const assay__fit_points *points, double *g, bool refine)
 {
     double bottom = INFINITY;
     for (size_t i = 0; i < points->count; i++)
@@ -88,7 +99,10 @@ static log_curve best_ratio(const assay__fit_points *points, const double *g, bo
             best = next;
     }
     if (refine) {
-        log_curve refined = refine_ratio(points, g, best.log_ratio - cell, best.log_ratio + cell);
+        const valley ratios = {points, g, squares_of_ratio};
+        double at =
+            golden_section(&ratios, best.log_ratio - cell, best.log_ratio + cell, RATIO_STEPS);
+        log_curve refined = curve_at(points, g, at);
         if (refined.squares < best.squares)
             best = refined;
     }
@@ -161,28 +175,9 @@ static double power_squares(const assay__fit_points *points, double exponent, do
     return power_at(points, exponent, true, scratch, &top).squares;
 }
 
-static double refine_exponent(const assay__fit_points *points, double low, double high,
-                              double *scratch)
+static double squares_of_exponent(const valley *v, double exponent)
 {
-    double left = high - GOLDEN * (high - low), right = low + GOLDEN * (high - low);
-    double at_left = power_squares(points, left, scratch);
-    double at_right = power_squares(points, right, scratch);
-    for (int step = 0; step < EXPONENT_STEPS; step++) {
-        if (at_left <= at_right) {
-            high = right;
-            right = left;
-            at_right = at_left;
-            left = high - GOLDEN * (high - low);
-            at_left = power_squares(points, left, scratch);
-        } else {
-            low = left;
-            left = right;
-            at_left = at_right;
-            right = low + GOLDEN * (high - low);
-            at_right = power_squares(points, right, scratch);
-        }
-    }
-    return at_left <= at_right ? left : right;
+    return power_squares(v->points, exponent, v->g);
 }
 
 assay__fit_curve assay__fit_offset_power(const assay__fit_points *points, double *scratch)
@@ -199,7 +194,8 @@ assay__fit_curve assay__fit_offset_power(const assay__fit_points *points, double
     }
     double low = fmax(exponent - cell, ASSAY__FIT_EXPONENT_MIN);
     double high = fmin(exponent + cell, ASSAY__FIT_EXPONENT_MAX);
-    exponent = refine_exponent(points, low, high, scratch);
+    const valley exponents = {points, scratch, squares_of_exponent};
+    exponent = golden_section(&exponents, low, high, EXPONENT_STEPS);
     assay__fit_curve plain = assay__fit_power(points);
     log_curve curve = power_at(points, exponent, true, scratch, &top);
     /* Without an offset the best curve is known exactly. */
