@@ -96,3 +96,21 @@ size_t assay__text_columns(const char *text)
         columns += ((unsigned char)*text & 0xC0) != 0x80;
     return columns;
 }
+
+size_t assay__text_line(const char *text, size_t columns, const char **rest)
+{
+    size_t used = 0, at = 0, taken = 0;
+    do {
+        size_t end = at + strcspn(text + at, " ");
+        for (; at < end; at++)
+            used += ((unsigned char)text[at] & 0xC0) != 0x80;
+        if (taken > 0 && used > columns)
+            break;
+        taken = end;
+        size_t blanks = strspn(text + end, " ");
+        *rest = text + end + blanks;
+        at += blanks;
+        used += blanks;
+    } while (text[at] != '\0');
+    return taken;
+}

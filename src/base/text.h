@@ -26,4 +26,10 @@ void assay__text_make_printable(char *text);
 /* Columns the text takes on a terminal, counting code points (no East-Asian width). */
 size_t assay__text_columns(const char *text);
 
+/* The words of `text` that fit into `columns`, at least one: returns their bytes, and in `rest`
+ * where the next line begins, which at the end is the terminator. For wrapping:
+ *     for (const char *rest; *text != '\0'; text = rest)
+ *         printf("%.*s\n", (int)assay__text_line(text, 80, &rest), text); */
+size_t assay__text_line(const char *text, size_t columns, const char **rest);
+
 #endif

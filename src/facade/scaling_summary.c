@@ -1,6 +1,9 @@
 /* A scaling run as a table: the seed's RuntimeStats of every size, then what they say. */
+#include <string.h>
+
 #include "assay/scaling.h"
 #include "base/json_writer.h"
+#include "base/text.h"
 #include "report/cell.h"
 
 enum { FIRST_COLUMN = 14, COLUMN = 12, WIDTH = 78 };
@@ -37,8 +40,12 @@ static void append_growth(assay__buffer *table, const assay_growth *growth)
                              assay__cell_fixed(low, growth->low.value, 3),
                              assay__cell_fixed(high, growth->high.value, 3));
     assay__buffer_append_text(table, "\n");
-    if (growth->reason[0] != '\0')
-        assay__buffer_printf(table, "Cannot tell: %s\n", growth->reason);
+    const char *label = "Cannot tell: ", *text = growth->reason;
+    int indent = (int)strlen(label);
+    for (const char *rest; *text != '\0'; text = rest, label = "") {
+        size_t bytes = assay__text_line(text, WIDTH - (size_t)indent, &rest);
+        assay__buffer_printf(table, "%-*s%.*s\n", indent, label, (int)bytes, text);
+    }
 }
 
 assay_status assay_scaling_print_summary(const assay_scaling *scaling, FILE *stream)

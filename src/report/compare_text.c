@@ -28,23 +28,10 @@ static const char *format_percent(double share, char text[ASSAY__CELL_BYTES])
 /* Words, wrapped, each line indented. */
 static void print_wrapped(FILE *stream, const char *text, size_t indent)
 {
-    size_t column = 0;
-    while (*text != '\0') {
-        size_t bytes = strcspn(text, " "), columns = 0;
-        for (size_t i = 0; i < bytes; i++)
-            columns += ((unsigned char)text[i] & 0xc0) != 0x80;
-        if (column == 0 || column + 1 + columns > WIDTH) {
-            fprintf(stream, "%s%*s", column == 0 ? "" : "\n", (int)indent, "");
-            column = indent;
-        } else {
-            fputc(' ', stream);
-            column++;
-        }
-        fwrite(text, 1, bytes, stream);
-        column += columns;
-        text += bytes + strspn(text + bytes, " ");
+    for (const char *rest; *text != '\0'; text = rest) {
+        size_t bytes = assay__text_line(text, WIDTH - indent, &rest);
+        fprintf(stream, "%*s%.*s\n", (int)indent, "", (int)bytes, text);
     }
-    fputc('\n', stream);
 }
 
 static bool same_text(const char *a, const char *b)

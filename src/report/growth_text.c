@@ -19,22 +19,11 @@ static void label(assay__buffer *page, const char *text)
 /* Words after a label, wrapped. */
 static void paragraph(assay__buffer *page, const char *title, const char *text)
 {
-    size_t column = LABEL_WIDTH;
-    label(page, title);
-    while (*text != '\0') {
-        size_t length = strcspn(text, " ");
-        if (column > LABEL_WIDTH && column + 1 + length > LINE_WIDTH) {
-            assay__buffer_printf(page, "\n%*s", LABEL_WIDTH, "");
-            column = LABEL_WIDTH;
-        } else if (column > LABEL_WIDTH) {
-            assay__buffer_append_text(page, " ");
-            column++;
-        }
-        assay__buffer_append(page, text, length);
-        column += length;
-        text += length + (text[length] == ' ');
+    for (const char *rest; *text != '\0'; text = rest, title = "") {
+        size_t bytes = assay__text_line(text, LINE_WIDTH - LABEL_WIDTH, &rest);
+        label(page, title);
+        assay__buffer_printf(page, "%.*s\n", (int)bytes, text);
     }
-    assay__buffer_append_text(page, "\n");
 }
 
 /* "t = 1.200 ms + 3.450 ns * n log n" */

@@ -246,18 +246,24 @@ static void no_time_at_all(void **state)
     assert_int_equal(w->made, w->destroyed);
 }
 
-static void summary(void **state)
+static char *text_of(const assay_scaling *scaling)
 {
-    world *w = *state;
-    assay_scaling_options options = ASSAY_SCALING_OPTIONS_INIT;
-    w->noise = 0;
-    assay_scaling *scaling = scale(w, &options);
     char *text = NULL;
     size_t length = 0;
     FILE *stream = open_memstream(&text, &length);
     assert_non_null(stream);
     assert_int_equal(assay_scaling_print_summary(scaling, stream), ASSAY_OK);
     fclose(stream);
+    return text;
+}
+
+static void summary(void **state)
+{
+    world *w = *state;
+    assay_scaling_options options = ASSAY_SCALING_OPTIONS_INIT;
+    w->noise = 0;
+    assay_scaling *scaling = scale(w, &options);
+    char *text = text_of(scaling);
     assert_non_null(strstr(text, "SCALING: forward\n"));
     assert_non_null(strstr(text, "num_nodes        Mean (ms)"));
     assert_non_null(strstr(text, "\n1000                 1.000"));
@@ -267,14 +273,35 @@ static void summary(void **state)
     assay_scaling_free(scaling);
 }
 
+static void summary_keeps_to_80_columns(void **state)
+{
+    assay_scaling_options options = ASSAY_SCALING_OPTIONS_INIT;
+    assay_scaling *scaling = scale(*state, &options);
+    strcpy(scaling->growth->reason,
+           "n fits about as well as n log n; more repeats or a wider range of sizes would tell "
+           "them apart");
+    char *text = text_of(scaling);
+    assert_non_null(strstr(text, "\nCannot tell: n fits about"));
+    assert_non_null(strstr(text, "them apart\n"));
+    for (const char *line = text; *line != '\0'; line += strcspn(line, "\n") + 1)
+        assert_true(strcspn(line, "\n") <= 80);
+    free(text);
+    assay_scaling_free(scaling);
+}
+
 #define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, make_world, end_world)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_WORLD(a_square_is_found), IN_WORLD(passes_and_order), IN_WORLD(drift_is_not_growth),
-        IN_WORLD(without_make),      IN_WORLD(failures),         IN_WORLD(no_time_at_all),
+        IN_WORLD(a_square_is_found),
+        IN_WORLD(passes_and_order),
+        IN_WORLD(drift_is_not_growth),
+        IN_WORLD(without_make),
+        IN_WORLD(failures),
+        IN_WORLD(no_time_at_all),
         IN_WORLD(summary),
+        IN_WORLD(summary_keeps_to_80_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

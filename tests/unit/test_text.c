@@ -58,6 +58,31 @@ static void test_empty_names_are_named(void **state)
     check_copy("", 5, "(...");
 }
 
+static void check_lines(const char *text, size_t columns, const char *expected)
+{
+    char lines[300] = "";
+    for (const char *rest; *text != '\0'; text = rest) {
+        size_t bytes = assay__text_line(text, columns, &rest);
+        assert_true(rest > text);
+        strncat(lines, text, bytes);
+        strcat(lines, "|");
+    }
+    assert_string_equal(lines, expected);
+}
+
+static void test_lines_end_between_words(void **state)
+{
+    (void)state;
+    check_lines("", 10, "");
+    check_lines("one", 10, "one|");
+    check_lines("one two", 7, "one two|");
+    check_lines("one two", 6, "one|two|");
+    check_lines("a word_too_long b", 4, "a|word_too_long|b|");
+    check_lines("± λ ± λ", 3, "± λ|± λ|");
+    check_lines("blanks   between  ", 9, "blanks|between|");
+    check_lines("  ", 9, "|");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -65,6 +90,7 @@ int main(void)
         cmocka_unit_test(test_controls_and_bad_utf8_are_replaced),
         cmocka_unit_test(test_long_names_are_cut_at_a_character),
         cmocka_unit_test(test_empty_names_are_named),
+        cmocka_unit_test(test_lines_end_between_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 # Operations are counted and stay; times, and what is said about them, are masked.
 export XDG_CACHE_HOME=$PWD/cache # no peak of this machine
 figures() {
-    sed -E -e '/^(\$|exit|=|---)/b' -e '/^FLOPS/,/^pytorch/b' -e '/\|/d' -e '/^ +[+n]/d' -e '/^Cannot tell/d' -e 's/^Growth: .*/Growth/' -e 's/^(lap|rwse)( +grows as) .*/\1\2 CLASS/' \
+    sed -E -e '/^(\$|exit|=|---)/b' -e '/^FLOPS/,/^pytorch/b' -e '/\|/d' -e '/^ +[+n]/d' -e '/^Cannot tell: /,/^[^C ]/{/^(Cannot tell: | {13})/d}' -e 's/^Growth: .*/Growth/' -e 's/^(lap|rwse)( +grows as) .*/\1\2 CLASS/' \
         -e 's/^(nodes|layers|hidden|batch)( +)([a-z]+-[a-z]+) .*/\1\2\3 CLASS/' -e 's/(\B-)?\b[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?\b/#/g' \
         -e 's/([^ ])  +/\1 /g' -e '/^(RUNTIME|MEMORY|ROOFLINE)/b' -e 's/  +/ /g'
 }
