@@ -174,7 +174,8 @@ static assay_status finish(assay_record *record, const trial *it, double margin,
     return comparison->reason != NULL ? ASSAY_OK : ASSAY_E_MEMORY;
 }
 
-assay_status assay__compare_all(assay_record *record, const assay__pairing *pairings, size_t count,
+/* One comparison for each pairing, into `comparisons`; their texts belong to `record`. */
+static assay_status compare_all(assay_record *record, const assay__pairing *pairings, size_t count,
                                 double margin, assay_record_comparison *comparisons)
 {
     trial *trials = calloc(count > 0 ? count : 1, sizeof *trials);
@@ -205,7 +206,7 @@ assay_status assay__compare_into(assay_record *record, const assay__pairing *pai
     assay_record_comparison *made = assay_record_allocate(record, count, sizeof *made);
     if (made == NULL)
         return ASSAY_E_MEMORY;
-    assay_status status = assay__compare_all(record, pairings, count, margin, made);
+    assay_status status = compare_all(record, pairings, count, margin, made);
     if (status == ASSAY_OK) {
         record->comparisons = made;
         record->comparison_count = count;
@@ -221,6 +222,6 @@ assay_status assay_compare_subjects(assay_record *record, const assay_record_sub
     assay_compare_options chosen;
     assay_status status = assay__compare_options_read(options, &chosen);
     const assay__pairing pairing = {baseline, candidate};
-    return status == ASSAY_OK ? assay__compare_all(record, &pairing, 1, chosen.margin, comparison)
+    return status == ASSAY_OK ? compare_all(record, &pairing, 1, chosen.margin, comparison)
                               : status;
 }

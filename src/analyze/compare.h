@@ -15,12 +15,7 @@ typedef struct assay__pairing {
 ASSAY_MUST_USE assay_status assay__compare_options_read(const assay_compare_options *given,
                                                         assay_compare_options *options);
 
-/* One comparison for each pairing, into `comparisons`; their texts belong to `record`. */
-ASSAY_MUST_USE assay_status assay__compare_all(assay_record *record, const assay__pairing *pairings,
-                                               size_t count, double margin,
-                                               assay_record_comparison *comparisons);
-
-/* The same into the record's list of comparisons, which it replaces. */
+/* One comparison for each pairing, as the record's list of comparisons, which it replaces. */
 ASSAY_MUST_USE assay_status assay__compare_into(assay_record *record,
                                                 const assay__pairing *pairings, size_t count,
                                                 double margin);
