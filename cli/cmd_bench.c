@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sysexits.h>
 #include <time.h>
 #include <unistd.h>
@@ -109,6 +110,38 @@ static void choose_length(const bench_settings *settings, size_t count,
         options->min_rounds = options->max_rounds;
 }
 
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat one, other;
+    return a != NULL && b != NULL && stat(a, &one) == 0 && stat(b, &other) == 0 &&
+           S_ISREG(one.st_mode) && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+static int check_outputs(const bench_settings *settings)
+{
+    bool inherit = strcmp(settings->output, "inherit") == 0;
+    bool file = strcmp(settings->output, "null") != 0 && !inherit;
+    const char *outputs[] = {settings->json, file ? settings->output : NULL};
+    bool record_on_stdout = settings->json != NULL && strcmp(settings->json, "-") == 0;
+    if (record_on_stdout && inherit) {
+        message_error("assay bench: --json - and --output inherit would mix on standard output; "
+                      "give --json a file");
+        return EX_USAGE;
+    }
+    if (strcmp(settings->output, "-") == 0) {
+        message_error("assay bench: --output takes 'null', 'inherit' or a file, not '-'");
+        return EX_USAGE;
+    }
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
+        if (is_same_file(settings->input, outputs[i])) {
+            message_error("assay bench: '%s' is both read and written; give the output another "
+                          "file",
+                          settings->input);
+            return EX_USAGE;
+        }
+    return output_refuse("bench", outputs, sizeof outputs / sizeof *outputs);
+}
+
 static int check_settings(const bench_settings *settings)
 {
     unsigned long long most = ASSAY_SAMPLING_MAX_ROUNDS / 2;
@@ -125,9 +158,7 @@ static int check_settings(const bench_settings *settings)
                       settings->input);
         return EX_NOINPUT;
     }
-    bool file = strcmp(settings->output, "null") != 0 && strcmp(settings->output, "inherit") != 0;
-    const char *outputs[] = {settings->json, file ? settings->output : NULL};
-    return output_refuse("bench", outputs, sizeof outputs / sizeof *outputs);
+    return check_outputs(settings);
 }
 
 /* Sample, and clean up whatever happened. EX_OK, or an exit code after a message. */

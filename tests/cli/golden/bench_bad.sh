@@ -28,5 +28,11 @@ show bench --label one -- true -- true
 show bench --input missing -- true
 show bench --json missing/file.json -- true
 show bench --json both --output both -- true
+echo kept >in.txt
+show bench --runs 1 --input in.txt --output ./in.txt -- cat
+show bench --runs 1 --input in.txt --json in.txt -- cat
+cat in.txt
+show bench --runs 1 --json - --output inherit -- echo
+show bench --runs 1 --output - -- echo
 show bench --runs 1 --pin 99999 -- true
 ls
