@@ -91,7 +91,7 @@ static void print_heading(FILE *stream)
 static void print_name(FILE *stream, const char *name, size_t indent)
 {
     fprintf(stream, "%*s", (int)indent, "");
-    assay__format_left(stream, name, NAME_WIDTH - indent - 1);
+    assay__format_ends(stream, name, NAME_WIDTH - indent - 1);
     fputc(' ', stream);
 }
 
@@ -122,10 +122,17 @@ static void print_comparison(const assay_record_comparison *it, const char *prev
         assay__format_cut(stream, it->baseline, WIDTH);
         fputc('\n', stream);
     }
-    print_name(stream, between ? short_path(it->baseline_origin, NAME_WIDTH - 3) : it->baseline,
-               between ? 2 : 0);
-    print_name(stream, between ? short_path(it->candidate_origin, NAME_WIDTH - 1) : it->candidate,
-               0);
+    const char *baseline = it->baseline, *candidate = it->candidate;
+    if (between) {
+        baseline = short_path(it->baseline_origin, NAME_WIDTH - 3);
+        candidate = short_path(it->candidate_origin, NAME_WIDTH - 1);
+    }
+    if (between && same_text(baseline, candidate)) { /* files of one name in two folders */
+        baseline = it->baseline_origin;
+        candidate = it->candidate_origin;
+    }
+    print_name(stream, baseline, between ? 2 : 0);
+    print_name(stream, candidate, 0);
     print_figures(it, stream);
     if (it->reason != NULL)
         print_wrapped(stream, it->reason, REASON_INDENT);

@@ -93,19 +93,37 @@ const char *assay__format_reading_count(assay_reading reading, char text[ASSAY__
     return text;
 }
 
+/* Bytes of the first `columns` code points; the text has as many. */
+static size_t bytes_of(const char *text, size_t columns)
+{
+    size_t bytes = 0;
+    for (size_t seen = 0; seen < columns; seen++) {
+        do
+            bytes++;
+        while (((unsigned char)text[bytes] & 0xC0) == 0x80);
+    }
+    return bytes;
+}
+
 void assay__format_cut(FILE *stream, const char *text, size_t width)
 {
     if (assay__text_columns(text) <= width) {
         fputs(text, stream);
         return;
     }
-    size_t bytes = 0;
-    for (size_t shown = 0; shown + 1 < width; shown++) {
-        do
-            bytes++;
-        while (((unsigned char)text[bytes] & 0xC0) == 0x80);
+    fprintf(stream, "%.*s…", (int)bytes_of(text, width - 1), text);
+}
+
+void assay__format_ends(FILE *stream, const char *text, size_t width)
+{
+    size_t columns = assay__text_columns(text);
+    if (columns <= width) {
+        assay__format_left(stream, text, width);
+        return;
     }
-    fprintf(stream, "%.*s…", (int)bytes, text);
+    size_t tail = (width - 1) / 2, head = width - 1 - tail;
+    fprintf(stream, "%.*s…%s", (int)bytes_of(text, head), text,
+            text + bytes_of(text, columns - tail));
 }
 
 void assay__format_left(FILE *stream, const char *text, size_t width)

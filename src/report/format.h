@@ -27,8 +27,10 @@ const char *assay__format_reading_count(assay_reading reading, char text[ASSAY__
 
 /* Print `text` in a field of `width` columns, counting code points. Too long a text is cut and ends
  * in "…", except that figures, aligned right, run over. _cut is _left without the padding, for the
- * end of a line. */
+ * end of a line; _ends is _left for texts that often differ at their end only, and cuts the middle.
+ */
 void assay__format_left(FILE *stream, const char *text, size_t width);
+void assay__format_ends(FILE *stream, const char *text, size_t width);
 void assay__format_cut(FILE *stream, const char *text, size_t width);
 void assay__format_right(FILE *stream, const char *text, size_t width);
 

@@ -35,6 +35,19 @@ show compare before.json
 show compare --all-pairs before.json slower.json faster.json | grep json
 show compare before.json one.json
 
+# names that differ only at their end, files of one name
+python3 - <<'PYTHON'
+import json
+result = {r["command"]: r for r in json.load(open("before.json"))["results"]}["sort"]
+names = ["./größe/program --size 1", "./größe/program --size 16"]
+json.dump({"results": [dict(result, command=name, parameters={"size": name[-2:]}) for name in names]}, open("sweep.json", "w"))
+PYTHON
+show compare sweep.json | grep größe
+mkdir -p results/main results/branch
+cp before.json results/main/bench.json
+cp slower.json results/branch/bench.json
+show compare results/main/bench.json results/branch/bench.json | grep 1.100
+
 # what cannot be compared
 show compare before.json other.json
 show compare --gate before.json other.json
