@@ -94,7 +94,9 @@ static bool usable(assay__contrast *contrast, const char *side, const assay_reco
                (unsigned long long)subject->failed_runs,
                (unsigned long long)(subject->failed_runs + count), side);
     if (count == 0) {
-        forbid(contrast, "the %s has no samples%s", side, how_to_repeat(subject));
+        bool hidden = subject->mean_seconds.validity == ASSAY_VALID;
+        forbid(contrast, "the %s has no samples%s", side,
+               hidden ? ", only aggregates of them" : how_to_repeat(subject));
         return false;
     }
     for (size_t i = 0; i < count; i++) {

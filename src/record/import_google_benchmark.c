@@ -3,8 +3,10 @@
  * A row is one repetition of one benchmark; repetitions share their run_name (before version 1.5
  * only a name) and may be interleaved with those of others. So a first pass over the rows counts
  * the repetitions of each name, and a second one fills them in, in the order of the file. Rows of
- * aggregates (mean, median, BigO, …) say nothing the repetitions do not. Times are real_time: what
- * the benchmark waited for, too, and what UseManualTime() replaces. */
+ * aggregates (mean, median, BigO, …) say nothing the repetitions do not; where those were not
+ * written (--benchmark_report_aggregates_only), mean, median and stddev make a subject without
+ * samples. Times are real_time: what the benchmark waited for, too, and what UseManualTime()
+ * replaces. */
 #include "record/import.h"
 
 #include <string.h>
@@ -37,14 +39,27 @@ static const char *name_of(const json_t *row, const char **key)
     return json_string_value(json_object_get(row, *key));
 }
 
-/* The place of the row's subject, which is made when its name is new; NO_SUBJECT for aggregates. */
+/* Where the subject keeps the aggregate of the row; NULL for one it does not keep. */
+static assay_reading *figure_of(const json_t *row, assay_record_subject *subject)
+{
+    const char *name = json_string_value(json_object_get(row, "aggregate_name"));
+    if (name == NULL || json_object_get(row, "run_name") == NULL)
+        return NULL;
+    return strcmp(name, "mean") == 0     ? &subject->mean_seconds
+           : strcmp(name, "median") == 0 ? &subject->median_seconds
+           : strcmp(name, "stddev") == 0 ? &subject->std_seconds
+                                         : NULL;
+}
+
+/* The place of the row's subject, which is made when its name is new; NO_SUBJECT for aggregates
+ * that no subject keeps. */
 static assay_status find_subject(assay__decoder *d, json_t *places, const json_t *row,
                                  json_int_t *place)
 {
     *place = NO_SUBJECT;
     if (!json_is_object(row))
         return assay__decoder_reject_type(d, NULL, "an object", row);
-    if (is_aggregate(row))
+    if (is_aggregate(row) && figure_of(row, &(assay_record_subject){0}) == NULL)
         return ASSAY_OK;
     const char *key, *name = name_of(row, &key);
     if (name == NULL)
@@ -80,6 +95,22 @@ static assay_status unit_of(const assay__decoder *d, const json_t *row, double *
             return ASSAY_OK;
         }
     return assay__decoder_reject(d, "time_unit", "ns, us, ms or s is expected");
+}
+
+/* Figures of a subject whose repetitions are not in the file. */
+static assay_status fill_figure(const assay__decoder *d, const json_t *row,
+                                assay_record_subject *subject)
+{
+    double unit = 0, seconds = 0;
+    if (subject->sample_count > 0)
+        return ASSAY_OK;
+    assay_status status = unit_of(d, row, &unit);
+    if (status == ASSAY_OK)
+        status =
+            assay__import_time(d, "real_time", json_object_get(row, "real_time"), unit, &seconds);
+    if (status == ASSAY_OK)
+        *figure_of(row, subject) = assay_reading_of(seconds);
+    return status;
 }
 
 /* Put the repetition behind those already filled in; `sample_count` counts them up again. */
@@ -126,7 +157,9 @@ static assay_status read_rows(assay__decoder *d, const json_t *rows, json_t *pla
         status = find_subject(d, places, row, &place);
         if (status == ASSAY_OK && place != NO_SUBJECT) {
             assay_record_subject *subject = &d->record->subjects[place];
-            if (filling)
+            if (is_aggregate(row))
+                status = filling ? fill_figure(d, row, subject) : ASSAY_OK;
+            else if (filling)
                 status = fill(d, row, subject, (double *)subject->samples_seconds);
             else
                 subject->sample_count++;

@@ -1,10 +1,13 @@
 /* A benchmark as text, 80 columns wide: each subject with its interval and why sampling stopped,
- * then the comparisons. */
+ * then the comparisons. Other tools write no interval, some no mean: what a record lacks is
+ * computed from its samples, as for every export. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "assay/report.h"
+#include "base/error.h"
 #include "report/cell.h"
+#include "report/export.h"
 #include "report/format.h"
 
 enum { LABEL_WIDTH = 18, LINE_WIDTH = 79 };
@@ -27,32 +30,31 @@ static bool valid(assay_reading reading)
     return reading.validity == ASSAY_VALID;
 }
 
-static void print_mean(const assay_record_subject *subject, FILE *stream)
+static void print_mean(const assay__export_item *item, FILE *stream)
 {
     char mean[ASSAY__FORMAT_SIZE], low[ASSAY__FORMAT_SIZE], high[ASSAY__FORMAT_SIZE];
     label(stream, "mean");
-    fputs(assay__format_reading_seconds(subject->mean_seconds, mean), stream);
-    if (valid(subject->mean_seconds) && valid(subject->low_seconds) &&
-        valid(subject->high_seconds) && subject->mean_seconds.value > 0) {
-        double half = (subject->high_seconds.value - subject->low_seconds.value) / 2;
+    fputs(assay__format_reading_seconds(item->mean_seconds, mean), stream);
+    if (valid(item->mean_seconds) && valid(item->low_seconds) && valid(item->high_seconds) &&
+        item->mean_seconds.value > 0) {
+        double half = (item->high_seconds.value - item->low_seconds.value) / 2;
         fprintf(stream, " ± %s %% (95 %%: %s … %s)",
-                assay__cell_fixed(mean, 100 * half / subject->mean_seconds.value, 2),
-                assay__format_reading_seconds(subject->low_seconds, low),
-                assay__format_reading_seconds(subject->high_seconds, high));
+                assay__cell_fixed(mean, 100 * half / item->mean_seconds.value, 2),
+                assay__format_reading_seconds(item->low_seconds, low),
+                assay__format_reading_seconds(item->high_seconds, high));
     }
     fputc('\n', stream);
 }
 
-static void print_spread(const assay_record_subject *subject, FILE *stream)
+static void print_spread(const assay__export_item *item, FILE *stream)
 {
     char min[ASSAY__FORMAT_SIZE], median[ASSAY__FORMAT_SIZE], max[ASSAY__FORMAT_SIZE];
-    if (!valid(subject->min_seconds) && !valid(subject->max_seconds))
+    if (!valid(item->min_seconds) && !valid(item->max_seconds))
         return;
     label(stream, "range");
-    fprintf(stream, "%s … %s, median %s\n",
-            assay__format_reading_seconds(subject->min_seconds, min),
-            assay__format_reading_seconds(subject->max_seconds, max),
-            assay__format_reading_seconds(subject->median_seconds, median));
+    fprintf(stream, "%s … %s, median %s\n", assay__format_reading_seconds(item->min_seconds, min),
+            assay__format_reading_seconds(item->max_seconds, max),
+            assay__format_reading_seconds(item->median_seconds, median));
 }
 
 static void print_usage(const assay_record_subject *subject, FILE *stream)
@@ -104,14 +106,14 @@ static void print_samples(const assay_record_subject *subject, FILE *stream)
     }
 }
 
-static void print_subject(const assay_record_subject *subject, FILE *stream)
+static void print_subject(const assay__export_item *item, FILE *stream)
 {
-    assay__format_cut(stream, subject->name != NULL ? subject->name : "(unnamed)", LINE_WIDTH);
+    assay__format_cut(stream, item->name, LINE_WIDTH);
     fputc('\n', stream);
-    print_mean(subject, stream);
-    print_spread(subject, stream);
-    print_usage(subject, stream);
-    print_samples(subject, stream);
+    print_mean(item, stream);
+    print_spread(item, stream);
+    print_usage(item->subject, stream);
+    print_samples(item->subject, stream);
 }
 
 assay_status assay_report_bench(const assay_record *record, FILE *stream, assay_error *error)
@@ -120,11 +122,17 @@ assay_status assay_report_bench(const assay_record *record, FILE *stream, assay_
         assay__format_cut(stream, record->name, LINE_WIDTH);
         fputs("\n\n", stream);
     }
-    for (size_t i = 0; i < record->subject_count; i++) {
+    assay__export_list list;
+    assay_status status = assay__export_list_init(&list, &record, 1);
+    for (size_t i = 0; i < list.item_count && status == ASSAY_OK; i++) {
         if (i > 0)
             fputc('\n', stream);
-        print_subject(&record->subjects[i], stream);
+        print_subject(&list.items[i], stream);
     }
+    assay__export_list_release(&list);
+    if (status != ASSAY_OK)
+        return assay__fail(error, status, "cannot show the record: %s",
+                           assay_status_message(status));
     if (record->comparison_count == 0)
         return ASSAY_OK;
     fputc('\n', stream);

@@ -52,7 +52,7 @@ static const char *short_path(const char *path, size_t width)
 static void print_side_by_side(FILE *stream, const char *label, const char *baseline,
                                const char *candidate)
 {
-    assay__format_left(stream, label, LABEL_WIDTH);
+    assay__format_ends(stream, label, LABEL_WIDTH);
     fputc(' ', stream);
     assay__format_left(stream, baseline != NULL ? baseline : "unknown", VALUE_WIDTH);
     fputs("  ", stream);
@@ -65,14 +65,14 @@ static void print_differences(const assay_record *record, FILE *stream)
     const char *baseline = NULL, *candidate = NULL;
     for (size_t i = 0; i < record->difference_count; i++) {
         const assay_record_difference *it = &record->differences[i];
-        char label[64];
+        char label[192];
         if (i == 0 || !same_text(it->baseline_origin, baseline) ||
             !same_text(it->candidate_origin, candidate))
             print_side_by_side(stream, "differs", short_path(it->baseline_origin, VALUE_WIDTH),
                                short_path(it->candidate_origin, VALUE_WIDTH));
         baseline = it->baseline_origin;
         candidate = it->candidate_origin;
-        snprintf(label, sizeof label, "  %.60s", it->what);
+        snprintf(label, sizeof label, "  %.160s", it->what);
         print_side_by_side(stream, label, it->baseline, it->candidate);
     }
     if (record->difference_count > 0)

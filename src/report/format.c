@@ -24,6 +24,8 @@ const char *assay__format_seconds(double seconds, char text[ASSAY__FORMAT_SIZE])
     double size = fabs(seconds);
     if (!isfinite(seconds))
         snprintf(text, ASSAY__FORMAT_SIZE, "n/a");
+    else if (size < 99.995e-9 && fabs(seconds * 1e9 - round(seconds * 1e9)) >= 0.5e-3)
+        four_digits(seconds * 1e9, "ns", text);
     else if (size < 999.5e-9)
         snprintf(text, ASSAY__FORMAT_SIZE, "%.0f ns", seconds * 1e9);
     else if (size < 999.95e-6)

@@ -11,7 +11,8 @@
 /* Room for any figure below, terminator and UTF-8 included. */
 enum { ASSAY__FORMAT_SIZE = 40 };
 
-/* "950 ns", "12.35 µs", "1.234 ms", "12.35 s", "4321 s": four digits, unit adapted. */
+/* "950 ns", "12.35 µs", "1.234 ms", "12.35 s", "4321 s": four digits, unit adapted; less than a
+ * nanosecond is shown where it matters ("0.312 ns", "23.40 ns"). */
 const char *assay__format_seconds(double seconds, char text[ASSAY__FORMAT_SIZE]);
 
 /* "512 B", "1.500 KiB", "234.5 MiB": binary units, four digits. */

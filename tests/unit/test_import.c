@@ -55,12 +55,28 @@ static void test_repetitions_are_samples(void **state)
     assert_string_equal(sort->source, "google-benchmark");
     assert_int_equal(sort->iterations, 100);
     check_samples(sort, 2, (double[]){2e-6, 4e-6});
+    assert_int_equal(sort->mean_seconds.validity, ASSAY_NOT_MEASURED); /* not the aggregate's */
     assert_string_equal(copy->name, "copy");
     assert_int_equal(copy->failed_runs, 1);
     check_samples(copy, 1, (double[]){5e-3});
     assert_string_equal(fact(record->machine, record->machine_count, "cores"), "2");
     assert_string_equal(fact(record->build, record->build_count, "library_build_type"), "release");
     assert_string_equal(record->created, "2026-11-01T10:00:00+00:00");
+    assay_record_free(record);
+}
+
+static void test_aggregates_alone_are_figures(void **state)
+{
+    (void)state;
+    assay_record *record = load("import_google_benchmark/aggregates.json");
+    assert_int_equal(record->subject_count, 1);
+    const assay_record_subject *sort = &record->subjects[0];
+    assert_string_equal(sort->name, "sort/8");
+    check_samples(sort, 0, NULL);
+    assert_true(fabs(sort->mean_seconds.value - 2.5e-6) < 1e-18);
+    assert_true(fabs(sort->median_seconds.value - 2.4e-6) < 1e-18);
+    assert_true(fabs(sort->std_seconds.value - 0.1e-6) < 1e-18);
+    assert_int_equal(sort->min_seconds.validity, ASSAY_NOT_MEASURED);
     assay_record_free(record);
 }
 
@@ -165,6 +181,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_repetitions_are_samples),
+        cmocka_unit_test(test_aggregates_alone_are_figures),
         cmocka_unit_test(test_times_are_samples),
         cmocka_unit_test(test_values_of_all_runs_are_samples),
         cmocka_unit_test(test_records_are_loaded_as_before),

@@ -172,7 +172,10 @@ static void figures_keep_four_digits(void **state)
         const char *seconds, *bytes;
     } cases[] = {
         {0, "0 ns", "0 B"},
+        {0.3125e-9, "0.312 ns", "0 B"},
         {1e-9, "1 ns", "0 B"},
+        {23.4e-9, "23.40 ns", "0 B"},
+        {99.996e-9, "100 ns", "0 B"},
         {999.4e-9, "999 ns", "0 B"},
         {999.6e-9, "1.000 µs", "0 B"},
         {12.3456e-6, "12.35 µs", "0 B"},

@@ -35,6 +35,12 @@ show compare before.json
 show compare --all-pairs before.json slower.json faster.json | grep json
 show compare before.json one.json
 
+# what other tools leave out is computed from the samples; without any there is no verdict
+show report google.json
+google_mean='"run_name": "sort", "run_type": "aggregate", "aggregate_name": "mean", "real_time": 1e8, "time_unit": "ns"'
+echo '{"context": {}, "benchmarks": [{"name": "sort_mean", '"$google_mean"'}]}' >aggregates.json
+show compare --gate google.json aggregates.json | grep -A 1 -E '^  google|^exit'
+
 # names that differ only at their end, files of one name
 python3 - <<'PYTHON'
 import json
