@@ -296,13 +296,14 @@ static int bench_main(const command *self, int argc, char **argv)
 const command command_bench = {
     .name = "bench",
     .summary = "benchmark commands, or say which of several is faster",
-    .operands = "[--] COMMAND [ARGUMENT...] [-- COMMAND [ARGUMENT...]]...",
+    .operands = "[--] COMMAND [ARG...] [-- COMMAND [ARG...]]...",
     .description =
-        "Runs COMMAND (no shell) until its mean time is known to 1 %, the budget is spent,\n"
-        "or noise makes it pointless. Several commands take turns in balanced random\n"
-        "order and are compared with the first; runs that something else disturbed are\n"
-        "left out in whole rounds. Exit status: 0 done, 2 a command failed, 69 a command\n"
-        "cannot be started, 64 to 74 for options, inputs and outputs.",
+        "Runs COMMAND (no shell) until its mean time is known to 1 %, the budget is\n"
+        "spent, or noise makes it pointless. Several commands take turns in balanced\n"
+        "random order and are compared with the first; runs that something else\n"
+        "disturbed are left out in whole rounds. Exit status: 0 done, whatever the\n"
+        "verdicts ('assay compare --gate' fails a build on them), 2 a command failed, 69\n"
+        "a command cannot be started, 64 to 74 for options, inputs and outputs.",
     .options = bench_options,
     .option_count = sizeof bench_options / sizeof *bench_options,
     .first_operand_ends_options = true,

@@ -137,8 +137,8 @@ const command command_doctor = {
     .operands = "",
     .description =
         "Tries everything assay can measure and says for each: ok, limited (less precise\n"
-        "or disturbed), or no, with the reason and the remedy. Changes nothing, but for the\n"
-        "peak that --measure keeps in the user's cache folder.",
+        "or disturbed), or no, with the reason and the remedy. Changes nothing, but for\n"
+        "the peak that --measure keeps in the user's cache folder.",
     .options = doctor_options,
     .option_count = sizeof doctor_options / sizeof *doctor_options,
     .main = doctor_main,

@@ -96,10 +96,11 @@ const command command_fit = {
     .description =
         "Reads sizes and times (columns n and seconds; several times for one n make the\n"
         "answer sharper; '-' is standard input) and finds the class of the growth:\n"
-        "1, log n, n, n log n, n^2, n^3, or power, a free power of n, if all of these are\n"
-        "rejected at 1 %. A fixed overhead is allowed for. Shows the formula, the exponent\n"
-        "with a 95 % interval, every size against the curve, and says when the data cannot\n"
-        "tell two classes apart. Exits with 2 if there are too few sizes for any answer.",
+        "1, log n, n, n log n, n^2, n^3, or power, a free power of n, if all of these\n"
+        "are rejected at 1 %. A fixed overhead is allowed for. Shows the formula, the\n"
+        "exponent with a 95 % interval, every size against the curve, and says when the\n"
+        "data cannot tell two classes apart. Exit status: 0 a class is given, certain or\n"
+        "not; 2 there are too few sizes for any answer; 64 to 74 for errors.",
     .options = fit_options,
     .option_count = sizeof fit_options / sizeof *fit_options,
     .main = fit_main,

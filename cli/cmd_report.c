@@ -48,8 +48,11 @@ static void print_formats(FILE *stream)
     size_t count;
     const assay_export_format *formats = assay_export_formats(&count);
     fputs("formats:\n", stream);
-    for (size_t i = 0; i < count; i++)
-        fprintf(stream, "  %-23s %s\n", formats[i].name, formats[i].description);
+    for (size_t i = 0; i < count; i++) {
+        char label[64];
+        snprintf(label, sizeof label, "  %s", formats[i].name);
+        options_print_entry(label, formats[i].description, 26, stream);
+    }
 }
 
 static assay_status print_trace(const void *record, FILE *stream, assay_error *error)

@@ -65,10 +65,9 @@ const command command_study = {
     .name = "study",
     .summary = STUDY_SUMMARY,
     .operands = "NAME",
-    .description =
-        "A study trains and measures models end to end and leaves its results in a\n"
-        "folder. Interrupted, it keeps what is finished; the same command goes on from\n"
-        "there. Every study takes --out DIR, --seed N, --quick, --restart and --json FILE.",
+    .description = "A study trains and measures models end to end and leaves its results in a\n"
+                   "folder. Interrupted, it keeps what is finished; the same command goes on from\n"
+                   "there. Every study takes --out DIR, --seed N, --quick, --restart, --json FILE.",
     .print_more = print_studies,
     .main = study_main,
 };

@@ -125,8 +125,11 @@ void model_print_classes(FILE *stream)
     size_t count = 0;
     const assay_model_class *const *classes = assay_model_classes(&count);
     fputs("models:\n", stream);
-    for (size_t i = 0; i < count; i++)
-        fprintf(stream, "  %-20s%s\n", classes[i]->name, classes[i]->summary);
+    for (size_t i = 0; i < count; i++) {
+        char label[64];
+        snprintf(label, sizeof label, "  %s", classes[i]->name);
+        options_print_entry(label, classes[i]->summary, 22, stream);
+    }
 }
 
 void model_print_memory(const assay_model_memory *memory, FILE *stream)

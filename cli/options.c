@@ -284,19 +284,21 @@ options_outcome options_parse(const command *self, int argc, char **argv, void *
     return OPTIONS_GO;
 }
 
-static void print_wrapped(const char *text, int column, FILE *stream)
+void options_print_entry(const char *label, const char *text, int column, FILE *stream)
 {
+    int at = strlen(label) > (size_t)column - 1 ? HELP_WIDTH : column;
+    fprintf(stream, "%-*s", column, label);
     while (*text != '\0') {
         size_t word = strcspn(text, " ");
-        if (column + (int)word + 1 > HELP_WIDTH) {
-            fprintf(stream, "\n%*s", HELP_COLUMN, "");
-            column = HELP_COLUMN;
-        } else if (column > HELP_COLUMN) {
+        if (at + (int)word + 1 > HELP_WIDTH) {
+            fprintf(stream, "\n%*s", column, "");
+            at = column;
+        } else if (at > column) {
             fputc(' ', stream);
-            column++;
+            at++;
         }
         fwrite(text, 1, word, stream);
-        column += (int)word;
+        at += (int)word;
         text += word + strspn(text + word, " ");
     }
     fputc('\n', stream);
@@ -308,13 +310,9 @@ static void print_option(const option *shown, FILE *stream)
     char letter[8] = "    ";
     if (shown->letter != 0)
         snprintf(letter, sizeof letter, "-%c, ", shown->letter);
-    int used = snprintf(label, sizeof label, "  %s--%s%s%s", letter, shown->name,
-                        shown->argument != NULL ? " " : "",
-                        shown->argument != NULL ? shown->argument : "");
-    fprintf(stream, "%-*s", HELP_COLUMN, label);
-    if (used > HELP_COLUMN - 2)
-        fprintf(stream, "\n%*s", HELP_COLUMN, "");
-    print_wrapped(shown->help, HELP_COLUMN, stream);
+    snprintf(label, sizeof label, "  %s--%s%s%s", letter, shown->name,
+             shown->argument != NULL ? " " : "", shown->argument != NULL ? shown->argument : "");
+    options_print_entry(label, shown->help, HELP_COLUMN, stream);
 }
 
 void options_print_help(const command *self, FILE *stream)

@@ -69,4 +69,8 @@ options_outcome options_parse(const command *self, int argc, char **argv, void *
 
 void options_print_help(const command *self, FILE *stream);
 
+/* A label and behind it, from `column` on, words about it, wrapped at 79 columns; below the label
+ * where that is too long. */
+void options_print_entry(const char *label, const char *text, int column, FILE *stream);
+
 #endif

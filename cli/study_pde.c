@@ -100,9 +100,10 @@ const command study_pde = {
         "burgers_experiment trains a net on solutions of Burgers' equation,\n"
         "heat_physical_experiment recovers a conductivity by gradients through the solver\n"
         "of the heat equation. trainer=synthetic_with_memory (burgers) and\n"
-        "trainer=physical_with_memory (heat) choose a trainer that is monitored: lines for\n"
-        "batches and epochs, a summary of time and memory, and advice. KEY=VALUE sets any\n"
-        "value of the configuration: trainer_params.epochs=20, problem.viscosity=0.02.",
+        "trainer=physical_with_memory (heat) choose a trainer that is monitored: lines\n"
+        "for batches and epochs, a summary of time and memory, and advice. KEY=VALUE\n"
+        "sets any value of the configuration: trainer_params.epochs=20,\n"
+        "problem.viscosity=0.02.",
     .options = pde_options,
     .option_count = sizeof pde_options / sizeof *pde_options,
     .main = pde_main,

@@ -1,7 +1,8 @@
 #!/bin/bash
 # Parser, help and man page agree: every command of `assay help` has a page and every page a command;
 # every option of `assay COMMAND --help`, which is printed from the parser's own table, stands in the
-# page with the same letter and argument, and the other way round. The pages are well-formed.
+# page with the same letter and argument, and the other way round. Help keeps to 80 columns, and the
+# pages are well-formed.
 set -u
 assay=$ASSAY_BUILD/assay
 pages=$ASSAY_SOURCE/docs/man
@@ -24,6 +25,8 @@ for command in $commands $studies; do
     page=$pages/assay-$command.1
     [ -e "$page" ] || { complain "assay $command has no page"; continue; }
     [ "$words" != "$command" ] || grep -q "^\.It Cm $command\b" "$pages/assay.1" || complain "assay.1 does not mention $command"
+    long=$("$assay" $words --help | LC_ALL=C.UTF-8 awk 'length($0) > 80')
+    [ -z "$long" ] || complain "assay $words --help is wider than 80 columns:"$'\n'"$long"
     # "-j, --json FILE" from both sides.
     help=$("$assay" $words --help | sed -nE 's/^  +((-[A-Za-z], )?--[a-z-]+( [A-Z]+)?)( .*)?$/\1/p' | sort)
     man=$(sed -nE 's/^\.It (Fl .*)/\1/p' "$page" | sed -E 's/Fl ([A-Za-z]) , /-\1, /; s/Fl Fl /--/; s/ Ar / /' | sort)
@@ -34,7 +37,7 @@ for command in $commands $studies; do
 done
 
 # Formats: the help prints the library's table.
-help=$("$assay" report --help | sed -n '/^formats:/,$s/^  \([a-z-]*\) .*/\1/p' | sort)
+help=$("$assay" report --help | sed -n '/^formats:/,$s/^  \([a-z][a-z-]*\) .*/\1/p' | sort)
 man=$(sed -n 's/^\.It Cm //p' "$pages/assay-report.1" | sort)
 difference=$(diff --label help --label assay-report.1 -u <(echo "$help") <(echo "$man")) || complain "$difference"
 
