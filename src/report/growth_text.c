@@ -67,20 +67,19 @@ static void append_exponent(assay__buffer *page, const assay_growth *growth)
 
 static void append_data(assay__buffer *page, const assay_growth *growth)
 {
-    char text[ASSAY__CELL_BYTES];
-    label(page, "data");
-    assay__buffer_printf(page, "%zu value%s at %zu size%s", growth->value_count,
-                         growth->value_count == 1 ? "" : "s", growth->size_count,
-                         growth->size_count == 1 ? "" : "s");
+    char number[ASSAY__CELL_BYTES], noise[64] = "", outliers[64] = "", fit[64] = "", text[256];
     if (growth->noise.validity == ASSAY_VALID)
-        assay__buffer_printf(page, ", noise %s %% each",
-                             assay__cell_fixed(text, 100 * growth->noise.value, 1));
+        snprintf(noise, sizeof noise, ", noise %s %% each",
+                 assay__cell_fixed(number, 100 * growth->noise.value, 1));
     if (growth->outlier_count > 0)
-        assay__buffer_printf(page, ", %zu outlier%s set aside", growth->outlier_count,
-                             growth->outlier_count == 1 ? "" : "s");
+        snprintf(outliers, sizeof outliers, ", %zu outlier%s set aside", growth->outlier_count,
+                 growth->outlier_count == 1 ? "" : "s");
     if (growth->r_squared.validity == ASSAY_VALID)
-        assay__buffer_printf(page, "; R2 %s", assay__cell_fixed(text, growth->r_squared.value, 4));
-    assay__buffer_append_text(page, "\n");
+        snprintf(fit, sizeof fit, "; R2 %s", assay__cell_fixed(number, growth->r_squared.value, 4));
+    snprintf(text, sizeof text, "%zu value%s at %zu size%s%s%s%s", growth->value_count,
+             growth->value_count == 1 ? "" : "s", growth->size_count,
+             growth->size_count == 1 ? "" : "s", noise, outliers, fit);
+    paragraph(page, "data", text);
 }
 
 static void append_size(assay__buffer *page, const assay_growth_size *size)
