@@ -360,15 +360,18 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_compare_subjects(assay_record *recor
                                                              assay_record_comparison *comparison);
 
 /* Replace the record's comparisons by those between its subjects: every other with the first. In a
- * sweep, where several subjects have the same parameters, those are compared among themselves. */
+ * sweep, where several subjects have the same parameters, those are compared among themselves.
+ * Fewer than two subjects: an empty list. ASSAY_E_ARGUMENT for options that make no sense,
+ * ASSAY_E_LIMIT for more than 4096 subjects. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_compare_record(assay_record *record,
                                                            const assay_compare_options *options);
 
 /* Compare saved records: subjects of the same name and parameters, every other record with the
  * first. `origins` names the records (paths). The result is a new record of kind "compare" with all
  * subjects, the comparisons, and in `differences` what besides the code differs between the records
- * (processor, kernel, governor, compiler, iterations, …) or is in one of them only. ASSAY_E_DATA,
- * with both lists in the message, when no benchmark is common. Caller frees. */
+ * (processor, kernel, governor, compiler, iterations, …) or is in one of them only. ASSAY_E_DATA
+ * when two records to be compared have no benchmark in common, ASSAY_E_ARGUMENT for fewer than two
+ * records, ASSAY_E_LIMIT for more than 4096 benchmarks in one. Caller frees. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_compare_records(
     const assay_record *const *records, const char *const *origins, size_t count,
     const assay_compare_options *options, assay_error *error, assay_record **comparison);

@@ -74,13 +74,14 @@ typedef struct assay_growth {
     bool conclusive;
     char reason[256]; /* why not conclusive; empty if it is */
     /* The exponent b of t = overhead + c n^b that comes closest, and its 95 % interval: for `n`
-     * about 1, for `n log n` the power it looks like over these sizes (1.1 to 1.4), for `power`
-     * the answer itself. For `1` the overhead is left out of the model: nothing else is there. */
+     * about 1, for `n log n` the power it looks like over these sizes (1.15 from 100 to 10 000,
+     * nearer to 1 for larger ones), for `power` the answer itself. For `1` the overhead is left out
+     * of the model: nothing else is there. */
     assay_reading exponent, low, high;
     assay_reading overhead_seconds, coefficient; /* of the chosen class */
     assay_reading r_squared;                     /* of log t; not for `1`, where it is 0 */
-    assay_reading noise;                         /* relative standard deviation of one value */
-    size_t value_count;                          /* given */
+    assay_reading noise;  /* relative standard deviation of one value, taken as 0.001 at least */
+    size_t value_count;   /* given */
     size_t outlier_count; /* of them set aside: far from the others at the same n */
     size_t size_count;
     assay_growth_size *sizes;                                   /* by n, ascending */
@@ -111,13 +112,15 @@ typedef struct assay_growth_table {
 
 enum { ASSAY_GROWTH_TABLE_MAX_BYTES = 256 << 20 };
 
-/* Read a CSV file ("-": standard input) with a column of sizes and one of times, named in its first
- * line or, in a file without such a line, the first and the second. `size_column` and
- * `seconds_column` choose columns by name or by number from 1; NULL is "n" and "seconds", or where
- * there is no such name the first two. Fields are separated by commas, semicolons or tabs, may be
- * quoted, and may be followed by lines of other columns; lines that are empty or begin with '#' are
- * skipped. Numbers are written with a decimal point in any locale. A row whose two values are not
- * finite and above zero is ASSAY_E_FORMAT with its line number. */
+/* Read a CSV file ("-": standard input) with a column of sizes and one of times. `size_column` and
+ * `seconds_column` choose columns by their name in the first line or by number from 1; NULL is "n"
+ * and "seconds", or, in a file without a line of names or with just two columns, the first and the
+ * second. Fields are separated by commas, semicolons, tabs or blanks, and may be quoted; lines that
+ * are empty or begin with '#' are skipped. Numbers are written with a decimal point whatever the
+ * locale, or with a decimal comma where commas do not separate. A row whose two values are not
+ * finite and above zero is ASSAY_E_FORMAT with its line number, as is a column that is not there;
+ * ASSAY_E_LIMIT above ASSAY_GROWTH_TABLE_MAX_BYTES. Release the table with
+ * assay_growth_table_release; after a failure it is empty. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_growth_table_read(const char *path,
                                                               const char *size_column,
                                                               const char *seconds_column,

@@ -243,11 +243,13 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_stats_mann_whitney(const double *a, 
                                                                assay_test *test);
 
 /* Are differences of pairs centred at 0? The statistic is the sum of ranks of positive ones; zeros
- * are left out; exact, ties included, up to 50. No difference but zeros: ASSAY_E_DATA. */
+ * are left out; exact, ties included, up to 50. No difference but zeros: ASSAY_E_DATA. Needs
+ * memory. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_stats_signed_rank(const double *differences,
                                                               size_t count, assay_test *test);
 
-/* The same from signs alone; the statistic is the number of positive ones. Always exact. */
+/* The same from signs alone; the statistic is the number of positive ones. Always exact. No
+ * difference but zeros: ASSAY_E_DATA. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_stats_sign_test(const double *differences, size_t count,
                                                             assay_test *test);
 
@@ -263,7 +265,8 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_stats_welch_t(const double *a, size_
 
 /* How often does a random relabelling separate the means at least as far? The statistic is the
  * difference of means, a − b; exact where there are no more relabellings than `permutations`, else
- * from that many random ones, and then never 0. Needs memory for a copy. */
+ * from that many random ones, and then never 0. An empty side: ASSAY_E_DATA; no permutations:
+ * ASSAY_E_ARGUMENT. Needs memory for a copy. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_stats_permutation(const double *a, size_t a_count,
                                                               const double *b, size_t b_count,
                                                               size_t permutations, uint64_t seed,
