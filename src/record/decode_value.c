@@ -214,6 +214,9 @@ assay_status assay__decode_syntax(const assay__decoder *d, const char *json, siz
     if (length == 0)
         return assay__fail(d->error, ASSAY_E_TRUNCATED,
                            "%s: empty; a run record in JSON is expected", assay__decoder_source(d));
+    if (length >= 2 && memcmp(json, "\x1f\x8b", 2) == 0) /* pyperf writes those */
+        return assay__fail(d->error, ASSAY_E_FORMAT, "%s: compressed; unpack it with gunzip",
+                           assay__decoder_source(d));
     *top = load(json, length, &syntax);
     return *top != NULL ? ASSAY_OK : reject_syntax(d, &syntax);
 }

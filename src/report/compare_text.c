@@ -11,10 +11,13 @@
 enum { WIDTH = 80, NAME_WIDTH = 20, RATIO_WIDTH = 7, INTERVAL_WIDTH = 18, REASON_INDENT = 4 };
 enum { LABEL_WIDTH = 23, VALUE_WIDTH = 27 }; /* of differences */
 
-/* "1", "0.5": a share in percent, without a trail of zeros. */
+/* "1", "0.5", "99.9995": a share in percent, near 0 and 100 with two digits of what it is off, and
+ * without a trail of zeros. */
 static const char *format_percent(double share, char text[ASSAY__CELL_BYTES])
 {
-    assay__cell_fixed(text, 100 * share, 2);
+    double off = 100 * fmin(share, 1 - share);
+    int decimals = off > 0 && off < 0.1 ? 1 - (int)floor(log10(off)) : 2;
+    assay__cell_fixed(text, 100 * share, decimals < 9 ? decimals : 9);
     if (strchr(text, '.') == NULL)
         return text;
     size_t length = strlen(text);

@@ -269,6 +269,7 @@ static void test_not_a_record(void **state)
     check_syntax(nul, sizeof nul - 1, ASSAY_E_FORMAT, "record:1:58: not JSON: \\u0000 ");
     check_syntax("{\"a\": 1e999}", 12, ASSAY_E_FORMAT, "record:1:11: not JSON: ");
     check_syntax("{\"a\": ", 6, ASSAY_E_TRUNCATED, "record:1:6: cut short: ");
+    check_syntax("\x1f\x8b\x08", 3, ASSAY_E_FORMAT, "record: compressed; unpack it with gunzip");
 }
 
 static void test_nesting_without_end(void **state)

@@ -41,6 +41,14 @@ google_mean='"run_name": "sort", "run_type": "aggregate", "aggregate_name": "mea
 echo '{"context": {}, "benchmarks": [{"name": "sort_mean", '"$google_mean"'}]}' >aggregates.json
 show compare --gate google.json aggregates.json | grep -A 1 -E '^  google|^exit'
 
+# many comparisons share the risk: no interval is one of 100 %
+python3 - <<'PYTHON'
+import json
+rows = [dict(row, name=f"b{i}", run_name=f"b{i}") for i in range(2000) for row in json.load(open("google.json"))["benchmarks"][:10]]
+json.dump({"context": {}, "benchmarks": rows}, open("many.json", "w"))
+PYTHON
+show compare --margin 0.001% many.json many.json | grep -E 'Holm|beyond'
+
 # names that differ only at their end, files of one name
 python3 - <<'PYTHON'
 import json
