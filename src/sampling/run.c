@@ -207,9 +207,11 @@ static assay_status advance(assay__sampler *sampler)
 static void update_progress(assay__sampler *sampler, const assay__judgement *judgement)
 {
     assay_sampling_progress *progress = &sampler->progress;
+    const assay_sampling_options *options = &sampler->options;
     double rate = assay__sampler_elapsed(sampler) / (double)sampler->rounds;
+    double needed = fmin((double)judgement->needed_rounds, (double)options->max_rounds);
     progress->expected_seconds =
-        fmin(sampler->options.budget_seconds, rate * (double)judgement->needed_rounds);
+        fmax(fmin(options->budget_seconds, rate * needed), rate * (double)options->min_rounds);
     progress->estimate = judgement->estimate;
     progress->low = judgement->low;
     progress->high = judgement->high;

@@ -185,6 +185,39 @@ static assay_record *sample(world *w, const assay_subject *subjects, size_t coun
     return record;
 }
 
+/* ---- Progress -------------------------------------------------------------------------------- */
+
+static void keep_progress(void *context, const assay_sampling_progress *progress)
+{
+    *(assay_sampling_progress *)context = *progress;
+}
+
+/* Rounds of 10 ms that were asked for by number, of a precision that is never reached. */
+static void the_end_of_a_count_is_foreseen(void **state)
+{
+    static const struct {
+        size_t rounds;
+        double budget_seconds;
+    } cases[] = {{20, 5}, {200, 0.5}};
+    for (size_t i = 0; i < 2; i++) {
+        world *w = *state;
+        actor a = {.world = w, .letter = 'a', .seconds = 10e-3, .noise = 0.2};
+        assay_subject subject = subject_of(&a, "a");
+        assay_sampling_progress last = {0};
+        assay_sampling_options options = {.max_rounds = cases[i].rounds,
+                                          .min_rounds = cases[i].rounds,
+                                          .budget_seconds = cases[i].budget_seconds,
+                                          .precision = 1e-6,
+                                          .progress = keep_progress,
+                                          .progress_context = &last,
+                                          .progress_seconds = 1e-3};
+        assay_record *record = sample(w, &subject, 1, options);
+        double took_seconds = 10e-3 * (double)cases[i].rounds;
+        assert_true(fabs(last.expected_seconds / took_seconds - 1) < 0.3);
+        assay_record_free(record);
+    }
+}
+
 /* ---- Length of a sample --------------------------------------------------------------------- */
 
 static void iterations_make_samples_long_enough(void **state)
@@ -575,6 +608,7 @@ int main(void)
         IN_A_WORLD(iterations_make_samples_long_enough),
         IN_A_WORLD(like_subjects_share_their_iterations),
         IN_A_WORLD(set_up_costs_nothing),
+        IN_A_WORLD(the_end_of_a_count_is_foreseen),
         IN_A_WORLD(subjects_take_turns),
         IN_A_WORLD(disturbed_rounds_go_whole),
         IN_A_WORLD(too_many_disturbed_all_stay),
