@@ -80,7 +80,11 @@ static assay_status compare_within(assay_record *record, const char *path,
     if (status != ASSAY_OK)
         snprintf(error->message, sizeof error->message, "%.200s: %s", path,
                  assay_status_message(status));
-    return status;
+    if (status != ASSAY_OK || record->comparison_count > 0)
+        return status;
+    snprintf(error->message, sizeof error->message,
+             "%.200s: no two of its benchmarks belong together", path);
+    return ASSAY_E_DATA;
 }
 
 static int gate(const assay_record *record)

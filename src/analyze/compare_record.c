@@ -3,7 +3,8 @@
  * Subjects with equal parameters form a group, in which everybody is compared with the first: in a
  * sweep of two commands over three sizes, the commands at each size. Where every subject has
  * parameters of its own (one command over three sizes), the sweep itself is the question, and all
- * are compared with the first. */
+ * are compared with the first. Subjects that came from several files, in a comparison that was
+ * saved, are compared with their namesakes only, as they were then. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,17 +31,38 @@ bool assay__same_parameters(const assay_record_subject *a, const assay_record_su
     return true;
 }
 
-static bool has_group(const assay_record *record)
+static bool from_several_files(const assay_record *record)
 {
-    for (size_t i = 1; i < record->subject_count; i++)
-        for (size_t k = 0; k < i; k++)
-            if (assay__same_parameters(&record->subjects[i], &record->subjects[k]))
-                return true;
+    for (size_t i = 1; i < record->subject_count; i++) {
+        const char *first = record->subjects[0].origin, *own = record->subjects[i].origin;
+        if (first != NULL && own != NULL && strcmp(first, own) != 0)
+            return true;
+    }
     return false;
 }
 
+typedef enum comparable { ALL, WITH_EQUAL_PARAMETERS, NAMESAKES } comparable;
+
+static bool are_comparable(const assay_record_subject *a, const assay_record_subject *b,
+                           comparable which)
+{
+    return which == ALL ||
+           (assay__same_parameters(a, b) && (which != NAMESAKES || strcmp(a->name, b->name) == 0));
+}
+
+static comparable choose(const assay_record *record)
+{
+    if (from_several_files(record))
+        return NAMESAKES;
+    for (size_t i = 1; i < record->subject_count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (assay__same_parameters(&record->subjects[i], &record->subjects[k]))
+                return WITH_EQUAL_PARAMETERS;
+    return ALL;
+}
+
 /* The pairings, or with `pairings` NULL only their number. */
-static size_t pair_up(const assay_record *record, bool all_pairs, bool grouped,
+static size_t pair_up(const assay_record *record, bool all_pairs, comparable which,
                       assay__pairing *pairings)
 {
     size_t count = 0;
@@ -48,7 +70,7 @@ static size_t pair_up(const assay_record *record, bool all_pairs, bool grouped,
         for (size_t baseline = 0; baseline < candidate; baseline++) {
             const assay_record_subject *b = &record->subjects[baseline];
             const assay_record_subject *c = &record->subjects[candidate];
-            if (grouped && !assay__same_parameters(b, c))
+            if (!are_comparable(b, c, which))
                 continue;
             if (pairings != NULL)
                 pairings[count] = (assay__pairing){b, c};
@@ -67,12 +89,12 @@ assay_status assay_compare_record(assay_record *record, const assay_compare_opti
         return status;
     if (record->subject_count > ASSAY__COMPARE_SUBJECTS)
         return ASSAY_E_LIMIT;
-    bool grouped = has_group(record);
-    size_t count = pair_up(record, chosen.all_pairs, grouped, NULL);
+    comparable which = choose(record);
+    size_t count = pair_up(record, chosen.all_pairs, which, NULL);
     assay__pairing *pairings = calloc(count > 0 ? count : 1, sizeof *pairings);
     if (pairings == NULL)
         return ASSAY_E_MEMORY;
-    pair_up(record, chosen.all_pairs, grouped, pairings);
+    pair_up(record, chosen.all_pairs, which, pairings);
     status = assay__compare_into(record, pairings, count, chosen.margin);
     free(pairings);
     return status;

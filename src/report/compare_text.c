@@ -114,8 +114,8 @@ static void print_figures(const assay_record_comparison *it, FILE *stream)
 /* Of two records the same benchmark: its name above, the files in the columns. */
 static bool is_between_records(const assay_record_comparison *it)
 {
-    return it->baseline_origin != NULL && it->candidate_origin != NULL &&
-           !same_text(it->baseline_origin, it->candidate_origin);
+    return same_text(it->baseline, it->candidate) && it->baseline_origin != NULL &&
+           it->candidate_origin != NULL && !same_text(it->baseline_origin, it->candidate_origin);
 }
 
 static void print_comparison(const assay_record_comparison *it, const char *previous, FILE *stream)

@@ -74,6 +74,10 @@ echo '{"schema": "assay-record", "version": 2}' >newer.json
 show compare before.json newer.json
 show compare --margin 120% before.json slower.json
 
+# a comparison that was saved can be judged again
+"$ASSAY" compare --json saved.json before.json slower.json >/dev/null
+show compare --gate --margin 5% saved.json | grep -E -B 1 'json|^exit'
+
 # as JSON
 show compare before.json slower.json --json - |
     python3 -c 'import json, sys
