@@ -222,8 +222,8 @@ static assay_status contrast_pairs(assay__contrast *contrast, const assay_record
     contrast->pairs = gather_pairs(baseline, candidate, contrast->log_ratios);
     contrast->baseline_samples = contrast->candidate_samples = contrast->pairs;
     if (contrast->pairs < PAIRS_MIN)
-        forbid(contrast, "%zu pairs of samples: at least %d are needed", contrast->pairs,
-               PAIRS_MIN);
+        forbid(contrast, "%zu pair%s of samples: at least %d are needed", contrast->pairs,
+               contrast->pairs == 1 ? "" : "s", PAIRS_MIN);
     double mean, error, freedom;
     contrast->known = assay_stats_mean_error(contrast->log_ratios, contrast->pairs, &mean, &error,
                                              &freedom) == ASSAY_OK;

@@ -115,6 +115,16 @@ assay_status assay__export_samples_csv(const assay__export_list *list, FILE *str
 
 /* ---- Markdown -------------------------------------------------------------------------------- */
 
+/* The text, kept within its cell. */
+static void plain(assay__buffer *table, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (*text == '|')
+            assay__buffer_append_text(table, "\\");
+        assay__buffer_append(table, text, 1);
+    }
+}
+
 /* The text as a code span, fenced by more backticks than it has in a row. */
 static void code(assay__buffer *table, const char *text)
 {
@@ -127,11 +137,7 @@ static void code(assay__buffer *table, const char *text)
     for (size_t i = 0; i <= longest; i++)
         assay__buffer_append_text(table, "`");
     assay__buffer_append_text(table, longest > 0 ? " " : "");
-    for (; *text != '\0'; text++) {
-        if (*text == '|')
-            assay__buffer_append_text(table, "\\");
-        assay__buffer_append(table, text, 1);
-    }
+    plain(table, text);
     assay__buffer_append_text(table, longest > 0 ? " " : "");
     for (size_t i = 0; i <= longest; i++)
         assay__buffer_append_text(table, "`");
@@ -188,9 +194,14 @@ static void markdown_comparison(assay__buffer *table, const assay_record_compari
     assay__buffer_append_text(table, " | ");
     compared(table, shown->baseline, shown->baseline_origin);
     assay__buffer_printf(
-        table, " | %s | %s … %s | %s |\n", assay__cell_reading(ratio, shown->ratio, 4, 12),
+        table, " | %s | %s … %s | %s", assay__cell_reading(ratio, shown->ratio, 4, 12),
         assay__cell_reading(low, shown->low, 4, 12), assay__cell_reading(high, shown->high, 4, 12),
         verdict != NULL ? verdict : "n/a");
+    if (shown->reason != NULL) {
+        assay__buffer_append_text(table, ": ");
+        plain(table, shown->reason);
+    }
+    assay__buffer_append_text(table, " |\n");
 }
 
 assay_status assay__export_markdown(const assay__export_list *list, FILE *stream,

@@ -78,6 +78,10 @@ show compare --margin 120% before.json slower.json
 "$ASSAY" compare --json saved.json before.json slower.json >/dev/null
 show compare --gate --margin 5% saved.json | grep -E -B 1 'json|^exit'
 
+# the reason of a verdict goes along
+"$ASSAY" compare --json saved.json before.json noisy.json >/dev/null
+show report --format markdown saved.json | tail -n 3
+
 # as JSON
 show compare before.json slower.json --json - |
     python3 -c 'import json, sys
