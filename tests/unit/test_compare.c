@@ -1,6 +1,6 @@
-/* Verdicts: the rule at its edges, pairs, several comparisons sharing their risk, what forbids a
- * verdict, and records held against each other. How often verdicts are wrong is measured in
- * tests/accuracy/test_compare_simulated.c. */
+/* Verdicts: the rule at its edges, pairs, several comparisons sharing their risk, and records held
+ * against each other. What forbids a verdict is in test_compare_obstacles.c; how often verdicts are
+ * wrong is measured in tests/accuracy/test_compare_simulated.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,79 +10,7 @@
 
 #include <cmocka.h>
 
-#include <math.h>
-
-#include "assay/analyze.h"
-#include "assay/stats.h"
-#include "base/random.h"
-
-enum { MANY = 100 };
-
-static void check_near(double value, double expected, double tolerance)
-{
-    if (!(fabs(value - expected) <= tolerance))
-        fail_msg("%.15g is not within %g of %.15g", value, tolerance, expected);
-}
-
-/* Normal quantiles, shuffled: noise without memory or trend whose mean is exactly 0. */
-static void fill_noise(double *noise, uint64_t seed)
-{
-    assay__random random;
-    assay__random_init(&random, seed);
-    for (size_t i = 0; i < MANY; i++)
-        noise[i] = assay_stats_normal_quantile(((double)i + 0.5) / MANY);
-    for (size_t i = MANY - 1; i > 0; i--) {
-        size_t other = (size_t)assay__random_below(&random, i + 1);
-        double kept = noise[i];
-        noise[i] = noise[other];
-        noise[other] = kept;
-    }
-}
-
-static assay_record *empty_record(void)
-{
-    assay_record *record = NULL;
-    assert_int_equal(assay_record_new(&record), ASSAY_OK);
-    return record;
-}
-
-/* A subject of `count` samples around `seconds` with a relative standard deviation. */
-static assay_record_subject *add(assay_record *record, const char *name, size_t count,
-                                 double seconds, double deviation)
-{
-    assay_record_subject subject;
-    assay_record_subject_init(&subject);
-    double noise[MANY], *samples = assay_record_allocate(record, count, sizeof *samples);
-    assert_non_null(samples);
-    fill_noise(noise, record->subject_count);
-    for (size_t i = 0; i < count; i++)
-        samples[i] = seconds * exp(deviation * noise[i]);
-    subject.name = assay_record_text(record, name);
-    subject.samples_seconds = samples;
-    subject.sample_count = count;
-    assert_int_equal(assay_record_add_subject(record, &subject), ASSAY_OK);
-    return &record->subjects[record->subject_count - 1];
-}
-
-static void interleave(assay_record *record)
-{
-    uint32_t *rounds = assay_record_allocate(record, MANY, sizeof *rounds);
-    assert_non_null(rounds);
-    for (uint32_t i = 0; i < MANY; i++)
-        rounds[i] = 2 * i;
-    for (size_t i = 0; i < record->subject_count; i++)
-        record->subjects[i].rounds = rounds;
-}
-
-static const assay_record_comparison *compare(assay_record *record, double margin, bool all_pairs)
-{
-    assay_compare_options options;
-    assay_compare_options_init(&options);
-    options.margin = margin;
-    options.all_pairs = all_pairs;
-    assert_int_equal(assay_compare_record(record, &options), ASSAY_OK);
-    return record->comparisons;
-}
+#include "compare_fixture.h"
 
 static void test_the_rule(void **state)
 {
@@ -232,162 +160,6 @@ static void test_sweeps_are_compared_at_equal_parameters(void **state)
     assay_record_free(record);
 }
 
-/* ---- what forbids a verdict ------------------------------------------------------------------ */
-
-static void check_forbidden(assay_record *record, bool known, const char *reason)
-{
-    const assay_record_comparison *it = compare(record, 0.01, false);
-    assert_int_equal(it->verdict, ASSAY_VERDICT_INCONCLUSIVE);
-    assert_string_equal(it->reason, reason);
-    assert_int_equal(it->ratio.validity, known ? ASSAY_VALID : ASSAY_NOT_ENOUGH_DATA);
-    assert_int_equal(it->low.validity, it->ratio.validity);
-    assay_record_free(record);
-}
-
-/* A clear difference, with the candidate's first sample and count replaced. */
-static assay_record *with_sample(double seconds, size_t count)
-{
-    assay_record *record = empty_record();
-    add(record, "a", MANY, 1e-3, 0.02);
-    add(record, "b", MANY, 2e-3, 0.02);
-    ((double *)record->subjects[1].samples_seconds)[0] = seconds;
-    record->subjects[1].sample_count = count;
-    return record;
-}
-
-static void test_samples_that_say_nothing(void **state)
-{
-    (void)state;
-    check_forbidden(with_sample(2e-3, 0), false, "the candidate has no samples");
-    check_forbidden(with_sample(2e-3, 1), false,
-                    "1 sample of the candidate: at least 10 are needed");
-    check_forbidden(with_sample(2e-3, 9), true,
-                    "9 samples of the candidate: at least 10 are needed");
-    check_forbidden(with_sample(NAN, MANY), false, "sample 1 of the candidate is not a number");
-    check_forbidden(with_sample(INFINITY, MANY), false,
-                    "sample 1 of the candidate is not a number");
-    check_forbidden(with_sample(-1e-3, MANY), false,
-                    "sample 1 of the candidate is a negative time");
-    check_forbidden(with_sample(0, MANY), false,
-                    "sample 1 of the candidate is 0 s: too short for the clock");
-    assay_record *record = with_sample(2e-3, MANY);
-    for (size_t i = 0; i < MANY; i++)
-        ((double *)record->subjects[0].samples_seconds)[i] = 1e-3;
-    check_forbidden(record, false,
-                    "all 100 samples of the baseline are equal: the clock is too coarse");
-    record = with_sample(2e-3, 1);
-    record->subjects[1].source = "google-benchmark";
-    check_forbidden(record, false,
-                    "1 sample of the candidate: at least 10 are needed (--benchmark_repetitions)");
-}
-
-static void test_runs_that_failed(void **state)
-{
-    (void)state;
-    assay_record *record = with_sample(2e-3, MANY);
-    record->subjects[1].failed_runs = 3;
-    check_forbidden(record, true, "3 of 103 runs of the candidate failed");
-    record = with_sample(2e-3, 0);
-    record->subjects[1].failed_runs = 5;
-    check_forbidden(record, false, "5 of 5 runs of the candidate failed");
-    record = with_sample(NAN, MANY);
-    record->subjects[0].failed_runs = 1;
-    check_forbidden(record, false, "1 of 101 runs of the baseline failed");
-}
-
-static void test_failures_that_were_asked_for(void **state)
-{
-    (void)state;
-    assay_record *record = with_sample(2e-3, MANY);
-    record->subjects[0].failed_runs = 100;
-    record->subjects[0].failures_timed = true;
-    record->subjects[1].failed_runs = 3;
-    record->subjects[1].failures_timed = true;
-    record->subjects[1].warmup_samples = 7;
-    const assay_record_comparison *it = compare(record, 0.01, false);
-    assert_int_equal(it->verdict, ASSAY_VERDICT_SLOWER);
-    assert_string_equal(it->reason,
-                        "100 of 100 runs of the baseline failed and are timed all the same; "
-                        "3 of 107 runs of the candidate failed and are timed all the same");
-    assay_record_free(record);
-    record = with_sample(2e-3, 9);
-    record->subjects[1].failed_runs = 3;
-    record->subjects[1].failures_timed = true;
-    check_forbidden(record, true,
-                    "9 samples of the candidate: at least 10 are needed; "
-                    "3 of 9 runs of the candidate failed and are timed all the same");
-}
-
-static void test_uneven_disturbances(void **state)
-{
-    (void)state;
-    assay_record *record = with_sample(2e-3, MANY);
-    interleave(record);
-    record->subjects[0].rejected_samples = record->subjects[1].rejected_samples = 40;
-    record->subjects[0].disturbed_samples = 8; /* runs half as long: chance does worse in 9 % */
-    record->subjects[1].disturbed_samples = 32;
-    assert_int_equal(compare(record, 0.01, false)->verdict, ASSAY_VERDICT_SLOWER);
-    record->subjects[0].disturbed_samples = 3; /* in 0.02 % */
-    record->subjects[1].disturbed_samples = 37;
-    check_forbidden(
-        record, true,
-        "the candidate was disturbed clearly more often: 37 times, the baseline 3 times");
-}
-
-static void test_series_that_remember_too_well(void **state)
-{
-    (void)state;
-    assay_record *record = empty_record();
-    add(record, "a", 40, 1e-3, 0.02);
-    add(record, "b", 40, 1.3e-3, 0.02);
-    double value = 0, noise[MANY];
-    fill_noise(noise, 1);
-    for (size_t i = 0; i < 40; i++) {
-        value = 0.95 * value + noise[i];
-        ((double *)record->subjects[0].samples_seconds)[i] = 1e-3 * exp(0.02 * value);
-    }
-    const assay_record_comparison *it = compare(record, 0.01, false);
-    assert_int_equal(it->verdict, ASSAY_VERDICT_INCONCLUSIVE);
-    assert_memory_equal(it->reason, "strongly autocorrelated: needs more samples of the baseline",
-                        59);
-    assay_record_free(record);
-}
-
-static void test_a_drift_as_large_as_the_difference(void **state)
-{
-    (void)state;
-    assay_record *record = empty_record();
-    add(record, "a", MANY, 1e-3, 0.001);
-    add(record, "b", MANY, 1.03e-3, 0.001);
-    for (size_t i = MANY / 2; i < MANY; i++)
-        ((double *)record->subjects[1].samples_seconds)[i] *= 1.06;
-    const assay_record_comparison *it = compare(record, 0.01, false);
-    assert_int_equal(it->verdict, ASSAY_VERDICT_INCONCLUSIVE);
-    assert_non_null(it->reason);
-    assay_record_free(record);
-}
-
-static void test_how_many_more(void **state)
-{
-    (void)state;
-    assay_record *record = empty_record();
-    add(record, "a", MANY, 1e-3, 0.05);
-    add(record, "b", MANY, 1.02e-3, 0.05);
-    const assay_record_comparison *it = compare(record, 0.01, false);
-    assert_int_equal(it->verdict, ASSAY_VERDICT_INCONCLUSIVE);
-    int more = 0; /* (2.6 × √2 × 0.05 / 10)² / 0.0098² = 3.5 times the samples */
-    assert_int_equal(sscanf(it->reason, "the interval is too wide: about %d more samples", &more),
-                     1);
-    assert_in_range(more, 220, 290);
-    record->subjects[1].samples_seconds = NULL;
-    record->subject_count = 1;
-    add(record, "b", MANY, 1.01e-3, 0.05);
-    it = compare(record, 0.01, false);
-    assert_string_equal(
-        it->reason, "the interval is too wide: deciding would take more than 50 times the samples");
-    assay_record_free(record);
-}
-
 static void test_options_that_make_no_sense(void **state)
 {
     (void)state;
@@ -497,6 +269,13 @@ static void test_records_without_a_common_benchmark(void **state)
     assert_null(result);
     assert_string_equal(error.message,
                         "no benchmark is in both before.json ('sort') and after.json ('copy')");
+    add(c, "sort", MANY, 1e-3, 0.02); /* at a size is another benchmark, whichever comes first */
+    assert_int_equal(assay_record_add_parameter(c, &c->subjects[0], "n", "1"), ASSAY_OK);
+    const assay_record *sized[] = {a, c, a};
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(assay_compare_records(sized + i, origins, 2, NULL, &error, &result),
+                         ASSAY_E_DATA);
+    c->subject_count = 0;
     assert_int_equal(assay_compare_records(with_empty, origins, 2, NULL, &error, &result),
                      ASSAY_E_DATA);
     assert_string_equal(error.message,
@@ -539,13 +318,6 @@ int main(void)
         cmocka_unit_test(test_only_common_rounds_are_pairs),
         cmocka_unit_test(test_several_share_the_risk),
         cmocka_unit_test(test_sweeps_are_compared_at_equal_parameters),
-        cmocka_unit_test(test_samples_that_say_nothing),
-        cmocka_unit_test(test_runs_that_failed),
-        cmocka_unit_test(test_failures_that_were_asked_for),
-        cmocka_unit_test(test_uneven_disturbances),
-        cmocka_unit_test(test_series_that_remember_too_well),
-        cmocka_unit_test(test_a_drift_as_large_as_the_difference),
-        cmocka_unit_test(test_how_many_more),
         cmocka_unit_test(test_options_that_make_no_sense),
         cmocka_unit_test(test_records_are_matched_by_name),
         cmocka_unit_test(test_differences_are_pointed_out),
