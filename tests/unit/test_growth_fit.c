@@ -160,6 +160,79 @@ static void hiccups_are_set_aside(void **state)
     assay_growth_free(growth);
 }
 
+/* Eight sizes five times each, 1 % to either side of n; the last `far` repeats of the sizes, one of
+ * each and then a second one, are off by `distance`. Five standard deviations are 0.074. */
+static size_t outliers(size_t far, double distance)
+{
+    static const double calm[] = {-0.01, 0, 0.01, -0.01, 0.01};
+    double n[40], t[40];
+    for (size_t i = 0; i < 40; i++) {
+        n[i] = 10 << (i / 5);
+        t[i] = n[i] * exp(calm[i % 5]);
+    }
+    for (size_t i = 0; i < far; i++)
+        t[i % 8 * 5 + 4 - i / 8] = n[i % 8 * 5] * exp(distance);
+    assay_growth *growth = fit(n, t, 40);
+    size_t count = growth->outlier_count;
+    assay_growth_free(growth);
+    return count;
+}
+
+static void hiccups_are_few_and_far(void **state)
+{
+    (void)state;
+    assert_int_equal(outliers(1, 0.065), 0);
+    assert_int_equal(outliers(1, 0.090), 1);
+    assert_int_equal(outliers(10, 0.5), 10);
+    assert_int_equal(outliers(11, 0.5), 0); /* more than a quarter: that is the noise */
+    double n[27], t[27];
+    for (int i = 0; i < 27; i++) {
+        n[i] = 10 << (i / 3);
+        t[i] = n[i] * exp((i / 3 == 4 ? 0.7 : 0.01) * (i % 3 - 1)); /* one size scatters */
+    }
+    assay_growth *growth = fit(n, t, 27);
+    assert_int_equal(growth->outlier_count, 0);
+    assay_growth_free(growth);
+}
+
+/* Powers ever farther from n: it is rejected from p = 1 % on, and not before. */
+static void rejected_below_one_percent(void **state)
+{
+    (void)state;
+    static const double noise[] = {0.03, -0.04, 0.01, -0.02, 0.05, -0.01, 0.02};
+    bool near = false;
+    for (double exponent = 1; exponent < 1.3; exponent += 0.002) {
+        double n[27], t[27];
+        for (int i = 0; i < 27; i++) {
+            n[i] = 100 << (i / 3);
+            t[i] = pow(n[i], exponent) * (1 + noise[i % 7]);
+        }
+        assay_growth *growth = fit(n, t, 27);
+        const assay_growth_candidate *linear = &growth->candidates[ASSAY_GROWTH_LINEAR - 1];
+        assert_int_equal(linear->rejected, linear->p_value.value < 0.01);
+        near = near || (linear->p_value.value > 0.003 && linear->p_value.value < 0.01);
+        assay_growth_free(growth);
+    }
+    assert_true(near);
+}
+
+/* Repeats equal to the last digit: no clock is that good, and sizes that are off by half as much as
+ * is believed of one do not refute a class. */
+static void noise_has_a_least(void **state)
+{
+    (void)state;
+    double n[27], t[27];
+    for (int i = 0; i < 27; i++) {
+        n[i] = 10 << (i / 3);
+        t[i] = n[i] * (i / 3 % 2 == 0 ? 1.0003 : 0.9997);
+    }
+    assay_growth *growth = fit(n, t, 27);
+    assert_close(growth->noise.value, 1e-3, 1e-12);
+    assert_int_equal(growth->growth_class, ASSAY_GROWTH_LINEAR);
+    assert_true(growth->conclusive);
+    assay_growth_free(growth);
+}
+
 static void too_few_sizes(void **state)
 {
     (void)state;
@@ -259,6 +332,23 @@ static void growth_that_changes(void **state)
     assay_growth_free(growth);
 }
 
+/* Sizes that lie beside every curve: a free power would fit no better, so it is not the answer. */
+static void nothing_fits_and_no_power_helps(void **state)
+{
+    (void)state;
+    double n[27], t[27];
+    for (int i = 0; i < 27; i++) {
+        n[i] = 10 << (i / 3);
+        t[i] = n[i] * (i / 3 % 2 == 0 ? 1.2 : 0.8) * (1 + 0.002 * (i % 3));
+    }
+    assay_growth *growth = fit(n, t, 27);
+    assert_int_equal(growth->growth_class, ASSAY_GROWTH_LINEAR);
+    assert_true(growth->candidates[ASSAY_GROWTH_LINEAR - 1].rejected);
+    assert_false(growth->conclusive);
+    assert_non_null(strstr(growth->reason, "no class fits, n comes nearest"));
+    assay_growth_free(growth);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -267,12 +357,16 @@ int main(void)
         cmocka_unit_test(exact_data),
         cmocka_unit_test(order_and_unit),
         cmocka_unit_test(hiccups_are_set_aside),
+        cmocka_unit_test(hiccups_are_few_and_far),
+        cmocka_unit_test(rejected_below_one_percent),
+        cmocka_unit_test(noise_has_a_least),
         cmocka_unit_test(too_few_sizes),
         cmocka_unit_test(few_sizes_are_not_conclusive),
         cmocka_unit_test(times_that_are_none),
         cmocka_unit_test(awkward_data),
         cmocka_unit_test(falling_times),
         cmocka_unit_test(growth_that_changes),
+        cmocka_unit_test(nothing_fits_and_no_power_helps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
