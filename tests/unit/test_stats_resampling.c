@@ -154,6 +154,11 @@ static void outlier_classes(void **state)
     assert_int_equal(outliers.mild_high, 1);
     assert_int_equal(outliers.mild_low, 1);
     assert_int_equal(outliers.severe_low, 1);
+    values[0] = -11.5; /* on the outer fence: outside the inner one only */
+    assert_int_equal(assay_stats_outliers(values, 11, &outliers), ASSAY_OK);
+    assert_int_equal(outliers.mild_low, 2);
+    assert_int_equal(outliers.severe_low, 0);
+    values[0] = -12;
     assert_int_equal(assay_stats_outliers(values, 3, &outliers), ASSAY_E_DATA);
     assert_int_equal(assay_stats_outliers(broken, 4, &outliers), ASSAY_E_ARGUMENT);
     /* median 6, deviations 18 11 10.5 3 2 1 0 1 2 3 18: their median is 3 */
