@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "base/json_writer.h"
+#include "stats/distribution.h"
 
 enum {
     /* Fewer pairs show no autocorrelation even where there is some. */
@@ -116,21 +117,6 @@ static bool usable(assay__contrast *contrast, const char *side, const assay_reco
     return count == 1 || equal < count;
 }
 
-/* P(X ≥ successes) of a binomial distribution, summed from the log of its terms. */
-static double binomial_tail(uint64_t successes, uint64_t trials, double probability)
-{
-    double n = (double)trials, sum = 0;
-    for (uint64_t k = successes; k <= trials; k++) {
-        double x = (double)k;
-        double term = exp(lgamma(n + 1) - lgamma(x + 1) - lgamma(n - x + 1) + x * log(probability) +
-                          (n - x) * log1p(-probability));
-        sum += term;
-        if (term < 1e-18 && x > n * probability)
-            break;
-    }
-    return sum;
-}
-
 /* For how long a subject could be disturbed: who runs longer is hit more often, and that is no
  * fault of his. Processor time where it is known, for who sleeps is not switched out. */
 static double exposure(const assay_record_subject *subject, bool processor)
@@ -162,8 +148,10 @@ static void look_at_disturbances(assay__contrast *contrast, const assay_record_s
     if (total == 0 || total < on_baseline || !(exposed_baseline > 0) || !(exposed_candidate > 0))
         return;
     double share = exposed_candidate / (exposed_baseline + exposed_candidate);
-    double above = binomial_tail(on_candidate, total, share);
-    double below = binomial_tail(on_baseline, total, 1 - share);
+    /* P(at least as many on the candidate) = P(at most as many on the baseline), and the other way
+     */
+    double above = assay__stats_binomial_cdf((double)on_baseline, (double)total, 1 - share);
+    double below = assay__stats_binomial_cdf((double)on_candidate, (double)total, share);
     bool candidate_more = above < below;
     if (2 * fmin(above, below) < IMBALANCE_RISK)
         forbid(contrast, "the %s was disturbed clearly more often: %llu times, the %s %llu times",

@@ -134,6 +134,19 @@ static void test_chance_shares_out_disturbances(void **state)
                     "times");
 }
 
+/* A file may say anything: the judgement takes no longer for it. */
+static void test_disturbances_beyond_counting(void **state)
+{
+    (void)state;
+    const uint64_t many = 1000000000000;
+    assay_record *record = disturbed(20);
+    record->subjects[0].rejected_samples = record->subjects[1].rejected_samples = many;
+    record->subjects[0].disturbed_samples = many;
+    check_forbidden(record, true,
+                    "the baseline was disturbed clearly more often: 1000000000000 times, the "
+                    "candidate 0 times");
+}
+
 /* Who was exposed nine times as long is disturbed nine times as often: 18 of 20 is even then. */
 static void test_exposure_excuses_disturbances(void **state)
 {
@@ -243,6 +256,7 @@ int main(void)
         cmocka_unit_test(test_uneven_disturbances),
         cmocka_unit_test(test_chance_shares_out_disturbances),
         cmocka_unit_test(test_exposure_excuses_disturbances),
+        cmocka_unit_test(test_disturbances_beyond_counting),
         cmocka_unit_test(test_series_that_remember_too_well),
         cmocka_unit_test(test_pairs_that_remember_too_well),
         cmocka_unit_test(test_a_drift_as_large_as_the_difference),
