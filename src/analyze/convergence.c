@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #include "assay/analyze.h"
+#include "stats/order.h"
 
 static const double level = 0.95;
 
@@ -24,12 +25,6 @@ typedef struct range {
     double low;
     bool known; /* it took exactly `low`; else longer */
 } range;
-
-static int ascending(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
 
 /* The largest k with P(Bin(n, 1/2) < k) <= (1 - level) / 2; 0 when there is none. The sum is exact;
  * for more trainings than anyone repeats, where its first term underflows, it is the normal
@@ -114,8 +109,8 @@ static assay_status summarize(const range *ranges, size_t count, assay_time_to_t
         low[i] = ranges[i].low;
         high[i] = ranges[i].known ? ranges[i].low : INFINITY;
     }
-    qsort(low, count, sizeof *low, ascending);
-    qsort(high, count, sizeof *high, ascending);
+    assay__stats_sort(low, count);
+    assay__stats_sort(high, count);
     if (status == ASSAY_OK)
         fill_median(low, high, count, result);
     free(values);

@@ -19,7 +19,6 @@ static const double CONCLUSIVE_WEIGHT = 0.9;
  * noise looks a little smaller without the values set aside, and the overhead, which cannot fall
  * below zero, leans the exponent to one side. */
 static const double LEVEL = 0.975;
-static const double LEAST_NOISE = 1e-3;
 
 const char *assay_growth_class_name(assay_growth_class growth_class)
 {
@@ -159,7 +158,8 @@ static void find_exponent(const assay__growth_values *values, const assay__growt
         growth->exponent = assay_reading_of(fits->power.exponent);
         return;
     }
-    double variance = fmax((squares + values->within_squares) / freedom, LEAST_NOISE * LEAST_NOISE);
+    double variance = fmax((squares + values->within_squares) / freedom,
+                           ASSAY__GROWTH_LEAST_NOISE * ASSAY__GROWTH_LEAST_NOISE);
     double quantile = assay_stats_student_quantile(0.5 + LEVEL / 2, freedom);
     if (constant)
         constant_exponent(values, variance, quantile, growth);

@@ -6,6 +6,9 @@
 #include "assay/growth.h"
 #include "stats/fit.h"
 
+/* No timing repeats better than to 0.1 %, whatever its digits say. */
+#define ASSAY__GROWTH_LEAST_NOISE 1e-3
+
 /* Values of one n, on the log scale, outliers set aside. */
 typedef struct assay__growth_values {
     size_t count; /* different n */

@@ -18,7 +18,6 @@
  * the noise. Odds of 12 to 1, for which constant data are called constant in 98 of 100 cases. */
 static const double CONSTANT_BONUS = 5;
 static const double PRIOR_SQUARES = 1e-4; /* 1 % */
-static const double LEAST_NOISE = 1e-3;   /* no timing repeats better than 0.1 % */
 static const double REJECTED_BELOW = 0.01;
 enum { MIN_REPEAT_FREEDOM = 4 }; /* below, an F test on repeats alone rejects nothing */
 
@@ -114,7 +113,8 @@ static void estimate_noise(const assay__growth_values *values, assay__growth_fit
     }
     fits->noise_freedom = freedom;
     fits->noise_squares = freedom > 0 ? squares / freedom : 0;
-    fits->noise_squares = fmax(fits->noise_squares, LEAST_NOISE * LEAST_NOISE);
+    fits->noise_squares =
+        fmax(fits->noise_squares, ASSAY__GROWTH_LEAST_NOISE * ASSAY__GROWTH_LEAST_NOISE);
 }
 
 /* Probability of deviating this much or more if the class were true. */

@@ -9,11 +9,11 @@
 
 #include "analyze/growth.h"
 #include "base/error.h"
+#include "stats/order.h"
 
 enum { MIN_REPEATS = 3 };               /* for a median that one value cannot move */
 static const double MAD_TO_SD = 1.4826; /* of a normal distribution */
 static const double OUTLIER_SD = 5;
-static const double LEAST_SD = 1e-3; /* repeats equal to the last digit still have this much */
 static const double OUTLIER_SHARE = 0.25;
 
 typedef struct pair {
@@ -26,12 +26,6 @@ static int by_size_then_time(const void *left, const void *right)
     if (a->n != b->n)
         return a->n < b->n ? -1 : 1;
     return (a->log_seconds > b->log_seconds) - (a->log_seconds < b->log_seconds);
-}
-
-static int ascending(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
 }
 
 static size_t group_length(const pair *first, size_t left)
@@ -60,9 +54,9 @@ static double outlier_distance(const pair *pairs, size_t count, double *deviatio
     }
     if (used == 0)
         return INFINITY;
-    qsort(deviations, used, sizeof *deviations, ascending);
-    double middle = 0.5 * (deviations[(used - 1) / 2] + deviations[used / 2]);
-    double distance = OUTLIER_SD * fmax(MAD_TO_SD * middle, LEAST_SD);
+    assay__stats_sort(deviations, used);
+    double middle = assay__stats_sorted_median(deviations, used);
+    double distance = OUTLIER_SD * fmax(MAD_TO_SD * middle, ASSAY__GROWTH_LEAST_NOISE);
     while (outside < used && deviations[used - 1 - outside] > distance)
         outside++;
     return (double)outside > OUTLIER_SHARE * (double)count ? INFINITY : distance;
@@ -77,7 +71,7 @@ static double own_distance(const pair *first, size_t length, double *deviations)
     for (size_t j = 0; j < length; j++)
         if (length % 2 == 0 || j != length / 2)
             deviations[used++] = fabs(first[j].log_seconds - median);
-    qsort(deviations, used, sizeof *deviations, ascending);
+    assay__stats_sort(deviations, used);
     return used == 0 ? 0 : OUTLIER_SD * MAD_TO_SD * deviations[(used - 1) / 2];
 }
 
