@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <sysexits.h>
 #include <unistd.h>
@@ -40,9 +41,16 @@ static void complain(bench_terms *terms, int code, const char *format, ...)
 }
 
 /* Above the standard streams, which may be closed in ours. */
-static int open_above(const char *path, int flags)
+static int open_above(const bench_terms *terms, const char *path, int flags)
 {
+    struct stat file;
+    sigset_t blocked;
+    bool waits = stat(path, &file) == 0 && S_ISFIFO(file.st_mode); /* for its other end */
+    if (waits)
+        sigprocmask(SIG_SETMASK, &terms->signal_mask, &blocked);
     int opened = open(path, flags | O_CLOEXEC, 0666);
+    if (waits)
+        sigprocmask(SIG_SETMASK, &blocked, NULL);
     if (opened < 0 || opened > 2)
         return opened;
     int moved = fcntl(opened, F_DUPFD_CLOEXEC, 3);
@@ -57,14 +65,14 @@ static bool open_streams(bench_terms *terms, bool quiet, launch_streams *streams
     bool null = quiet || strcmp(terms->output, "null") == 0;
     const char *output = null ? "/dev/null" : terms->output;
     *streams = (launch_streams){-1, -1, -1};
-    streams->input = open_above(input, O_RDONLY);
+    streams->input = open_above(terms, input, O_RDONLY);
     const char *failed = streams->input < 0 ? input : NULL;
     if (failed == NULL && (!inherit || quiet)) {
-        streams->output = open_above(output, O_WRONLY | O_CREAT | O_TRUNC);
+        streams->output = open_above(terms, output, O_WRONLY | O_CREAT | O_TRUNC);
         failed = streams->output < 0 ? output : NULL;
     }
     if (failed == NULL && !inherit && !quiet) {
-        streams->error = open_above("/dev/null", O_WRONLY);
+        streams->error = open_above(terms, "/dev/null", O_WRONLY);
         failed = streams->error < 0 ? "/dev/null" : NULL;
     }
     if (failed == NULL)

@@ -225,11 +225,10 @@ static int show(const bench_settings *settings, const assay_record *record)
 }
 
 /* Who waits for us shall see what ended us. */
-static void end_by(int number, const sigset_t *mask)
+static void end_by(int number)
 {
     signal(number, SIG_DFL);
     raise(number);
-    sigprocmask(SIG_SETMASK, mask, NULL);
 }
 
 static int bench(const bench_settings *settings, const bench_plan *plan)
@@ -254,6 +253,9 @@ static int bench(const bench_settings *settings, const bench_plan *plan)
         bench_command_subject(&commands[i], &subjects[i]);
     }
     code = sample(settings, subjects, commands, plan->count, &record);
+    sigprocmask(SIG_SETMASK, &terms.signal_mask, NULL);
+    if (terms.signal != 0)
+        end_by(terms.signal);
     if (record != NULL) { /* a failed cleanup does not take the result away */
         int shown = judge(settings, record);
         if (shown == EX_OK)
@@ -264,8 +266,6 @@ cleanup:
     assay_record_free(record);
     free(commands);
     free(subjects);
-    if (terms.signal != 0)
-        end_by(terms.signal, &terms.signal_mask);
     return code;
 }
 

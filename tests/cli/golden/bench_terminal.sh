@@ -71,3 +71,11 @@ for ignored in (False, True):
     process.send_signal(signal.SIGHUP)
     print(process.wait(), process.stderr.read().strip(), os.path.exists("done"))
     os.unlink("begun"), os.unlink("done")'
+
+echo "— so does one where assay waits for the other end of a pipe"
+mkfifo pipe
+for option in --output --input --json; do
+    timeout --kill-after 5 0.5 "$ASSAY" bench -q --runs 1 $option pipe -- true
+    echo "$option exit $?"
+done
+rm pipe
