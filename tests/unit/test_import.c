@@ -49,7 +49,7 @@ static void test_repetitions_are_samples(void **state)
     (void)state;
     assay_record *record = load("import_google_benchmark/repetitions.json");
     assert_string_equal(record->kind, "bench");
-    assert_int_equal(record->subject_count, 2);
+    assert_int_equal(record->subject_count, 3);
     const assay_record_subject *sort = &record->subjects[0], *copy = &record->subjects[1];
     assert_string_equal(sort->name, "sort/8");
     assert_string_equal(sort->source, "google-benchmark");
@@ -57,8 +57,10 @@ static void test_repetitions_are_samples(void **state)
     check_samples(sort, 2, (double[]){2e-6, 4e-6});
     assert_int_equal(sort->mean_seconds.validity, ASSAY_NOT_MEASURED); /* not the aggregate's */
     assert_string_equal(copy->name, "copy");
-    assert_int_equal(copy->failed_runs, 1);
+    assert_int_equal(copy->failed_runs, 2); /* an error, and skipped */
     check_samples(copy, 1, (double[]){5e-3});
+    assert_string_equal(record->subjects[2].name, "old"); /* without a run_name and a unit: ns */
+    check_samples(&record->subjects[2], 1, (double[]){7e-9});
     assert_string_equal(fact(record->machine, record->machine_count, "cores"), "2");
     assert_string_equal(fact(record->build, record->build_count, "library_build_type"), "release");
     assert_string_equal(record->created, "2026-11-01T10:00:00+00:00");
