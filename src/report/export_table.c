@@ -95,11 +95,16 @@ assay_status assay__export_csv(const assay__export_list *list, FILE *stream, ass
 assay_status assay__export_samples_csv(const assay__export_list *list, FILE *stream,
                                        assay_error *error)
 {
-    assay__buffer csv;
+    assay__buffer csv, parameters; /* the latter are the same for all samples of a subject */
     assay__buffer_init(&csv, ASSAY__TABLE_MAX_BYTES);
-    assay__buffer_append_text(&csv, "name,sample,round,seconds\n");
+    assay__buffer_init(&parameters, ASSAY__TABLE_MAX_BYTES);
+    assay__buffer_append_text(&csv, "name,sample,round,seconds");
+    csv_parameters(&csv, list, NULL);
+    assay__buffer_append_text(&csv, "\n");
     for (size_t i = 0; i < list->item_count; i++) {
         const assay_record_subject *subject = list->items[i].subject;
+        parameters.length = 0;
+        csv_parameters(&parameters, list, &list->items[i]);
         for (size_t k = 0; k < subject->sample_count; k++) {
             assay__csv_text(&csv, list->items[i].name);
             assay__buffer_printf(&csv, ",%zu,", k);
@@ -107,9 +112,13 @@ assay_status assay__export_samples_csv(const assay__export_list *list, FILE *str
                 assay__buffer_printf(&csv, "%u", (unsigned)subject->rounds[k]);
             assay__buffer_append_text(&csv, ",");
             assay__csv_reading(&csv, assay__export_sample(subject, k));
+            assay__buffer_append(&csv, parameters.data, parameters.length);
             assay__buffer_append_text(&csv, "\n");
         }
     }
+    if (csv.status == ASSAY_OK)
+        csv.status = parameters.status;
+    assay__buffer_release(&parameters);
     return print_table(&csv, stream, error);
 }
 
