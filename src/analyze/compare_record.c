@@ -9,13 +9,11 @@
 #include <string.h>
 
 #include "analyze/compare.h"
+#include "record/fact.h"
 
-static const char *find_parameter(const assay_record_subject *subject, const char *key)
+static const char *text_of(const assay_record_fact *parameter)
 {
-    for (size_t i = 0; i < subject->parameter_count; i++)
-        if (strcmp(subject->parameters[i].key, key) == 0)
-            return subject->parameters[i].value != NULL ? subject->parameters[i].value : "";
-    return NULL;
+    return parameter->value != NULL ? parameter->value : "";
 }
 
 bool assay__same_parameters(const assay_record_subject *a, const assay_record_subject *b)
@@ -23,9 +21,10 @@ bool assay__same_parameters(const assay_record_subject *a, const assay_record_su
     if (a->parameter_count != b->parameter_count)
         return false;
     for (size_t i = 0; i < a->parameter_count; i++) {
-        const char *own = a->parameters[i].value != NULL ? a->parameters[i].value : "";
-        const char *other = find_parameter(b, a->parameters[i].key);
-        if (other == NULL || strcmp(own, other) != 0)
+        const assay_record_fact *own = &a->parameters[i];
+        const assay_record_fact *other =
+            assay__fact_find(b->parameters, b->parameter_count, own->key);
+        if (other == NULL || strcmp(text_of(own), text_of(other)) != 0)
             return false;
     }
     return true;

@@ -9,6 +9,7 @@
 
 #include "analyze/compare.h"
 #include "base/error.h"
+#include "record/fact.h"
 
 /* Iterations are chosen anew in each run; a factor that changes what caches and branch predictors
  * see is worth a line. */
@@ -152,14 +153,6 @@ static assay_status note_if(const view *v, const char *what, const char *baselin
     return note(v, what, baseline, candidate);
 }
 
-static const char *find_fact(const assay_record_fact *facts, size_t count, const char *key)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(facts[i].key, key) == 0)
-            return facts[i].value;
-    return NULL;
-}
-
 /* What was measured on and with. The load, the boot id and the state of the source tree differ
  * between any two runs and say nothing. */
 static assay_status note_facts(const view *v)
@@ -185,11 +178,11 @@ static assay_status note_facts(const view *v)
     const assay_record *b = v->baseline, *c = v->candidate;
     assay_status status = ASSAY_OK;
     for (size_t i = 0; i < sizeof machine / sizeof *machine && status == ASSAY_OK; i++)
-        status = note_if(v, machine[i], find_fact(b->machine, b->machine_count, machine[i]),
-                         find_fact(c->machine, c->machine_count, machine[i]));
+        status = note_if(v, machine[i], assay__fact_value(b->machine, b->machine_count, machine[i]),
+                         assay__fact_value(c->machine, c->machine_count, machine[i]));
     for (size_t i = 0; i < sizeof build / sizeof *build && status == ASSAY_OK; i++)
-        status = note_if(v, build[i], find_fact(b->build, b->build_count, build[i]),
-                         find_fact(c->build, c->build_count, build[i]));
+        status = note_if(v, build[i], assay__fact_value(b->build, b->build_count, build[i]),
+                         assay__fact_value(c->build, c->build_count, build[i]));
     if (status == ASSAY_OK)
         status = note_if(v, "clock", b->clock.source, c->clock.source);
     return status;

@@ -47,9 +47,6 @@ bool assay__export_has_time(const assay__export_item *item);
 
 bool assay__export_has_spans(const assay_record *record);
 
-/* The value of a fact, or NULL. */
-const char *assay__export_fact(const assay_record_fact *facts, size_t count, const char *key);
-
 /* "size=4 kind=x"; nothing without parameters. */
 void assay__export_parameters(assay__buffer *text, const assay_record_subject *subject);
 

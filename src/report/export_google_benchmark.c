@@ -10,13 +10,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "record/fact.h"
 #include "report/export.h"
 
 static const double ns_in_second = 1e9;
 
 static const char *machine(const assay_record *record, const char *key)
 {
-    return assay__export_fact(record->machine, record->machine_count, key);
+    return assay__fact_value(record->machine, record->machine_count, key);
 }
 
 /* "0.52 0.58 0.59" as [0.52, 0.58, 0.59]. */

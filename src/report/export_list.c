@@ -18,14 +18,6 @@ bool assay__export_has_spans(const assay_record *record)
     return record->operation_count + record->metric_count > 0;
 }
 
-const char *assay__export_fact(const assay_record_fact *facts, size_t count, const char *key)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(facts[i].key, key) == 0)
-            return facts[i].value;
-    return NULL;
-}
-
 static void append_word(assay__buffer *text, const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

@@ -6,6 +6,7 @@
  * is. */
 #include <string.h>
 
+#include "record/fact.h"
 #include "report/export.h"
 
 static void print_fact(assay__json *json, const char *key, const char *value)
@@ -36,7 +37,7 @@ static void print_machine(assay__json *json, const assay_record *record)
                  {"cpu_governor", "governor"}};
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         print_fact(json, facts[i].theirs,
-                   assay__export_fact(record->machine, record->machine_count, facts[i].ours));
+                   assay__fact_value(record->machine, record->machine_count, facts[i].ours));
     print_date(json, record->created);
 }
 

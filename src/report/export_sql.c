@@ -3,6 +3,7 @@
  * has it, quotes doubled and backslashes plain (PostgreSQL's default since 9.1; MySQL differs). */
 #include "assay/report.h"
 #include "base/error.h"
+#include "record/fact.h"
 #include "report/cell.h"
 #include "report/csv.h"
 #include "report/export.h"
@@ -56,7 +57,7 @@ static void begin_row(assay__buffer *sql, const char *table, const assay_record 
     assay__buffer_printf(sql, "INSERT INTO %s VALUES (", table);
     quote(sql, record->created);
     assay__buffer_append_text(sql, ", ");
-    quote(sql, assay__export_fact(record->machine, record->machine_count, "hostname"));
+    quote(sql, assay__fact_value(record->machine, record->machine_count, "hostname"));
 }
 
 static void text(assay__buffer *sql, const char *value)

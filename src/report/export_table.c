@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "record/fact.h"
 #include "report/cell.h"
 #include "report/csv.h"
 #include "report/export.h"
@@ -19,10 +20,7 @@ static assay_status print_table(assay__buffer *table, FILE *stream, assay_error 
 
 static const assay_record_fact *parameter(const assay_record_subject *subject, const char *key)
 {
-    for (size_t i = 0; i < subject->parameter_count; i++)
-        if (strcmp(subject->parameters[i].key, key) == 0)
-            return &subject->parameters[i];
-    return NULL;
+    return assay__fact_find(subject->parameters, subject->parameter_count, key);
 }
 
 /* Whether no subject before this one has the parameter. */
