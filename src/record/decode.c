@@ -333,6 +333,8 @@ static assay_status decode(const char *source, const char *json, size_t length, 
     json_t *top = NULL;
     *record = NULL;
     assay_status status = assay__decode_syntax(&d, json, length, &top);
+    if (status == ASSAY_E_FORMAT && read == read_any)
+        status = assay__import_syntax(&d, json, length, &top);
     if (status != ASSAY_OK)
         return status;
     status = assay_record_new(&d.record);

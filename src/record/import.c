@@ -3,8 +3,54 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "base/buffer.h"
 #include "base/json_writer.h"
+
+/* Bytes of a number that is none at the beginning of `text`, or 0. */
+static size_t wordless_number(const char *text, size_t available)
+{
+    static const char *const words[] = {"NaN", "-NaN", "Infinity", "-Infinity"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t length = strlen(words[i]);
+        if (length <= available && memcmp(text, words[i], length) == 0)
+            return length;
+    }
+    return 0;
+}
+
+/* Bytes of the string at the beginning of `text`, quotes included, or all there are. */
+static size_t string_length(const char *text, size_t available)
+{
+    size_t at = 1;
+    while (at < available && text[at] != '"')
+        at += text[at] == '\\' ? 2 : 1;
+    return at < available ? at + 1 : available;
+}
+
+assay_status assay__import_syntax(const assay__decoder *d, const char *json, size_t length,
+                                  json_t **top)
+{
+    assay__buffer text;
+    assay__buffer_init(&text, 2 * length + 1);
+    size_t done = 0;
+    for (size_t at = 0; at < length;) {
+        size_t wordless = wordless_number(json + at, length - at);
+        if (wordless > 0) {
+            assay__buffer_append(&text, json + done, at - done);
+            assay__buffer_append_text(&text, "null");
+            done = at + wordless;
+        }
+        at += wordless > 0 ? wordless : json[at] == '"' ? string_length(json + at, length - at) : 1;
+    }
+    assay__buffer_append(&text, json + done, length - done);
+    assay_status status = text.status == ASSAY_OK
+                              ? assay__decode_syntax(d, text.data, text.length, top)
+                              : assay__decoder_out_of_memory(d);
+    assay__buffer_release(&text);
+    return status;
+}
 
 const char *assay__import_scalar(const json_t *value, char text[ASSAY__IMPORT_SCALAR])
 {

@@ -82,6 +82,16 @@ static void test_aggregates_alone_are_figures(void **state)
     assay_record_free(record);
 }
 
+static void test_numbers_without_a_word(void **state)
+{
+    (void)state;
+    assay_record *record = load("import_google_benchmark/counter_nan.json");
+    assert_int_equal(record->subject_count, 1);
+    assert_string_equal(record->subjects[0].name, "a \\\"NaN");
+    check_samples(&record->subjects[0], 2, (double[]){2e-6, 4e-6});
+    assay_record_free(record);
+}
+
 static void test_times_are_samples(void **state)
 {
     (void)state;
@@ -184,6 +194,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_repetitions_are_samples),
         cmocka_unit_test(test_aggregates_alone_are_figures),
+        cmocka_unit_test(test_numbers_without_a_word),
         cmocka_unit_test(test_times_are_samples),
         cmocka_unit_test(test_values_of_all_runs_are_samples),
         cmocka_unit_test(test_records_are_loaded_as_before),
