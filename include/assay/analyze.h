@@ -335,7 +335,15 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_bottlenecks_in_epochs(
  * Subjects that were interleaved in one record are compared round by round: what disturbs both
  * cancels. Others are compared as two series. Whatever the data cannot support (too few samples,
  * times that are no times, samples that are all equal, failed runs, one side disturbed clearly more
- * often, a drift as large as the difference) is inconclusive, never a made-up number.
+ * often, a drift or a step within the run as large as the difference) is inconclusive, never a
+ * made-up number.
+ *
+ * Identical subjects are called different in 1 % of comparisons at most, whatever the size of the
+ * noise, if neighbouring samples are correlated by 0.8 at most (0.95 from 30 samples on). No method
+ * sees what never changes while it looks: a level that one run has from beginning to end and the
+ * next one has not (another clock frequency, another place in memory) is a difference between two
+ * saved records. Interleave the subjects to compare them, or let `fresh_rounds` (sampling.h) draw
+ * the place anew.
  *
  *     assay_record *record = NULL;                      // with two subjects or more
  *     if (assay_compare_record(record, NULL) != ASSAY_OK) ...
@@ -351,8 +359,8 @@ ASSAY_API void assay_compare_options_init(assay_compare_options *options);
 
 /* One comparison; the subjects and the texts of the result belong to `record`. Paired if both have
  * rounds. `options` NULL: the defaults. Fails with ASSAY_E_MEMORY or, for options that make no
- * sense, ASSAY_E_ARGUMENT; bad data is a verdict. Cost: a copy of the samples and some 30 passes
- * over them. */
+ * sense, ASSAY_E_ARGUMENT; bad data is a verdict. Cost: a copy of the samples, some 30 passes
+ * over them, and a millisecond to look for steps. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_compare_subjects(assay_record *record,
                                                              const assay_record_subject *baseline,
                                                              const assay_record_subject *candidate,

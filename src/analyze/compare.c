@@ -185,8 +185,8 @@ static assay_status compare_all(assay_record *record, const assay__pairing *pair
     for (size_t i = 0; i < count && status == ASSAY_OK; i++) {
         trials[i].baseline = pairings[i].baseline;
         trials[i].candidate = pairings[i].candidate;
-        status =
-            assay__contrast_init(&trials[i].contrast, pairings[i].baseline, pairings[i].candidate);
+        status = assay__contrast_init(&trials[i].contrast, pairings[i].baseline,
+                                      pairings[i].candidate, margin);
     }
     if (status == ASSAY_OK)
         decide(trials, count, margin);

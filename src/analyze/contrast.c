@@ -32,19 +32,31 @@ enum {
  * uncertain that its interval is too short too often. */
 static const double WORTH_MIN = 8;
 
+/* A difference of this many standard deviations of a single sample needs no such care: memory does
+ * not carry samples so far that stay so close together. Twenty samples without any are worth less
+ * than 8 by chance in one series of 13. */
+static const double CLEAR_DEVIATIONS = 4;
+
 /* Samples from which on a memory of ρ = 0.8 shows in the fit. In fewer it may hide, and the
- * interval is made wider: up to 1.85 times at 20 samples. Below 20 the fit need not have a
- * coefficient at all (autoregression.c), and 3.4 times is what keeps false alarms of ten samples
- * with ρ = 0.8 below 1 % (7 % at 1.85). It costs power: of ten samples with 2 % noise a slowdown of
- * 10 % is found half of the time (always at 1.85), one of 20 % still always. */
-enum { SAMPLES_ENOUGH = 40, SAMPLES_FEW = 20 };
-static const double WIDENING_MOST = 1.85, WIDENING_BLIND = 3.4;
+ * interval is made wider: by 8 % at 40 samples, up to 1.85 times at 20. Below 20 the fit need not
+ * have a coefficient at all (autoregression.c), and 3.4 times is what keeps false alarms of ten
+ * samples with ρ = 0.8 at 1 % (7 % at 1.85); pairs, which have one such series and not two, take
+ * 3.9. It costs power: of ten samples with 2 % noise a slowdown of 10 % is found half of the time
+ * (always at 1.85), one of 20 % still always. */
+enum { SAMPLES_ENOUGH = 60, SAMPLES_SOME = 40, SAMPLES_FEW = 20 };
+static const double WIDENING_LEAST = 1.08, WIDENING_MOST = 1.85;
+static const double WIDENING_BLIND = 3.4, WIDENING_BLIND_PAIRS = 3.9;
 
 /* One side is disturbed more often if chance would do this in fewer than one case in a hundred. */
 static const double IMBALANCE_RISK = 0.01;
 
 /* The same for a drift within one series. */
 static const double DRIFT_LEVEL = 0.99;
+
+/* Most values in which steps are looked for: the search takes time that grows with the square of
+ * the count, so longer series are averaged in groups first. A stretch of less than an eighth of
+ * them, a warm-up or an episode, hardly moves the mean, and the interval pays for what it does. */
+enum { STEPS_IN = 256, STRETCHES_MOST = 8 };
 
 ASSAY_PRINTF(2, 3)
 static void forbid(assay__contrast *contrast, const char *format, ...)
@@ -161,24 +173,103 @@ static void look_at_disturbances(assay__contrast *contrast, const assay_record_s
                (unsigned long long)(candidate_more ? on_baseline : on_candidate));
 }
 
-/* How many independent observations the series is worth: its variance over that of its mean. */
-static double worth(const double *values, size_t count, double mean, double error)
+static double deviation(const double *values, size_t count, double mean)
 {
     double sum = 0;
     for (size_t i = 0; i < count; i++)
         sum += (values[i] - mean) * (values[i] - mean);
-    double variance = sum / (double)(count - 1);
-    return error > 0 ? variance / (error * error) : (double)count;
+    return sqrt(sum / (double)(count - 1));
 }
 
-static double widening(size_t count)
+/* How many independent observations a series is worth: its variance over that of its mean. */
+static double worth(double spread, double error, size_t count)
+{
+    return error > 0 ? spread * spread / (error * error) : (double)count;
+}
+
+static bool is_clear(double mean, double spread)
+{
+    return fabs(mean) > CLEAR_DEVIATIONS * spread;
+}
+
+/* How much of the way from few to enough is still to go. */
+static double missing_share(size_t count, double few, double enough)
+{
+    return (enough - (double)count) / (enough - few);
+}
+
+static double widening(size_t count, bool paired)
 {
     if (count >= SAMPLES_ENOUGH)
         return 1;
-    if (count < SAMPLES_FEW)
-        return WIDENING_BLIND;
-    double missing = (double)(SAMPLES_ENOUGH - count) / (SAMPLES_ENOUGH - SAMPLES_FEW);
-    return 1 + (WIDENING_MOST - 1) * missing;
+    if (count >= SAMPLES_SOME)
+        return 1 + (WIDENING_LEAST - 1) * missing_share(count, SAMPLES_SOME, SAMPLES_ENOUGH);
+    if (count >= SAMPLES_FEW)
+        return WIDENING_LEAST +
+               (WIDENING_MOST - WIDENING_LEAST) * missing_share(count, SAMPLES_FEW, SAMPLES_SOME);
+    return paired ? WIDENING_BLIND_PAIRS : WIDENING_BLIND;
+}
+
+/* The change between the halves of a series that its own noise does not explain. */
+static double find_slow_drift(const double *logs, size_t count)
+{
+    double means[2], errors[2], freedoms[2];
+    size_t half = count / 2;
+    if (assay_stats_mean_error(logs, half, &means[0], &errors[0], &freedoms[0]) != ASSAY_OK ||
+        assay_stats_mean_error(logs + half, count - half, &means[1], &errors[1], &freedoms[1]) !=
+            ASSAY_OK)
+        return 0;
+    double drift = fabs(means[1] - means[0]), freedom = fmin(freedoms[0], freedoms[1]);
+    double chance =
+        assay_stats_student_quantile(0.5 + DRIFT_LEVEL / 2, freedom) * hypot(errors[0], errors[1]);
+    return drift > chance ? drift : 0;
+}
+
+/* From the lowest to the highest level between which a series stepped; 0 if it did not. */
+static assay_status find_steps(const double *logs, size_t count, double *steps)
+{
+    double means[STEPS_IN] = {0}, low = INFINITY, high = -INFINITY;
+    size_t group = (count + STEPS_IN - 1) / STEPS_IN, points[STEPS_IN], found = 0;
+    *steps = 0;
+    if (count == 0)
+        return ASSAY_OK;
+    count /= group;
+    for (size_t i = 0; i < count * group; i++)
+        means[i / group] += logs[i] / (double)group;
+    assay_status status = assay_stats_change_points(means, count, points, STEPS_IN, &found);
+    for (size_t i = 0, begin = 0; i <= found && status == ASSAY_OK; i++) {
+        size_t end = i < found ? points[i] : count;
+        double level = 0;
+        for (size_t k = begin; k < end; k++)
+            level += means[k] / (double)(end - begin);
+        bool counts = (end - begin) * STRETCHES_MOST >= count;
+        low = counts ? fmin(low, level) : low;
+        high = counts ? fmax(high, level) : high;
+        begin = end;
+    }
+    *steps = high > low ? high - low : 0;
+    return status;
+}
+
+static assay_status find_drift(const double *logs, size_t count, double *drift)
+{
+    double steps;
+    assay_status status = find_steps(logs, count, &steps);
+    *drift = fmax(find_slow_drift(logs, count), steps);
+    return status;
+}
+
+/* Neither a difference that is smaller than the drift can be believed, nor an equality that the
+ * drift may have left. */
+static bool may_be_drift(double mean, double drift, double margin)
+{
+    return fabs(mean) < drift && fabs(mean) + drift > log1p(margin);
+}
+
+/* A drift as a text; by the writer of numbers, which knows no locale. */
+static void format_percent(double drift, char percent[ASSAY__JSON_NUMBER_BYTES])
+{
+    assay__json_format_number(percent, round(1000 * expm1(drift)) / 10);
 }
 
 /* ---- paired --------------------------------------------------------------------------------- */
@@ -201,7 +292,7 @@ static size_t gather_pairs(const assay_record_subject *baseline,
 }
 
 static assay_status contrast_pairs(assay__contrast *contrast, const assay_record_subject *baseline,
-                                   const assay_record_subject *candidate)
+                                   const assay_record_subject *candidate, double margin)
 {
     contrast->paired = true;
     contrast->log_ratios = calloc(baseline->sample_count, sizeof *contrast->log_ratios);
@@ -212,43 +303,37 @@ static assay_status contrast_pairs(assay__contrast *contrast, const assay_record
     if (contrast->pairs < PAIRS_MIN)
         forbid(contrast, "%zu pair%s of samples: at least %d are needed", contrast->pairs,
                contrast->pairs == 1 ? "" : "s", PAIRS_MIN);
-    double mean, error, freedom;
+    double mean, error, freedom, drift, spread = 0;
     contrast->known = assay_stats_mean_error(contrast->log_ratios, contrast->pairs, &mean, &error,
                                              &freedom) == ASSAY_OK;
-    if (contrast->known && contrast->pairs >= PAIRS_MIN &&
-        worth(contrast->log_ratios, contrast->pairs, mean, error) < WORTH_MIN)
+    if (contrast->known)
+        spread = deviation(contrast->log_ratios, contrast->pairs, mean);
+    if (contrast->known && contrast->pairs >= PAIRS_MIN && !is_clear(mean, spread) &&
+        worth(spread, error, contrast->pairs) < WORTH_MIN)
         forbid(contrast, "strongly autocorrelated: needs more pairs than %zu", contrast->pairs);
-    return ASSAY_OK;
+    assay_status status = find_drift(contrast->log_ratios, contrast->pairs, &drift);
+    if (status == ASSAY_OK && contrast->known && may_be_drift(mean, drift, margin)) {
+        char percent[ASSAY__JSON_NUMBER_BYTES];
+        format_percent(drift, percent);
+        forbid(contrast, "the ratio changed by %s %% within the run, which may be the difference",
+               percent);
+    }
+    return status;
 }
 
 /* ---- not paired ----------------------------------------------------------------------------- */
 
 typedef struct series {
     double mean, error, degrees_of_freedom; /* of the logs */
+    double spread;                          /* standard deviation of a single one */
     double worth, widening;
-    double drift; /* from the first to the second half, if it cannot be chance; else 0 */
+    double drift; /* within it, if it cannot be chance; else 0 */
 } series;
-
-/* The drift between the halves of a series that its own noise does not explain. */
-static double find_drift(const double *logs, size_t count)
-{
-    series first, second;
-    size_t half = count / 2;
-    if (assay_stats_mean_error(logs, half, &first.mean, &first.error, &first.degrees_of_freedom) !=
-            ASSAY_OK ||
-        assay_stats_mean_error(logs + half, count - half, &second.mean, &second.error,
-                               &second.degrees_of_freedom) != ASSAY_OK)
-        return 0;
-    double freedom = fmin(first.degrees_of_freedom, second.degrees_of_freedom);
-    double drift = fabs(second.mean - first.mean);
-    double chance = assay_stats_student_quantile(0.5 + DRIFT_LEVEL / 2, freedom) *
-                    hypot(first.error, second.error);
-    return drift > chance ? drift : 0;
-}
 
 static assay_status describe(const assay_record_subject *subject, series *side, bool *known)
 {
     size_t count = subject->sample_count;
+    assay_status status = ASSAY_OK;
     double *logs = calloc(count, sizeof *logs);
     if (logs == NULL)
         return ASSAY_E_MEMORY;
@@ -257,12 +342,13 @@ static assay_status describe(const assay_record_subject *subject, series *side, 
     *known = *known && assay_stats_mean_error(logs, count, &side->mean, &side->error,
                                               &side->degrees_of_freedom) == ASSAY_OK;
     if (*known) {
-        side->worth = worth(logs, count, side->mean, side->error);
-        side->widening = widening(count);
-        side->drift = find_drift(logs, count);
+        side->spread = deviation(logs, count, side->mean);
+        side->worth = worth(side->spread, side->error, count);
+        side->widening = widening(count, false);
+        status = find_drift(logs, count, &side->drift);
     }
     free(logs);
-    return ASSAY_OK;
+    return status;
 }
 
 /* Welch (1947) and Satterthwaite (1946). */
@@ -279,12 +365,13 @@ static void combine(assay__contrast *contrast, const series *baseline, const ser
 }
 
 static void look_at_series(assay__contrast *contrast, const char *side, const series *it,
-                           const assay_record_subject *subject)
+                           const series *other, const assay_record_subject *subject)
 {
     if (subject->sample_count < SAMPLES_MIN)
         forbid(contrast, "%zu sample%s of the %s: at least %d are needed%s", subject->sample_count,
                subject->sample_count == 1 ? "" : "s", side, SAMPLES_MIN, how_to_repeat(subject));
-    else if (contrast->known && it->worth < WORTH_MIN)
+    else if (contrast->known && it->worth < WORTH_MIN &&
+             !is_clear(contrast->mean, hypot(it->spread, other->spread)))
         forbid(
             contrast,
             "strongly autocorrelated: needs more samples of the %s than %zu, which are worth %.0f",
@@ -293,20 +380,19 @@ static void look_at_series(assay__contrast *contrast, const char *side, const se
 
 /* A series that drifted by itself may have done so between the two runs as well. */
 static void look_at_drift(assay__contrast *contrast, const series *baseline,
-                          const series *candidate)
+                          const series *candidate, double margin)
 {
-    double drift = baseline->drift + candidate->drift;
-    if (!contrast->known || drift <= 0 || fabs(contrast->mean) >= drift)
+    if (!contrast->known ||
+        !may_be_drift(contrast->mean, baseline->drift + candidate->drift, margin))
         return;
-    char percent[ASSAY__JSON_NUMBER_BYTES]; /* by the writer of numbers, which knows no locale */
-    double larger = fmax(baseline->drift, candidate->drift);
-    assay__json_format_number(percent, round(1000 * expm1(larger)) / 10);
+    char percent[ASSAY__JSON_NUMBER_BYTES];
+    format_percent(fmax(baseline->drift, candidate->drift), percent);
     forbid(contrast, "the %s drifted by %s %% within its own run, which may be the difference",
            baseline->drift > candidate->drift ? "baseline" : "candidate", percent);
 }
 
 static assay_status contrast_series(assay__contrast *contrast, const assay_record_subject *baseline,
-                                    const assay_record_subject *candidate)
+                                    const assay_record_subject *candidate, double margin)
 {
     series b = {0}, c = {0};
     contrast->known = true;
@@ -319,16 +405,16 @@ static assay_status contrast_series(assay__contrast *contrast, const assay_recor
         return status;
     if (contrast->known)
         combine(contrast, &b, &c);
-    look_at_series(contrast, "baseline", &b, baseline);
-    look_at_series(contrast, "candidate", &c, candidate);
-    look_at_drift(contrast, &b, &c);
+    look_at_series(contrast, "baseline", &b, &c, baseline);
+    look_at_series(contrast, "candidate", &c, &b, candidate);
+    look_at_drift(contrast, &b, &c, margin);
     return ASSAY_OK;
 }
 
 /* ---- both ----------------------------------------------------------------------------------- */
 
 assay_status assay__contrast_init(assay__contrast *contrast, const assay_record_subject *baseline,
-                                  const assay_record_subject *candidate)
+                                  const assay_record_subject *candidate, double margin)
 {
     *contrast = (assay__contrast){.known = false};
     bool both = usable(contrast, "baseline", baseline);
@@ -337,8 +423,8 @@ assay_status assay__contrast_init(assay__contrast *contrast, const assay_record_
         return ASSAY_OK;
     look_at_disturbances(contrast, baseline, candidate);
     if (baseline->rounds != NULL && candidate->rounds != NULL)
-        return contrast_pairs(contrast, baseline, candidate);
-    return contrast_series(contrast, baseline, candidate);
+        return contrast_pairs(contrast, baseline, candidate, margin);
+    return contrast_series(contrast, baseline, candidate, margin);
 }
 
 void assay__contrast_release(assay__contrast *contrast)
@@ -354,7 +440,7 @@ assay_interval assay__contrast_interval(const assay__contrast *contrast, double 
         if (assay_stats_mean_interval(contrast->log_ratios, contrast->pairs, level, &interval) !=
             ASSAY_OK)
             return interval;
-        double wider = widening(contrast->pairs);
+        double wider = widening(contrast->pairs, true);
         interval.low = interval.estimate - wider * (interval.estimate - interval.low);
         interval.high = interval.estimate + wider * (interval.high - interval.estimate);
     } else {

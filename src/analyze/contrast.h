@@ -22,10 +22,11 @@ typedef struct assay__contrast {
     double mean, error, degrees_of_freedom; /* of the log ratio, when not paired */
 } assay__contrast;
 
-/* ASSAY_E_MEMORY is the only failure. */
+/* `margin` as in assay_compare_options. ASSAY_E_MEMORY is the only failure. */
 ASSAY_MUST_USE assay_status assay__contrast_init(assay__contrast *contrast,
                                                  const assay_record_subject *baseline,
-                                                 const assay_record_subject *candidate);
+                                                 const assay_record_subject *candidate,
+                                                 double margin);
 void assay__contrast_release(assay__contrast *contrast);
 
 /* The interval of the ratio at `level`; the contrast must be known. */

@@ -33,6 +33,7 @@ static void test_identical_subjects_are_not_called_different(void **state)
         check_identical((simulation){20, 0.8, 0.05, 0, paired}, 18);
         check_identical((simulation){10, 0.3, 0.05, 0, paired}, 10);
         check_identical((simulation){10, 0.8, 0.05, 0, paired}, 18); /* cannot be seen in so few */
+        check_identical((simulation){12, 0.8, 0.2, 0, paired}, 18); /* noise far above the margin */
     }
 }
 
@@ -43,6 +44,10 @@ static void test_a_slowdown_is_found(void **state)
     assert_true(simulation_run(&slow, 200, 3).slower >= 180);
     const simulation few = {10, 0, 0.02, 0.5, false}; /* obvious in ten samples */
     assert_true(simulation_run(&few, 200, 4).slower >= 180);
+    for (int paired = 0; paired < 2; paired++) { /* whatever memory they seem to have by chance */
+        const simulation clear = {20, 0, 0.02, 0.3, paired};
+        assert_true(simulation_run(&clear, 200, 4).slower >= 190);
+    }
 }
 
 static void test_the_same_is_found(void **state)

@@ -174,7 +174,7 @@ static void test_series_that_remember_too_well(void **state)
     (void)state;
     assay_record *record = empty_record();
     add(record, "a", 40, 1e-3, 0.02);
-    add(record, "b", 40, 1.3e-3, 0.02);
+    add(record, "b", 40, 1.15e-3, 0.02);
     double value = 0, noise[MANY];
     fill_noise(noise, 1);
     for (size_t i = 0; i < 40; i++) {
@@ -200,7 +200,7 @@ static void test_pairs_that_remember_too_well(void **state)
     for (size_t i = 0; i < 40; i++) {
         value = 0.95 * value + noise[i];
         double both = record->subjects[0].samples_seconds[i];
-        ((double *)record->subjects[1].samples_seconds)[i] = 1.3 * both * exp(0.02 * value);
+        ((double *)record->subjects[1].samples_seconds)[i] = 1.15 * both * exp(0.02 * value);
     }
     const assay_record_comparison *it = compare(record, 0.01, false);
     assert_int_equal(it->verdict, ASSAY_VERDICT_INCONCLUSIVE);
@@ -224,6 +224,42 @@ static void test_a_drift_as_large_as_the_difference(void **state)
         ((double *)record->subjects[1].samples_seconds)[i] *= 2;
     assert_int_equal(compare(record, 0.01, false)->verdict, ASSAY_VERDICT_SLOWER);
     assay_record_free(record);
+}
+
+/* Wherever the level steps: not only in the middle. */
+static void test_a_ratio_that_changes_within_the_run(void **state)
+{
+    (void)state;
+    for (int paired = 0; paired < 2; paired++) {
+        assay_record *record = empty_record();
+        add(record, "a", MANY, 1e-3, paired ? 0.005 : 0.01);
+        add(record, "b", MANY, 1e-3, paired ? 0.005 : 0.01);
+        if (paired)
+            interleave(record);
+        for (size_t i = 35; i < MANY; i++)
+            ((double *)record->subjects[1].samples_seconds)[i] *= 1.2;
+        const assay_record_comparison *it = compare(record, 0.01, false);
+        assert_int_equal(it->verdict, ASSAY_VERDICT_INCONCLUSIVE);
+        assert_non_null(
+            strstr(it->reason, paired ? "the ratio changed by 19.9 %" : "drifted by 19.4 %"));
+        assay_record_free(record);
+    }
+}
+
+static void test_a_drift_within_the_margin(void **state)
+{
+    (void)state;
+    for (int paired = 0; paired < 2; paired++) {
+        assay_record *record = empty_record();
+        add(record, "a", MANY, 1e-3, 0.002);
+        add(record, "b", MANY, 1e-3, 0.002);
+        if (paired)
+            interleave(record);
+        for (size_t i = MANY / 2; i < MANY; i++)
+            ((double *)record->subjects[1].samples_seconds)[i] *= 1.003;
+        assert_int_equal(compare(record, 0.01, false)->verdict, ASSAY_VERDICT_SAME);
+        assay_record_free(record);
+    }
 }
 
 static void test_how_many_more(void **state)
@@ -260,6 +296,8 @@ int main(void)
         cmocka_unit_test(test_series_that_remember_too_well),
         cmocka_unit_test(test_pairs_that_remember_too_well),
         cmocka_unit_test(test_a_drift_as_large_as_the_difference),
+        cmocka_unit_test(test_a_ratio_that_changes_within_the_run),
+        cmocka_unit_test(test_a_drift_within_the_margin),
         cmocka_unit_test(test_how_many_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
