@@ -24,8 +24,9 @@ extern "C" {
 #endif
 
 /* ── distributions ─────────────────────────────────────────────────────────────────────────────
- * P(X ≤ x) and its inverse, to about 12 digits. An argument outside the domain gives NaN.
- * Degrees of freedom need not be whole; infinite ones give the normal distribution. */
+ * P(X ≤ x) and its inverse, to about 12 digits; F and χ² to 9 with a million degrees of freedom. An
+ * argument outside the domain gives NaN. Degrees of freedom need not be whole and may be infinite:
+ * Student's t is then normal, F a χ² over its degrees of freedom. */
 ASSAY_API double assay_stats_normal_cdf(double x);
 ASSAY_API double assay_stats_normal_quantile(double p);
 ASSAY_API double assay_stats_student_cdf(double t, double degrees_of_freedom);

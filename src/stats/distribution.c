@@ -6,16 +6,18 @@
  * chi-square: the incomplete gamma function by series or continued fraction (DLMF 8.7.1, 8.9.2).
  * Quantiles of Student's t bracket the root first and then take Newton steps that may not leave
  * the bracket: degrees of freedom near 1, which strong autocorrelation gives, send expansions
- * around the normal quantile astray. */
+ * around the normal quantile astray. With many, the fraction loses as many digits as they have, and
+ * the normalising transform of Hill (1970, "Algorithm 395: Student's t-distribution") is exact. */
 #include "stats/distribution.h"
 #include "assay/stats.h"
 
 #include <float.h>
 #include <math.h>
 
-enum { ITERATIONS_MAX = 20000 };
+enum { ITERATIONS_MAX = 1000000 };
 
 static const double TINY = 1e-300;
+static const double NEARLY_NORMAL = 1e4; /* degrees of freedom */
 
 static double log_gamma(double x)
 {
@@ -85,11 +87,15 @@ static double incomplete_beta(double a, double b, double x, double y)
 /* P(T > t) for t ≥ 0. */
 static double student_tail(double t, double df)
 {
+    double square = t * t;
     if (isinf(df))
         return 0.5 * erfc(t * M_SQRT1_2);
-    double square = t * t;
     if (isinf(square))
         return 0;
+    if (df > NEARLY_NORMAL) {
+        double z = sqrt((df - 0.5) * log1p(square / df));
+        return 0.5 * erfc((z + z * (z * z + 3) / (48 * df * df)) * M_SQRT1_2);
+    }
     return 0.5 * incomplete_beta(df / 2, 0.5, df / (df + square), square / (df + square));
 }
 
@@ -113,9 +119,11 @@ double assay_stats_student_cdf(double t, double degrees_of_freedom)
 static double student_tail_quantile(double tail, double df)
 {
     double low = 0, t = -assay_stats_normal_quantile(tail), high = t;
-    while (student_tail(high, df) > tail && high < 1e150) {
+    while (student_tail(high, df) > tail) {
         low = high;
         high *= 2;
+        if (high > 1e150) /* beyond what its square can be told */
+            return INFINITY;
     }
     t += (t * t * t + t) / (4 * df); /* first term of the Cornish-Fisher expansion */
     for (int i = 0; i < 200; i++) {
@@ -152,6 +160,12 @@ double assay_stats_f_cdf(double f, double numerator_df, double denominator_df)
         return NAN;
     if (f <= 0 || isinf(f))
         return f <= 0 ? 0 : 1;
+    if (isinf(numerator_df) && isinf(denominator_df))
+        return f < 1 ? 0 : 1;
+    if (isinf(denominator_df))
+        return assay_stats_chi_square_cdf(f * numerator_df, numerator_df);
+    if (isinf(numerator_df))
+        return 1 - assay_stats_chi_square_cdf(denominator_df / f, denominator_df);
     double whole = numerator_df * f + denominator_df;
     return incomplete_beta(numerator_df / 2, denominator_df / 2, numerator_df * f / whole,
                            denominator_df / whole);
@@ -188,8 +202,10 @@ double assay_stats_chi_square_cdf(double x, double degrees_of_freedom)
 {
     if (isnan(x) || !(degrees_of_freedom > 0))
         return NAN;
-    if (x <= 0 || isinf(x))
-        return x <= 0 ? 0 : 1;
+    if (x <= 0 || isinf(degrees_of_freedom))
+        return 0; /* an infinite sum of squares is beyond any x */
+    if (isinf(x))
+        return 1;
     double a = degrees_of_freedom / 2;
     return x / 2 < a + 1 ? gamma_series(a, x / 2) : 1 - gamma_fraction(a, x / 2);
 }

@@ -47,6 +47,22 @@ static void other_distributions(void **state)
     assert_close(assay_stats_chi_square_cdf(0.5, 3.5), 0.04696397883043818, 1e-11);
 }
 
+/* Where series and fractions run out of digits: normal with the terms in 1/df and 1/df² of
+ * Abramowitz and Stegun 26.7.8, and SciPy. */
+static void many_degrees_of_freedom(void **state)
+{
+    (void)state;
+    assert_close(assay_stats_student_cdf(-2.3, 1e6), 0.010724212473638032, 1e-12);
+    assert_close(assay_stats_student_cdf(-2.3, 1e9), 0.010724110124127623, 1e-12);
+    assert_close(assay_stats_student_quantile(0.005, 1e6), -2.5758342201053344, 1e-12);
+    assert_close(assay_stats_chi_square_cdf(1e8, 1e8), 0.5000188063194537, 1e-6);
+    assert_close(assay_stats_chi_square_cdf(1e8, INFINITY), 0, 0);
+    assert_close(assay_stats_f_cdf(2, 3, INFINITY), 0.8883897749052874, 1e-12);
+    assert_close(assay_stats_f_cdf(2, INFINITY, 3), 0.6822703303362125, 1e-12);
+    assert_close(assay_stats_f_cdf(2, INFINITY, INFINITY), 1, 0);
+    assert_true(isinf(assay_stats_student_quantile(0.9, 1e-3))); /* 10 to the power of 698 */
+}
+
 static void outside_the_domain(void **state)
 {
     (void)state;
@@ -65,9 +81,8 @@ static void outside_the_domain(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(normal_quantiles),
-        cmocka_unit_test(student_quantiles),
-        cmocka_unit_test(other_distributions),
+        cmocka_unit_test(normal_quantiles),    cmocka_unit_test(student_quantiles),
+        cmocka_unit_test(other_distributions), cmocka_unit_test(many_degrees_of_freedom),
         cmocka_unit_test(outside_the_domain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
