@@ -115,10 +115,12 @@ typedef struct assay_steady {
     assay_steady_state state;
     size_t from;     /* first value of the steady state; the count where there is none */
     size_t segments; /* level or evenly sloping stretches the series was cut into */
-    double noise;    /* standard deviation of a value around its stretch */
+    double noise;    /* standard deviation of a value around its stretch; where most values equal
+                        their neighbours, at least 1/√12 of the smallest step between others */
 } assay_steady;
 
-/* The smallest number of values of which steadiness can be said. */
+/* The smallest number of values of which steadiness can be said; a steady state lasts for as many,
+ * less up to three slow ones at the very start. */
 enum { ASSAY_STEADY_LEAST = 10 };
 
 /* Time grows with the square of the count up to 2048 values (50 ms), hardly beyond; memory for six

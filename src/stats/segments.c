@@ -55,22 +55,35 @@ static double usual_change(const double *values, size_t count, size_t distance, 
     return assay__stats_sorted_median(room, count - distance);
 }
 
+/* The same where most differences are 0, as on a coarse clock: the usual deviation of a value that
+ * now and then is the neighbouring tick's. No outlier counts for more than three times the ninth
+ * decile or, where that is 0 too, the smallest step; and a value between two ticks is unknown by
+ * 1/√12 of their distance. */
+static double tick_noise(const double *sorted, size_t count)
+{
+    double step = 0, square = 0;
+    for (size_t i = 0; i < count && !(step > 0); i++)
+        step = sorted[i];
+    double most = 3 * fmax(step, assay__stats_sorted_quantile(sorted, count, 0.9));
+    for (size_t i = 0; i < count; i++)
+        square += fmin(sorted[i], most) * fmin(sorted[i], most);
+    return fmax(sqrt(square / (double)count / 2), step / sqrt(12));
+}
+
 /* σ of a difference of neighbours at this distance, over √2; needs room for count values. The
  * median says which differences are noise; their mean square is then more exact than the median.
  * What they share is no noise but a drift. Where most differences are 0, as on a coarse clock,
- * their mean must do. */
+ * their mean must do, in which no outlier counts for more than three times the ninth decile. */
 static double difference_noise(const double *values, size_t count, size_t distance, double *room)
 {
     size_t differences = count - distance, kept = 0;
-    double sum = 0, square = 0, change = usual_change(values, count, distance, room);
-    for (size_t i = 0; i < differences; i++) {
+    double square = 0, change = usual_change(values, count, distance, room);
+    for (size_t i = 0; i < differences; i++)
         room[i] = fabs(values[i + distance] - values[i] - change);
-        sum += room[i];
-    }
     assay__stats_sort(room, differences);
     double sigma = assay__stats_sorted_median(room, differences) * MEDIAN_TO_SIGMA;
     if (!(sigma > 0))
-        return sum / (double)differences * sqrt(M_PI) / 2;
+        return tick_noise(room, differences);
     for (; kept < differences && room[kept] <= 3 * sigma; kept++)
         square += room[kept] * room[kept];
     return sqrt(square / (double)kept / WITHIN_3_SIGMA / 2);

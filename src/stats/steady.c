@@ -19,16 +19,21 @@ static const double DRIFT_LEAST = 0.005;
 /* In noises. */
 static const double OVERSHOOT_MOST = 3;
 
-static size_t least_length(size_t count)
+/* Values at the very start that may be slow one by one. */
+enum { SLOW_START = 3 };
+
+/* Of a steady state that begins at `from`. A slow start is not held against it: of ten epochs the
+ * first of which is slow, nine are steady. */
+static size_t least_length(size_t count, size_t from)
 {
-    return count / 10 > ASSAY_STEADY_LEAST ? count / 10 : ASSAY_STEADY_LEAST;
+    size_t least = count / 10 > ASSAY_STEADY_LEAST ? count / 10 : ASSAY_STEADY_LEAST;
+    return from <= SLOW_START ? least - from : least;
 }
 
 static size_t skip_slow_start(const double *values, const assay__segment *segment, double noise)
 {
-    size_t from = segment->begin, limit = segment->begin + 3;
-    while (from < limit && from + ASSAY_STEADY_LEAST < segment->end &&
-           values[from] > segment->first + 4 * noise)
+    size_t from = segment->begin, limit = segment->begin + SLOW_START;
+    while (from < limit && values[from] > segment->first + 4 * noise)
         from++;
     return from;
 }
@@ -50,23 +55,24 @@ static size_t begin_of_level(const assay__segments *segments)
 }
 
 /* The last stretch, judged as it is and not as it was cut. */
-static void judge_tail(const double *values, const assay__segments *segments, size_t least,
+static void judge_tail(const double *values, size_t value_count, const assay__segments *segments,
                        assay_steady *steady)
 {
     const assay__segment *last = &segments->items[segments->count - 1];
     size_t group = segments->group, begin = steady->from / group;
     size_t count = segments->point_count - begin;
-    if (count < ASSAY_STEADY_LEAST)
+    if (count < ASSAY_STEADY_LEAST - SLOW_START)
         return;
     const double *points = segments->points + begin;
     double before = segments->count > 1 ? last[-1].first : (double)NAN;
     assay__tail tail = assay__tail_judge(points, count, before);
     if (fabs(tail.change) <= DRIFT_LEAST * fabs(points[count - 1]))
         tail.settled = 0;
-    if ((count - tail.settled) * group < least)
+    size_t settled = steady->from + tail.settled * group;
+    if ((count - tail.settled) * group < least_length(value_count, settled))
         steady->state = ASSAY_STEADY_DRIFTS;
     else if (tail.settled > 0)
-        steady->from += tail.settled * group;
+        steady->from = settled;
     else if (last->begin == 0)
         steady->from = skip_slow_start(values, last, segments->noise);
 }
@@ -78,10 +84,10 @@ static assay_steady judge(const double *values, size_t count, const assay__segme
                            .from = begin_of_level(segments),
                            .segments = segments->count,
                            .noise = segments->noise};
-    if (count - last->begin < least_length(count))
+    if (count - last->begin < least_length(count, last->begin))
         steady.state = ASSAY_STEADY_STEPS;
     else
-        judge_tail(values, segments, least_length(count), &steady);
+        judge_tail(values, count, segments, &steady);
     if (steady.state != ASSAY_STEADY)
         steady.from = count;
     return steady;

@@ -46,6 +46,39 @@ static void steady_from_the_start(void **state)
     assert_int_equal(find(COUNT).from, 0);
 }
 
+/* Of as few as can be judged, too: nine of these ten are steady. */
+static void a_slow_start_of_a_short_series(void **state)
+{
+    (void)state;
+    make(0, 1);
+    for (size_t slow = 1; slow <= 3; slow++) {
+        series[slow - 1] = 3;
+        assert_int_equal(find(10).state, ASSAY_STEADY);
+        assert_int_equal(find(10).from, slow);
+    }
+}
+
+/* Times in ticks, one in seven of them the next one: no pattern. */
+static void ticks_are_no_steps(void **state)
+{
+    (void)state;
+    size_t steady = 0;
+    assay__random random;
+    assay__random_init(&random, 5);
+    for (int trial = 0; trial < 100; trial++) {
+        for (size_t i = 0; i < COUNT; i++)
+            series[i] = 10 + (assay__random_uniform(&random) < 1.0 / 7);
+        steady += assay_stats_steady_from(series, COUNT) == 0;
+    }
+    assert_in_range(steady, 95, 100);
+    for (size_t i = 0; i < COUNT; i++)
+        series[i] = i == 120 ? 90 : 10;
+    assert_int_equal(find(COUNT).from, 0); /* a spike is none either */
+    for (size_t i = 0; i < COUNT; i++)
+        series[i] = i < 12 ? 11 : 10;
+    assert_int_equal(find(COUNT).from, 12);
+}
+
 static void a_step_near_the_end_is_not_steady(void **state)
 {
     (void)state;
@@ -147,6 +180,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_end_of_a_warm_up),
         cmocka_unit_test(steady_from_the_start),
+        cmocka_unit_test(a_slow_start_of_a_short_series),
+        cmocka_unit_test(ticks_are_no_steps),
         cmocka_unit_test(a_step_near_the_end_is_not_steady),
         cmocka_unit_test(a_drift_is_not_steady),
         cmocka_unit_test(a_warm_up_that_fades),
