@@ -15,6 +15,9 @@
 
 enum { NAMED = ASSAY_GROWTH_CANDIDATES - 1, POWER = NAMED, CONCLUSIVE_SIZES = 5 };
 static const double CONCLUSIVE_WEIGHT = 0.9;
+/* A power of n that is more than this many times as probable as the named class that is left leaves
+ * the question open; one series in 50 of a named class shows it by chance. */
+static const double POWER_ODDS = 3;
 /* What it takes for the 95 % interval to cover at least 95 % for every class (bench/growth.c): the
  * noise looks a little smaller without the values set aside, and the overhead, which cannot fall
  * below zero, leans the exponent to one side. */
@@ -81,7 +84,13 @@ static bool may_hide_log(const assay_growth *growth)
     return growth->high.validity != ASSAY_VALID || growth->high.value > 0.5 * log_slope;
 }
 
-static void judge(assay_growth *growth, int chosen)
+static bool power_is_better(const assay__growth_fits *fits, int chosen)
+{
+    return chosen != POWER &&
+           fits->classes[chosen].score - fits->classes[POWER].score > 2 * log(POWER_ODDS);
+}
+
+static void judge(const assay__growth_fits *fits, assay_growth *growth, int chosen)
 {
     const assay_growth_candidate *candidates = growth->candidates;
     const char *name = assay_growth_class_name(growth->growth_class);
@@ -108,6 +117,11 @@ static void judge(assay_growth *growth, int chosen)
                  "%s fits about as well as %s; more repeats or a wider range of sizes would tell "
                  "them apart",
                  assay_growth_class_name(candidates[second].growth_class), name);
+    else if (power_is_better(fits, chosen))
+        snprintf(growth->reason, sizeof growth->reason,
+                 "a power of n fits better than %s, which is not rejected either; more repeats or "
+                 "a wider range of sizes would tell them apart",
+                 name);
     else
         growth->conclusive = true;
 }
@@ -197,7 +211,7 @@ static void analyze(const assay__growth_values *values, assay_growth *growth)
     int chosen = choose(&fits, growth->candidates);
     growth->growth_class = growth->candidates[chosen].growth_class;
     find_exponent(values, &fits, growth);
-    judge(growth, chosen);
+    judge(&fits, growth, chosen);
     describe(values, &fits, chosen, growth);
 }
 

@@ -58,6 +58,20 @@ static void powers_between(void **state)
         }
 }
 
+/* Over one decade a power may be too near a named class for that to be rejected, and is then not
+ * called; but the class that is left is not to be sure of either. */
+static void a_power_that_hides_is_said(void **state)
+{
+    (void)state;
+    for (int overhead = 0; overhead < 2; overhead++) {
+        series_kind kind = {ASSAY_GROWTH_POWER, 0.5, 1000, 10000, 0.05, overhead};
+        series_score score = series_run(&kind, SERIES, 5);
+        print_message("n^0.5 over a decade: right %d of %d, sure and wrong %d\n", score.right,
+                      SERIES, score.conclusive_wrong);
+        assert_true(score.conclusive_wrong <= 0.03 * SERIES);
+    }
+}
+
 /* Hopeless data: half as much noise as signal. Guessing is fine, being sure of it is not. */
 static void hopeless_is_said(void **state)
 {
@@ -78,6 +92,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(named_classes),
         cmocka_unit_test(powers_between),
+        cmocka_unit_test(a_power_that_hides_is_said),
         cmocka_unit_test(hopeless_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
