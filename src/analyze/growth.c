@@ -16,8 +16,8 @@
 enum { NAMED = ASSAY_GROWTH_CANDIDATES - 1, POWER = NAMED, CONCLUSIVE_SIZES = 5 };
 static const double CONCLUSIVE_WEIGHT = 0.9;
 /* A power of n that is more than this many times as probable as the named class that is left leaves
- * the question open; one series in 50 of a named class shows it by chance. */
-static const double POWER_ODDS = 3;
+ * the question open, unless it says the same: n^2.01 is n^2. */
+static const double POWER_ODDS = 3, SAME_EXPONENT = 0.1;
 /* What it takes for the 95 % interval to cover at least 95 % for every class (bench/growth.c): the
  * noise looks a little smaller without the values set aside, and the overhead, which cannot fall
  * below zero, leans the exponent to one side. */
@@ -86,7 +86,9 @@ static bool may_hide_log(const assay_growth *growth)
 
 static bool power_is_better(const assay__growth_fits *fits, int chosen)
 {
-    return chosen != POWER &&
+    static const double exponents[] = {0, NAN, 1, NAN, 2, 3, NAN}; /* in the order of the enum */
+    bool same = fabs(fits->power.exponent - exponents[chosen]) < SAME_EXPONENT;
+    return chosen != POWER && !same &&
            fits->classes[chosen].score - fits->classes[POWER].score > 2 * log(POWER_ODDS);
 }
 
