@@ -165,8 +165,8 @@ typedef struct assay_record_subject {
     const uint32_t *rounds;
     uint64_t iterations;        /* per sample; 0: unknown */
     uint64_t warmup_samples;    /* left out at the beginning */
-    uint64_t rejected_samples;  /* left out because a sample of their round was disturbed */
-    uint64_t disturbed_samples; /* rejected ones in which this subject itself was disturbed */
+    uint64_t rejected_samples;  /* as a sample of their round was disturbed or failed */
+    uint64_t disturbed_samples; /* in which this subject itself was disturbed, left out or not */
     uint64_t failed_runs;       /* that went wrong, at any time */
     bool failures_timed; /* as asked for: failed runs count like others; else they give no sample */
     const char *stopped; /* why: "precision", "budget", "noise", "count"; NULL: unknown */

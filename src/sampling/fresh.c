@@ -21,12 +21,19 @@ typedef struct answer {
     assay__shot shots[];
 } answer;
 
-/* One sample of each subject goes unrecorded: it pays for copying the pages it touches. */
+/* The first round is shot twice, once to no account: that pays for copying the pages it touches. It
+ * takes no turn of its own, or the rounds that count would be no balanced blocks. */
 static assay_status shoot_all(assay__sampler *sampler, size_t rounds, answer *to)
 {
-    assay_status status = assay__sampler_shoot_round(sampler, to->shots);
-    for (size_t i = 0; i < rounds && status == ASSAY_OK; i++)
-        status = assay__sampler_shoot_round(sampler, to->shots + i * sampler->count);
+    assay_status status = ASSAY_OK;
+    for (size_t i = 0; i < rounds && status == ASSAY_OK; i++) {
+        assay__shot *shots = to->shots + i * sampler->count;
+        assay__order_next(&sampler->order, sampler->turn);
+        if (i == 0)
+            status = assay__sampler_shoot_turn(sampler, shots);
+        if (status == ASSAY_OK)
+            status = assay__sampler_shoot_turn(sampler, shots);
+    }
     return status;
 }
 
@@ -79,7 +86,7 @@ assay_status assay__sampler_shoot_fresh(assay__sampler *sampler, size_t rounds, 
         status = wait_for(sampler, child, shared);
     if (status == ASSAY_OK)
         memcpy(shots, shared->shots, bytes);
-    for (size_t i = 0; i <= rounds; i++) /* as the child did */
+    for (size_t i = 0; i < rounds; i++) /* as the child did */
         assay__order_next(&sampler->order, sampler->turn);
     munmap(shared, sizeof *shared + bytes);
     return status;

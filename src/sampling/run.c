@@ -172,9 +172,8 @@ static void tell_progress(assay__sampler *sampler, size_t subject)
     options->progress(options->progress_context, &sampler->progress);
 }
 
-assay_status assay__sampler_shoot_round(assay__sampler *sampler, assay__shot *shots)
+assay_status assay__sampler_shoot_turn(assay__sampler *sampler, assay__shot *shots)
 {
-    assay__order_next(&sampler->order, sampler->turn);
     for (size_t i = 0; i < sampler->count; i++) {
         size_t subject = sampler->turn[i];
         tell_progress(sampler, subject);
@@ -183,6 +182,12 @@ assay_status assay__sampler_shoot_round(assay__sampler *sampler, assay__shot *sh
             return status;
     }
     return ASSAY_OK;
+}
+
+static assay_status shoot_round(assay__sampler *sampler, assay__shot *shots)
+{
+    assay__order_next(&sampler->order, sampler->turn);
+    return assay__sampler_shoot_turn(sampler, shots);
 }
 
 /* At least one more round. */
@@ -196,7 +201,7 @@ static assay_status advance(assay__sampler *sampler)
         return status;
     assay__shot *shots = sampler->shots + sampler->rounds * sampler->count;
     status = sampler->options.fresh_rounds > 0 ? assay__sampler_shoot_fresh(sampler, rounds, shots)
-                                               : assay__sampler_shoot_round(sampler, shots);
+                                               : shoot_round(sampler, shots);
     if (status != ASSAY_OK)
         return status;
     sampler->rounds += rounds;

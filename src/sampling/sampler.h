@@ -51,8 +51,8 @@ void assay__sampler_check_steal(assay__sampler *sampler);
 ASSAY_MUST_USE assay_status assay__sampler_shoot_fresh(assay__sampler *sampler, size_t rounds,
                                                        assay__shot *shots);
 
-/* One round into shots[0 … count), in the order that is due. */
-ASSAY_MUST_USE assay_status assay__sampler_shoot_round(assay__sampler *sampler, assay__shot *shots);
+/* One round into shots[0 … count), in the order of `turn`. */
+ASSAY_MUST_USE assay_status assay__sampler_shoot_turn(assay__sampler *sampler, assay__shot *shots);
 
 /* judge.c: which rounds count, and whether there are enough. */
 typedef struct assay__judgement {
