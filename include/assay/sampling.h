@@ -24,10 +24,10 @@
  *              one subject that of the whole series, of several that of the first 200 rounds.
  *   disturbed  A sample is disturbed if during it the thread was switched out against its will
  *              (more than ten times a second: below 0.1 s, once), or waited for a page from
- *              storage, or the hypervisor took more than 5 % of the machine's time (looked at
- *              every 10 ms or longer). A round with a disturbed sample is left out whole and
- *              counted for the subject that was switched out or waited. If more than half of the
- *              rounds would go, none does.
+ *              storage, or the clock went back, or the hypervisor took more than 5 % of the
+ *              machine's time (looked at every 10 ms or longer). A round with a disturbed sample is
+ *              left out whole and counted for the subject that was switched out or waited. If more
+ *              than half of the rounds would go, none does.
  *   looks      At 30 rounds, then by the rule of assay_stopping_look() (stats.h): each nearer to
  *              the predicted end, so that repeated looking costs no coverage.
  *

@@ -44,24 +44,34 @@ static assay_status call(assay_status (*callback)(void *), void *context)
     return callback != NULL ? callback(context) : ASSAY_OK;
 }
 
+/* Time one call of `run`. A clock that went back (another processor's, or set by a hypervisor)
+ * disturbs the sample; a difference below zero would be centuries. */
+static assay_status time_call(const assay__sampler *sampler, const assay_subject *subject,
+                              uint64_t iterations, assay_sample *sample)
+{
+    uint64_t start_ns = assay_clock_now_ns(sampler->clock);
+    assay_status status = subject->run(subject->context, iterations);
+    uint64_t end_ns = assay_clock_now_ns(sampler->clock);
+    if (end_ns < start_ns)
+        sample->disturbed = true;
+    else
+        sample->seconds += (double)(end_ns - start_ns) * 1e-9;
+    return status;
+}
+
 /* Iterations one by one, the clock stopped while the next is prepared. */
 static assay_status time_iterations(const assay__sampler *sampler, const assay_subject *subject,
-                                    uint64_t iterations, double *seconds)
+                                    uint64_t iterations, assay_sample *sample)
 {
-    uint64_t sum_ns = 0;
     for (uint64_t i = 0; i < iterations; i++) {
         assay_status status = call(subject->set_up_iteration, subject->context);
-        if (status != ASSAY_OK)
-            return status;
-        uint64_t start_ns = assay_clock_now_ns(sampler->clock);
-        status = subject->run(subject->context, 1);
-        sum_ns += assay_clock_now_ns(sampler->clock) - start_ns;
+        if (status == ASSAY_OK)
+            status = time_call(sampler, subject, 1, sample);
         if (status == ASSAY_OK)
             status = call(subject->tear_down_iteration, subject->context);
         if (status != ASSAY_OK)
             return status;
     }
-    *seconds = (double)sum_ns * 1e-9;
     return ASSAY_OK;
 }
 
@@ -69,11 +79,8 @@ static assay_status time_run(const assay__sampler *sampler, const assay_subject 
                              uint64_t iterations, assay_sample *sample)
 {
     if (subject->set_up_iteration != NULL || subject->tear_down_iteration != NULL)
-        return time_iterations(sampler, subject, iterations, &sample->seconds);
-    uint64_t start_ns = assay_clock_now_ns(sampler->clock);
-    assay_status status = subject->run(subject->context, iterations);
-    sample->seconds = (double)(assay_clock_now_ns(sampler->clock) - start_ns) * 1e-9;
-    return status;
+        return time_iterations(sampler, subject, iterations, sample);
+    return time_call(sampler, subject, iterations, sample);
 }
 
 /* The kernel brings a running thread's user and system time up to date at its ticks: for samples

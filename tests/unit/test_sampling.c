@@ -125,6 +125,16 @@ static assay_status act_run(void *context, uint64_t iterations)
     return a->samples == a->fails_at ? ASSAY_E_IO : ASSAY_OK;
 }
 
+/* Every tenth sample ends before it began. */
+static assay_status act_back(void *context, uint64_t iterations)
+{
+    actor *a = context;
+    pass(a->world, a->seconds * (double)iterations);
+    if (++a->samples % 10 == 0)
+        a->world->now_ns -= (uint64_t)llround(2e9 * a->seconds * (double)iterations);
+    return ASSAY_OK;
+}
+
 static assay_status act_measure(void *context, uint64_t iterations, assay_sample *sample)
 {
     actor *a = context;
@@ -573,6 +583,30 @@ static void fresh_processes_keep_to_themselves(void **state)
     assay_record_free(record);
 }
 
+static void a_clock_that_goes_back_disturbs(void **state)
+{
+    world *w = *state;
+    for (int single = 0; single < 2; single++) {
+        w->now_ns = (uint64_t)1 << 40;
+        actor back = {.world = w, .seconds = 1e-3};
+        assay_subject subject = {.struct_size = sizeof subject,
+                                 .name = "back",
+                                 .run = act_back,
+                                 .set_up_iteration = single ? act_set_up : NULL,
+                                 .context = &back};
+        assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
+        options.clock = w->clock;
+        options.min_rounds = options.max_rounds = 60;
+        assay_record *record = NULL;
+        assert_int_equal(assay_sampling_run(&subject, 1, &options, NULL, &record), ASSAY_OK);
+        const assay_record_subject *found = &record->subjects[0];
+        assert_int_equal(found->rejected_samples, 6);
+        assert_int_equal(found->disturbed_samples, 6);
+        assert_true(fabs(found->max_seconds.value - 1e-3) < 1e-9);
+        assay_record_free(record);
+    }
+}
+
 /* Who ran, in order, told to the parent through memory that both share. */
 typedef struct shared_log {
     size_t count;
@@ -673,6 +707,7 @@ int main(void)
         IN_A_WORLD(a_failing_subject_is_named),
         IN_A_WORLD(nonsense_is_refused),
         IN_A_WORLD(work_without_time_is_no_work),
+        IN_A_WORLD(a_clock_that_goes_back_disturbs),
         cmocka_unit_test(fresh_processes_keep_to_themselves),
         cmocka_unit_test(fresh_processes_keep_the_balance),
         cmocka_unit_test(a_dead_process_is_reported),
