@@ -4,8 +4,9 @@
  * Arrays are borrowed and never changed. A call that has too little to go on says so, by
  * ASSAY_E_DATA or by a validity, and never with a made-up number; a NaN, an infinity or anything
  * beyond 1e100 among the values is ASSAY_E_ARGUMENT, as is a NULL array with a count above 0.
- * Negative values are values like others. After a failure the result is untouched. Calls that need
- * memory say so and may return ASSAY_E_MEMORY.
+ * Negative values are values like others; where squares are taken, values that differ by less than
+ * 1e-150 are equal. After a failure the result is untouched. Calls that need memory say so and may
+ * return ASSAY_E_MEMORY.
  *
  * Threads: every function may be called from any thread; nothing is kept between calls.
  */
@@ -209,7 +210,7 @@ typedef enum assay_bootstrap_method {
 typedef struct assay_bootstrap_options {
     size_t struct_size; /* ASSAY_INIT */
     assay_bootstrap_method method;
-    size_t resamples;    /* 0: 2000 */
+    size_t resamples;    /* at least 2 / (1 − level); 0: ten times that and 2000 at least */
     double block_length; /* mean length of runs drawn together, for series with memory; 0: chosen
                             from the autocorrelation; 1: single values */
     uint64_t seed;

@@ -19,7 +19,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RESAMPLES_DEFAULT = 2000 };
+/* As many as leave one figure beyond each end of the interval, and ten where none are asked for. */
+static const double RESAMPLES_DEFAULT = 2000, BEYOND_LEAST = 1, BEYOND_DEFAULT = 10;
+
+static size_t resamples_for(double level, double beyond)
+{
+    double most = (double)(SIZE_MAX / 16), needed = ceil((1 - 1e-9) * 2 * beyond / (1 - level));
+    return (size_t)fmin(needed, most);
+}
 
 assay_status assay_stats_autocorrelation(const double *values, size_t count, size_t lag_max,
                                          double *correlations)
@@ -164,14 +171,18 @@ assay_status assay_stats_bootstrap(const double *values, size_t count, double le
     if (options == NULL)
         options = &defaults;
     if (!assay__stats_finite(values, count) || !assay__stats_level(level) || statistic == NULL ||
-        options->struct_size < sizeof defaults || !(options->block_length >= 0))
+        options->struct_size < sizeof defaults || !(options->block_length >= 0) ||
+        (options->method != ASSAY_BOOTSTRAP_PERCENTILE && options->method != ASSAY_BOOTSTRAP_BCA) ||
+        (options->resamples != 0 && options->resamples < resamples_for(level, BEYOND_LEAST)))
         return ASSAY_E_ARGUMENT;
     assay_interval result = {.level = level, .validity = ASSAY_NOT_ENOUGH_DATA};
     if (count < 3) {
         *interval = result;
         return ASSAY_OK;
     }
-    size_t resamples = options->resamples == 0 ? RESAMPLES_DEFAULT : options->resamples;
+    size_t resamples = options->resamples;
+    if (resamples == 0)
+        resamples = (size_t)fmax(RESAMPLES_DEFAULT, (double)resamples_for(level, BEYOND_DEFAULT));
     bootstrap boot = {.values = values,
                       .count = count,
                       .statistic = statistic,

@@ -44,7 +44,8 @@ assay_status assay_stats_welch_t(const double *a, size_t a_count, const double *
     if (!(u + v > 0))
         return ASSAY_E_DATA;
     double t = (left.mean - right.mean) / sqrt(u + v);
-    double df = (u + v) * (u + v) / (u * u / (n - 1) + v * v / (m - 1));
+    double share = u / (u + v); /* squares of variances would overflow */
+    double df = 1 / (share * share / (n - 1) + (1 - share) * (1 - share) / (m - 1));
     *test = (assay_test){.statistic = t, .p_value = two_sided_t(t, df)};
     return ASSAY_OK;
 }

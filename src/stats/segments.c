@@ -47,12 +47,28 @@ typedef struct cut {
 } cut;
 
 /* By how much values usually change over this distance; needs room for count values. */
-static double usual_change(const double *values, size_t count, size_t distance, double *room)
+static double median_change(const double *values, size_t count, size_t distance, double *room)
 {
     for (size_t i = 0; i < count - distance; i++)
         room[i] = values[i + distance] - values[i];
     assay__stats_sort(room, count - distance);
     return assay__stats_sorted_median(room, count - distance);
+}
+
+/* By how much from one value to the next: what neighbours at three distances agree on. Of values
+ * that take turns, or rise in teeth of a saw, most neighbours change alike and yet nothing drifts.
+ */
+static double usual_change(const double *values, size_t count, double *room)
+{
+    double least = median_change(values, count, 1, room);
+    for (size_t distance = 2; distance <= 3; distance++) {
+        double change = median_change(values, count, distance, room) / (double)distance;
+        if ((change > 0) != (least > 0))
+            return 0;
+        if (fabs(change) < fabs(least))
+            least = change;
+    }
+    return least;
 }
 
 /* The same where most differences are 0, as on a coarse clock: the usual deviation of a value that
@@ -72,12 +88,11 @@ static double tick_noise(const double *sorted, size_t count)
 
 /* σ of a difference of neighbours at this distance, over √2; needs room for count values. The
  * median says which differences are noise; their mean square is then more exact than the median.
- * What they share is no noise but a drift. Where most differences are 0, as on a coarse clock,
- * their mean must do, in which no outlier counts for more than three times the ninth decile. */
+ * What they share is no noise but a drift. */
 static double difference_noise(const double *values, size_t count, size_t distance, double *room)
 {
     size_t differences = count - distance, kept = 0;
-    double square = 0, change = usual_change(values, count, distance, room);
+    double square = 0, change = usual_change(values, count, room) * (double)distance;
     for (size_t i = 0; i < differences; i++)
         room[i] = fabs(values[i + distance] - values[i] - change);
     assay__stats_sort(room, differences);
@@ -113,7 +128,7 @@ static preparation prepare(const double *values, size_t count, double *target, d
     if (count < 2 * SHORTEST)
         return found;
     double near = difference_noise(values, count, 1, room);
-    double change = usual_change(values, count, 1, room);
+    double change = usual_change(values, count, room);
     for (size_t i = 0; i < count; i++) {
         double middle = running_median(values, count, i, change);
         target[i] = fmin(fmax(values[i], middle - 3 * near), middle + 3 * near);

@@ -85,6 +85,16 @@ static void bootstrap_of_little(void **state)
                      ASSAY_E_ARGUMENT);
     assert_int_equal(assay_stats_bootstrap(same, 4, 0.95, mean, NULL, &options, &interval),
                      ASSAY_E_ARGUMENT); /* no struct_size */
+    options.struct_size = sizeof options;
+    options.resamples = 39; /* a 95 % interval leaves none of them beyond either end */
+    assert_int_equal(assay_stats_bootstrap(same, 4, 0.95, mean, NULL, &options, &interval),
+                     ASSAY_E_ARGUMENT);
+    options.resamples = 40;
+    assert_int_equal(assay_stats_bootstrap(same, 4, 0.95, mean, NULL, &options, &interval),
+                     ASSAY_OK);
+    options.method = (assay_bootstrap_method)2;
+    assert_int_equal(assay_stats_bootstrap(same, 4, 0.95, mean, NULL, &options, &interval),
+                     ASSAY_E_ARGUMENT);
 }
 
 static void quantile_bounds(void **state)

@@ -79,6 +79,20 @@ static void ticks_are_no_steps(void **state)
     assert_int_equal(find(COUNT).from, 12);
 }
 
+/* Most neighbours change by the same, and yet nothing drifts. */
+static void turns_and_teeth_are_steady(void **state)
+{
+    (void)state;
+    for (size_t period = 2; period <= 5; period++)
+        for (size_t count = 40; count <= 42; count++) {
+            make(0, 1);
+            for (size_t i = 0; i < count; i++)
+                series[i] += 0.3 * (double)(i % period);
+            assert_int_equal(find(count).state, ASSAY_STEADY);
+            assert_in_range(find(count).from, 0, 5);
+        }
+}
+
 static void a_step_near_the_end_is_not_steady(void **state)
 {
     (void)state;
@@ -182,6 +196,7 @@ int main(void)
         cmocka_unit_test(steady_from_the_start),
         cmocka_unit_test(a_slow_start_of_a_short_series),
         cmocka_unit_test(ticks_are_no_steps),
+        cmocka_unit_test(turns_and_teeth_are_steady),
         cmocka_unit_test(a_step_near_the_end_is_not_steady),
         cmocka_unit_test(a_drift_is_not_steady),
         cmocka_unit_test(a_warm_up_that_fades),

@@ -180,6 +180,10 @@ static void too_little_or_broken_input(void **state)
     assert_int_equal(assay_stats_paired_t(broken, 3, &test), ASSAY_E_ARGUMENT);
     assert_int_equal(assay_stats_welch_t(same, 3, same, 3, &test), ASSAY_E_DATA);
     assert_int_equal(assay_stats_welch_t(same, 1, same, 3, &test), ASSAY_E_DATA);
+    const double far[] = {1e100, -1e100, 1e100}; /* the same as of 1, -1, 1 and 0, 0, 1 */
+    const double near[] = {0, 0, 1e100};
+    assert_int_equal(assay_stats_welch_t(far, 3, near, 3, &test), ASSAY_OK);
+    assert_close(test.p_value, 1, 1e-12);
     assert_int_equal(assay_stats_permutation(same, 0, same, 3, 10, 1, &test), ASSAY_E_DATA);
     assert_int_equal(assay_stats_permutation(same, 3, same, 3, 0, 1, &test), ASSAY_E_ARGUMENT);
     assert_int_equal(assay_stats_permutation(same, 3, same, 3, 100, 1, &test), ASSAY_OK);
