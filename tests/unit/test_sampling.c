@@ -8,7 +8,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include <cmocka.h>
 
@@ -607,56 +606,6 @@ static void a_clock_that_goes_back_disturbs(void **state)
     }
 }
 
-/* Who ran, in order, told to the parent through memory that both share. */
-typedef struct shared_log {
-    size_t count;
-    char who[256];
-} shared_log;
-
-static shared_log *fresh_log;
-
-static assay_status log_name(void *context, uint64_t iterations, assay_sample *sample)
-{
-    sample->seconds = 1e-3 * (double)iterations;
-    if (fresh_log->count < sizeof fresh_log->who)
-        fresh_log->who[fresh_log->count++] = *(const char *)context;
-    return ASSAY_OK;
-}
-
-/* AB and BA equally often, whatever part of a block a process takes, the unrecorded rounds aside.
- */
-static void fresh_processes_keep_the_balance(void **state)
-{
-    (void)state;
-    enum { ROUNDS = 40 };
-    fresh_log =
-        mmap(NULL, sizeof *fresh_log, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    assert_true(fresh_log != MAP_FAILED);
-    const char *names[] = {"A", "B"};
-    assay_subject subjects[2];
-    for (size_t i = 0; i < 2; i++)
-        subjects[i] = (assay_subject){.struct_size = sizeof *subjects,
-                                      .name = names[i],
-                                      .measure = log_name,
-                                      .context = (void *)names[i],
-                                      .max_iterations = 1};
-    for (size_t fresh = 1; fresh <= 2; fresh++) {
-        assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
-        options.fresh_rounds = fresh;
-        options.min_rounds = options.max_rounds = ROUNDS;
-        assay_record *record = NULL;
-        fresh_log->count = 0;
-        assert_int_equal(assay_sampling_run(subjects, 2, &options, NULL, &record), ASSAY_OK);
-        assert_int_equal(fresh_log->count, 2 * (ROUNDS + ROUNDS / fresh));
-        size_t first = 0;
-        for (size_t i = 0; i < fresh_log->count / 2; i++)
-            first += i % (fresh + 1) != 0 && fresh_log->who[2 * i] == 'A';
-        assert_int_equal(first, ROUNDS / 2);
-        assay_record_free(record);
-    }
-    munmap(fresh_log, sizeof *fresh_log);
-}
-
 static assay_status dies(void *context, uint64_t iterations)
 {
     int *calls = context;
@@ -709,7 +658,6 @@ int main(void)
         IN_A_WORLD(work_without_time_is_no_work),
         IN_A_WORLD(a_clock_that_goes_back_disturbs),
         cmocka_unit_test(fresh_processes_keep_to_themselves),
-        cmocka_unit_test(fresh_processes_keep_the_balance),
         cmocka_unit_test(a_dead_process_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -397,8 +397,8 @@ static assay_status sign(void *context, uint64_t iterations, assay_sample *sampl
     return ASSAY_OK;
 }
 
-/* Each fresh process goes on in the order where the one before it ended, its unrecorded round
- * counted. */
+/* Each fresh process goes on in the order where the one before it ended. Its unrecorded round has
+ * the order of its first one: a row of its own would be missing from the balance of the others. */
 static void fresh_processes_keep_the_order(void **state)
 {
     (void)state;
@@ -425,10 +425,11 @@ static void fresh_processes_keep_the_order(void **state)
     assert_int_equal(assay_sampling_run(subjects, COUNT, &options, NULL, &record), ASSAY_OK);
     assert_int_equal(shared->used, TAKEN * COUNT);
     assay__order order;
+    uint32_t round[COUNT];
     assert_int_equal(assay__order_init(&order, COUNT, 5), ASSAY_OK);
     for (size_t i = 0; i < TAKEN; i++) {
-        uint32_t round[COUNT];
-        assay__order_next(&order, round);
+        if (i % (FRESH + 1) != 1)
+            assay__order_next(&order, round);
         for (size_t k = 0; k < COUNT; k++)
             assert_int_equal(shared->names[i * COUNT + k], names[round[k]][0]);
     }
