@@ -101,7 +101,8 @@ static void print_samples(const assay_record_subject *subject, FILE *stream)
     }
     if (subject->failed_runs > 0) {
         label(stream, "failed");
-        fprintf(stream, "%" PRIu64 " runs%s\n", subject->failed_runs,
+        fprintf(stream, "%" PRIu64 " run%s%s\n", subject->failed_runs,
+                subject->failed_runs == 1 ? "" : "s",
                 subject->failures_timed ? ", timed all the same" : "");
     }
 }

@@ -118,10 +118,14 @@ static bool is_between_records(const assay_record_comparison *it)
            it->candidate_origin != NULL && !same_text(it->baseline_origin, it->candidate_origin);
 }
 
-static void print_comparison(const assay_record_comparison *it, const char *previous, FILE *stream)
+/* `above` is the comparison before it, or NULL: its name stands for both if it is the same. */
+static void print_comparison(const assay_record_comparison *it,
+                             const assay_record_comparison *above, FILE *stream)
 {
     bool between = is_between_records(it);
-    if (between && !same_text(it->baseline, previous)) {
+    bool named =
+        above != NULL && is_between_records(above) && same_text(it->baseline, above->baseline);
+    if (between && !named) {
         assay__format_cut(stream, it->baseline, WIDTH);
         fputc('\n', stream);
     }
@@ -183,8 +187,8 @@ assay_status assay_report_comparisons(const assay_record *record, FILE *stream, 
     }
     print_heading(stream);
     for (size_t i = 0; i < record->comparison_count; i++)
-        print_comparison(&record->comparisons[i],
-                         i > 0 ? record->comparisons[i - 1].baseline : NULL, stream);
+        print_comparison(&record->comparisons[i], i > 0 ? &record->comparisons[i - 1] : NULL,
+                         stream);
     print_rule(record, stream);
     return ASSAY_OK;
 }

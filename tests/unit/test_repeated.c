@@ -314,6 +314,11 @@ static void test_batches_are_classified(void **state)
     assert_reading(found.median_time, 11);
     assert_reading(found.spread, 18.5 / 6.5);
     assert_false(found.first_only);
+    const double two[] = {19, 12, 10, 12, 11, 10, 12, 10, 11, 18.5, 11, 10, 12};
+    assert_int_equal(assay_batch_variance_analyze(two, 13, &found), ASSAY_OK);
+    assert_int_equal(found.slowest, 0);
+    assert_int_equal(found.far_above, 2);
+    assert_false(found.first_only); /* the slowest, but not alone */
 }
 
 static void test_slow_first_batch_is_warmup(void **state)

@@ -17,6 +17,7 @@ hyperfine("before.json", ("sort", 1, 100, 0.01), ("copy", 2, 100, 0.01), ("gone"
 hyperfine("slower.json", ("sort", 1.1, 100, 0.01), ("copy", 2, 100, 0.01))
 hyperfine("faster.json", ("sort", 0.5, 100, 0.01), ("copy", 2, 100, 0.01))
 hyperfine("noisy.json", ("sort", 1, 100, 0.2), ("copy", 2, 100, 0.01))
+hyperfine("mixed.json", ("sort", 1.1, 100, 0.01), ("copy", 2, 100, 0.2))
 hyperfine("other.json", ("move", 1, 100, 0.01))
 hyperfine("one.json", ("sort", 1, 1, 0.01))
 google("google.json", 2, ("sort", 1, 50, 0.01))
@@ -26,11 +27,15 @@ show compare before.json slower.json
 show compare --gate before.json slower.json | tail -n 1
 show compare --gate before.json faster.json | tail -n 1
 show compare --gate before.json noisy.json | tail -n 1
+show compare --gate before.json mixed.json | grep -E 'json|exit'
 show compare --gate --margin 50% before.json slower.json | tail -n 1
 show compare --gate --margin 0.5 before.json slower.json | tail -n 1
 show compare before.json noisy.json
 show compare google.json google4.json
 show compare google.json before.json
+show compare google.json google.json google4.json | grep -B 1 -A 1 google4
+cp google.json third.json
+show compare google.json third.json google4.json | grep -B 2 -A 1 google4
 show compare before.json
 show compare --all-pairs before.json slower.json faster.json | grep json
 show compare before.json one.json

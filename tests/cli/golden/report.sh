@@ -20,3 +20,13 @@ sed 's/"version": 1,/"version": 99,/' r.json >newer.json
 show report newer.json
 show report r.json --trace /dev/full
 show report r.json --trace no/such/folder/t.json
+
+# a benchmark that something kept disturbing
+python3 - >noisy.json <<'PYTHON'
+import json
+print(json.dumps({"schema": "assay-record", "version": 1, "kind": "bench", "total_seconds": 0, "subjects": [
+    {"name": "sort", "iterations": 7, "samples_seconds": [0.001, 0.002, 0.003, 0.004], "stopped": "noise",
+     "mean_seconds": 0.0025, "low_seconds": 0.001, "high_seconds": 0.004, "warmup_samples": 0, "rejected_samples": 0,
+     "disturbed_samples": 3, "failed_runs": 1}]}))
+PYTHON
+show report noisy.json
