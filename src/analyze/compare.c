@@ -83,35 +83,46 @@ static void decide(trial *trials, size_t count, double margin)
     } while (decided > 0 && open > 0);
 }
 
-/* How many times the samples would decide, if the estimate stayed where it is: the width of an
- * interval shrinks with the root of the count. */
-static double factor_to_decide(const assay_interval *shown, const assay_interval *decision,
-                               double margin)
+/* How many times too wide the interval is, if the estimate stays where it is. */
+static double excess_width(const assay_interval *shown, const assay_interval *decision,
+                           double margin)
 {
     double at = log(shown->estimate), up = log1p(margin), down = log1p(-margin);
     bool outside = at > up || at < down;
     double room = outside ? (at > up ? at - up : down - at) : fmin(up - at, at - down);
     double width = outside ? log(decision->high / decision->low) : log(shown->high / shown->low);
-    double factor = room > 0 ? width / 2 / room : INFINITY;
-    return factor * factor;
+    return room > 0 ? width / 2 / room : INFINITY;
+}
+
+/* The count at which an interval is narrow enough that is `excess` times too wide now: its width
+ * shrinks with the root of the count, and what is added for few samples goes. */
+static double count_to_decide(size_t count, bool paired, double excess)
+{
+    double bare = excess / assay__contrast_widening(count, paired), wider;
+    size_t enough = count;
+    while ((wider = assay__contrast_widening(enough, paired)) > 1 &&
+           bare * wider * sqrt((double)count / (double)enough) > 1)
+        enough++;
+    return wider > 1 ? (double)enough : fmax((double)enough, (double)count * bare * bare);
 }
 
 static void explain_width(const trial *it, const assay_interval *shown,
                           const assay_interval *decision, double margin, char *text, size_t size)
 {
-    double factor = factor_to_decide(shown, decision, margin);
-    double count = (double)(it->contrast.paired ? it->contrast.pairs
-                            : it->contrast.baseline_samples > it->contrast.candidate_samples
-                                ? it->contrast.candidate_samples
-                                : it->contrast.baseline_samples);
+    size_t count = it->contrast.paired ? it->contrast.pairs
+                   : it->contrast.baseline_samples > it->contrast.candidate_samples
+                       ? it->contrast.candidate_samples
+                       : it->contrast.baseline_samples;
+    double needed =
+        count_to_decide(count, it->contrast.paired, excess_width(shown, decision, margin));
     const char *what = it->contrast.paired ? "pairs" : "samples of each";
-    if (!(factor < WORTHWHILE_FACTOR))
+    if (!(needed < WORTHWHILE_FACTOR * (double)count))
         snprintf(text, size,
                  "the interval is too wide: deciding would take more than %.0f times the %s",
                  WORTHWHILE_FACTOR, it->contrast.paired ? "pairs" : "samples");
     else
         snprintf(text, size, "the interval is too wide: about %.0f more %s may decide",
-                 fmax(1, ceil(count * (factor - 1))), what);
+                 fmax(1, ceil(needed - (double)count)), what);
 }
 
 static void show_interval(assay_interval interval, assay_reading *low, assay_reading *high)

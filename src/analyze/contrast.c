@@ -198,7 +198,7 @@ static double missing_share(size_t count, double few, double enough)
     return (enough - (double)count) / (enough - few);
 }
 
-static double widening(size_t count, bool paired)
+double assay__contrast_widening(size_t count, bool paired)
 {
     if (count >= SAMPLES_ENOUGH)
         return 1;
@@ -344,7 +344,7 @@ static assay_status describe(const assay_record_subject *subject, series *side, 
     if (*known) {
         side->spread = deviation(logs, count, side->mean);
         side->worth = worth(side->spread, side->error, count);
-        side->widening = widening(count, false);
+        side->widening = assay__contrast_widening(count, false);
         status = find_drift(logs, count, &side->drift);
     }
     free(logs);
@@ -440,7 +440,7 @@ assay_interval assay__contrast_interval(const assay__contrast *contrast, double 
         if (assay_stats_mean_interval(contrast->log_ratios, contrast->pairs, level, &interval) !=
             ASSAY_OK)
             return interval;
-        double wider = widening(contrast->pairs, true);
+        double wider = assay__contrast_widening(contrast->pairs, true);
         interval.low = interval.estimate - wider * (interval.estimate - interval.low);
         interval.high = interval.estimate + wider * (interval.high - interval.estimate);
     } else {

@@ -29,6 +29,10 @@ ASSAY_MUST_USE assay_status assay__contrast_init(assay__contrast *contrast,
                                                  double margin);
 void assay__contrast_release(assay__contrast *contrast);
 
+/* How many times wider than its noise asks for an interval is made; 1 with enough samples (of the
+ * shorter series when not paired). */
+double assay__contrast_widening(size_t count, bool paired);
+
 /* The interval of the ratio at `level`; the contrast must be known. */
 assay_interval assay__contrast_interval(const assay__contrast *contrast, double level);
 

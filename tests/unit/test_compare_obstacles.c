@@ -274,8 +274,19 @@ static void test_how_many_more(void **state)
     assert_int_equal(sscanf(it->reason, "the interval is too wide: about %d more samples", &more),
                      1);
     assert_in_range(more, 220, 290);
-    record->subjects[1].samples_seconds = NULL;
-    record->subject_count = 1;
+    assay_record_free(record);
+    record = empty_record();
+    add(record, "a", 12, 1e-3, 0.02);
+    add(record, "b", 12, 1.05e-3, 0.02);
+    it = compare(record, 0.01, false);
+    /* 12 × (2.8 × √2 × 0.02 / √12 / 0.039)², were nothing added for few samples: 0.3 times as many
+     */
+    assert_int_equal(sscanf(it->reason, "the interval is too wide: about %d more samples", &more),
+                     1);
+    assert_in_range(more, 1, 12);
+    assay_record_free(record);
+    record = empty_record();
+    add(record, "a", MANY, 1e-3, 0.05);
     add(record, "b", MANY, 1.01e-3, 0.05);
     it = compare(record, 0.01, false);
     assert_string_equal(
