@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -174,10 +175,11 @@ static assay_status run_beside(bench_command *self, const words *beside, const c
     assay_status status = run_once(self->terms, beside, true, &result, &seconds);
     if (status != ASSAY_OK || succeeded(result.wait_status))
         return status;
-    char text[64];
+    char text[64], *line = words_join(beside);
     complain(self->terms, EXIT_UNUSABLE, "--%s '%.*s' of '%.*s' failed: %s", name, NAME_SHOWN,
-             beside->items[0], NAME_SHOWN, self->entry->name,
+             line != NULL ? line : beside->items[0], NAME_SHOWN, self->entry->name,
              describe_end(result.wait_status, text));
+    free(line);
     return ASSAY_E_DATA;
 }
 
