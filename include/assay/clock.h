@@ -2,8 +2,8 @@
  *
  * The default clock is the processor's invariant counter (x86 TSC, ARM virtual counter), calibrated
  * against CLOCK_MONOTONIC and verified; where it cannot be trusted, CLOCK_MONOTONIC itself. Which
- * one is in use, how finely it resolves and what a reading costs can be asked, and stands in every
- * record.
+ * one is in use, how finely it resolves and what a reading costs can be asked, and stands in the
+ * records of monitors and commands; assay_record_describe() (facade.h) adds it to others.
  *
  * Threads: any. The default clock never goes backwards, also across threads.
  */
@@ -32,8 +32,8 @@ typedef struct assay_clock_info {
     assay_reading cost_ns;       /* of one reading */
 } assay_clock_info;
 
-/* The best clock of this machine; calibrated on the first call (about 4 ms), never NULL, never
- * freed. */
+/* The best clock of this machine; calibrated on the first call (some milliseconds), never NULL,
+ * never freed. */
 ASSAY_API const assay_clock *assay_clock_default(void);
 
 /* Nanoseconds since an arbitrary start, comparable within the process. */

@@ -34,8 +34,8 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_monitor_record(assay_monitor *monito
                                                            assay_record **record);
 
 /* Add the description of this machine, build and git working directory to a record; also the clock
- * in use and the time now as `created`, where the record does not say them itself. About 15 ms if
- * the clock was not calibrated before. */
+ * in use and the time now as `created`, where the record does not say them itself. Under a
+ * millisecond, once the clock is calibrated. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_record_describe(assay_record *record);
 
 /* ---- A monitor's summary ---------------------------------------------------------------------
