@@ -7,7 +7,9 @@
  *
  * Power: the second subject does 2 % more work, margin 1 %, at most 10 s. Bar: found in 90 %. The
  * bar is for noise up to 5 % within pairs: trials that met more are counted in a row of their own
- * without a bar. Every trial is shown on stderr.
+ * without a bar. The bar is for subjects up to 5 ms: every other trial is of such a long one, whose
+ * samples average over short disturbances, the others of a short one. Every trial is shown on
+ * stderr.
  *
  * Beside us, on a part of the A/A runs, what other tools' methods would say, computed here and not
  * by those tools: a U test (Google Benchmark's compare.py) and a Welch test (hyperfine's scripts),
@@ -26,6 +28,9 @@
 enum { AA_DEFAULT = 200, TRIALS_DEFAULT = 5, PEER_EVERY = 5, PEER_SAMPLES = 50, MAX_HOGS = 64 };
 
 static const double aa_seconds = 0.25, power_seconds = 10.0, slowdown = 0.02;
+
+/* Steps of a subject that takes some 30 µs, and of one that takes 3 to 5 ms. */
+enum { SHORT_STEPS = 10000, LONG_STEPS = 1300000 };
 
 typedef struct work {
     unsigned steps;
@@ -113,9 +118,10 @@ static double pair_noise(const assay_record *record)
     return count > 1 ? sqrt(fmax(squares - sum * sum / count, 0) / (count - 1)) : 0;
 }
 
-static int compare(double more, double budget_seconds, uint64_t seed, finding *found)
+static int compare(unsigned steps, double more, double budget_seconds, uint64_t seed,
+                   finding *found)
 {
-    work works[2] = {{10000, 0.5}, {(unsigned)(10000 * (1 + more)), 0.5}};
+    work works[2] = {{steps, 0.5}, {(unsigned)(steps * (1 + more)), 0.5}};
     assay_subject subjects[2] = {ASSAY_SUBJECT_INIT, ASSAY_SUBJECT_INIT};
     assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
     assay_record *record = NULL;
@@ -143,7 +149,7 @@ static int compare(double more, double budget_seconds, uint64_t seed, finding *f
 
 static int sample_alone(double *times)
 {
-    work w = {10000, 0.5};
+    work w = {SHORT_STEPS, 0.5};
     for (int i = 0; i < PEER_SAMPLES; i++) {
         double start = now_seconds();
         if (chain(&w, 40) != ASSAY_OK)
@@ -197,7 +203,7 @@ static int identical_subjects(long count)
     for (long i = 0; i < count && status == 0; i++) {
         double a[PEER_SAMPLES], b[PEER_SAMPLES];
         finding found;
-        status = compare(0, aa_seconds, (uint64_t)i, &found);
+        status = compare(SHORT_STEPS, 0, aa_seconds, (uint64_t)i, &found);
         if (status == 0)
             verdicts[found.verdict]++;
         if (status != 0 || i % PEER_EVERY != 0 || sample_alone(a) != 0 || sample_alone(b) != 0)
@@ -238,14 +244,15 @@ static int slower_subject(long trials)
     double seconds = 0;
     for (long i = 0; i < trials; i++) {
         finding found;
-        if (compare(slowdown, power_seconds, (uint64_t)i, &found) != 0)
+        unsigned steps = i % 2 == 0 ? SHORT_STEPS : LONG_STEPS;
+        if (compare(steps, slowdown, power_seconds, (uint64_t)i, &found) != 0)
             return 1;
         tally *kind = found.noise <= quiet_noise ? &quiet : &noisy;
         kind->trials++;
         kind->found += found.verdict == ASSAY_VERDICT_SLOWER;
         seconds += found.seconds / (double)trials;
-        fprintf(stderr, "  trial %ld: %s, noise within pairs %.1f %%%s, %.1f s\n", i + 1,
-                assay_verdict_text(found.verdict), 100 * found.noise,
+        fprintf(stderr, "  trial %ld, %s: %s, noise within pairs %.1f %%%s, %.1f s\n", i + 1,
+                i % 2 == 0 ? "short" : "long", assay_verdict_text(found.verdict), 100 * found.noise,
                 kind == &noisy ? " (too noisy)" : "", found.seconds);
     }
     bool ok = quiet.trials == 0 || share_of(quiet) >= 90;

@@ -14,7 +14,6 @@ typedef struct assay__autoregression {
     double innovation_skewness; /* 0 when there are too few values to tell */
     double long_run_variance;   /* count × the variance of the mean */
     double degrees_of_freedom;  /* of long_run_variance */
-    double effective_count;     /* values without memory that would tell the mean as well */
 } assay__autoregression;
 
 /* Fit values[0 … count) (finite, at least 2, not all equal) around their mean. */

@@ -25,15 +25,14 @@ assay__mean assay__mean_describe(const double *values, size_t count)
 {
     double n = (double)count;
     if (all_equal(values, count))
-        return (assay__mean){.mean = values[0], .degrees_of_freedom = n - 1, .effective_count = n};
+        return (assay__mean){.mean = values[0], .degrees_of_freedom = n - 1};
     assay__autoregression fit;
     double mean = assay__sample_moments(values, count).mean;
     assay__autoregression_fit(values, count, mean, &fit);
     return (assay__mean){.mean = mean,
                          .standard_error = sqrt(fit.long_run_variance / n),
                          .degrees_of_freedom = fit.degrees_of_freedom,
-                         .skewness = fit.innovation_skewness / sqrt(n),
-                         .effective_count = fit.effective_count};
+                         .skewness = fit.innovation_skewness / sqrt(n)};
 }
 
 assay_status assay_stats_mean_error(const double *values, size_t count, double *mean,

@@ -6,8 +6,7 @@
 
 typedef struct assay__mean {
     double mean, standard_error, degrees_of_freedom;
-    double skewness;        /* of the studentised mean: that of the innovations over √count */
-    double effective_count; /* values without memory that would tell the mean as well */
+    double skewness; /* of the studentised mean: that of the innovations over √count */
 } assay__mean;
 
 /* Of finite values, two at least. */

@@ -115,25 +115,6 @@ static void absolute_precision_around_zero(void **state)
     assert_int_equal(decision, ASSAY_STOPPING_PRECISE);
 }
 
-/* However loose the precision: a series with memory must show it before it may stop. */
-static void memory_takes_more_values(void **state)
-{
-    enum { COUNT = 60 };
-    double series[COUNT], level = 0;
-    assay__random random;
-    assay_stopping stopping;
-    assay_stopping_decision decision;
-    (void)state;
-    assay__random_init(&random, 9);
-    for (size_t i = 0; i < COUNT; i++)
-        series[i] = 1000 + (level = 0.8 * level + assay__random_normal(&random));
-    assert_int_equal(assay_stopping_init(&stopping, 0.95, 0.5, CAPACITY), ASSAY_OK);
-    assert_int_equal(assay_stopping_look(&stopping, series, COUNT, &decision), ASSAY_OK);
-    assert_int_equal(decision, ASSAY_STOPPING_CONTINUE);
-    assert_in_range(stopping.next_look, COUNT + 1, 2 * COUNT);
-    assert_true(stopping.predicted > COUNT);
-}
-
 static void broken_input(void **state)
 {
     assay_stopping stopping;
@@ -159,7 +140,6 @@ int main(void)
         cmocka_unit_test(says_when_the_maximum_came_first),
         cmocka_unit_test(equal_values_are_precise),
         cmocka_unit_test(absolute_precision_around_zero),
-        cmocka_unit_test(memory_takes_more_values),
         cmocka_unit_test(broken_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
