@@ -75,7 +75,7 @@ static assay_status fill_mean(const range *ranges, double *values, size_t count,
     assay_interval mean;
     for (size_t i = 0; i < count; i++)
         values[i] = ranges[i].low;
-    assay_status status = assay_stats_mean_interval(values, count, level, &mean);
+    assay_status status = assay_stats_time_interval(values, count, level, &mean);
     if (status == ASSAY_OK && mean.validity == ASSAY_VALID) {
         result->mean = assay_reading_of(mean.estimate);
         result->mean_low = assay_reading_of(mean.low);

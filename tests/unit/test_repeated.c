@@ -208,6 +208,9 @@ static void test_all_trainings_converge(void **state)
     assert_reading(found.seconds.median_high, 16.0);
     assert_reading(found.epochs.median, 12.5);
     assert_missing(found.seconds.median_at_least);
+    const assay_convergence_summary two = summarize((const size_t[]){1, 19}, 2, 20);
+    assert_reading(two.seconds.mean_low, 0.0); /* no time is less, however little is known */
+    assert_reading(two.epochs.mean_low, 0.0);
 }
 
 /* Leaving out those that never got there would give a median of 11 and a mean of 11. */
