@@ -330,7 +330,8 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_bottlenecks_in_epochs(
  * autocorrelation, lies wholly beyond the margin; *same* if the 95 % interval lies wholly within
  * it; otherwise *inconclusive*, and the reason says what is missing. The interval shown is the
  * 95 % one. When several comparisons are made at once the 1 % risk is shared between them by Holm's
- * step-down procedure; `decision_level` says which level a verdict took.
+ * step-down procedure, those included that the data keep from being judged; `decision_level` says
+ * which level a verdict took.
  *
  * Subjects that were interleaved in one record are compared round by round: what disturbs both
  * cancels. Others are compared as two series. Whatever the data cannot support (too few samples,

@@ -60,12 +60,13 @@ static assay_verdict beyond(const assay_interval *interval, double margin)
     return interval->high < 1 - margin ? ASSAY_VERDICT_FASTER : ASSAY_VERDICT_INCONCLUSIVE;
 }
 
-/* Holm's procedure over all trials that can be judged. */
+/* Holm's procedure. Trials that an obstacle keeps from being judged share the risk as well: what
+ * the data forbid is chance too, and those left over are those that hid it. */
 static void decide(trial *trials, size_t count, double margin)
 {
     size_t open = 0, decided = 0;
     for (size_t i = 0; i < count; i++)
-        open += can_be_judged(&trials[i]);
+        open += trials[i].contrast.known;
     do {
         double level = 1 - RISK / (double)(open > 0 ? open : 1);
         decided = 0;
@@ -96,11 +97,11 @@ static double excess_width(const assay_interval *shown, const assay_interval *de
 
 /* The count at which an interval is narrow enough that is `excess` times too wide now: its width
  * shrinks with the root of the count, and what is added for few samples goes. */
-static double count_to_decide(size_t count, bool paired, double excess)
+static double count_to_decide(size_t count, double excess)
 {
-    double bare = excess / assay__contrast_widening(count, paired), wider;
+    double bare = excess / assay__contrast_widening(count), wider;
     size_t enough = count;
-    while ((wider = assay__contrast_widening(enough, paired)) > 1 &&
+    while ((wider = assay__contrast_widening(enough)) > 1 &&
            bare * wider * sqrt((double)count / (double)enough) > 1)
         enough++;
     return wider > 1 ? (double)enough : fmax((double)enough, (double)count * bare * bare);
@@ -113,8 +114,7 @@ static void explain_width(const trial *it, const assay_interval *shown,
                    : it->contrast.baseline_samples > it->contrast.candidate_samples
                        ? it->contrast.candidate_samples
                        : it->contrast.baseline_samples;
-    double needed =
-        count_to_decide(count, it->contrast.paired, excess_width(shown, decision, margin));
+    double needed = count_to_decide(count, excess_width(shown, decision, margin));
     const char *what = it->contrast.paired ? "pairs" : "samples of each";
     if (!(needed < WORTHWHILE_FACTOR * (double)count))
         snprintf(text, size,

@@ -38,14 +38,12 @@ static const double WORTH_MIN = 8;
 static const double CLEAR_DEVIATIONS = 4;
 
 /* Samples from which on a memory of ρ = 0.8 shows in the fit. In fewer it may hide, and the
- * interval is made wider: by 8 % at 40 samples, up to 1.85 times at 20. Below 20 the fit need not
- * have a coefficient at all (autoregression.c), and 3.4 times is what keeps false alarms of ten
- * samples with ρ = 0.8 at 1 % (7 % at 1.85); pairs, which have one such series and not two, take
- * 3.9. It costs power: of ten samples with 2 % noise a slowdown of 10 % is found half of the time
- * (always at 1.85), one of 20 % still always. */
-enum { SAMPLES_ENOUGH = 60, SAMPLES_SOME = 40, SAMPLES_FEW = 20 };
-static const double WIDENING_LEAST = 1.08, WIDENING_MOST = 1.85;
-static const double WIDENING_BLIND = 3.4, WIDENING_BLIND_PAIRS = 3.9;
+ * interval is made wider: by 15 % at 40 samples, up to 1.85 times at 20. Below 20 the fit need not
+ * have a coefficient at all (autoregression.c), and 3.5 times is what keeps false alarms of ten
+ * samples with ρ = 0.8 below 1 % (7 % at 1.85). It costs power: of ten samples with 2 % noise a
+ * slowdown of 10 % is found in 2 of 5 cases (always at 1.85), one of 20 % still always. */
+enum { SAMPLES_ENOUGH = 80, SAMPLES_SOME = 40, SAMPLES_FEW = 20 };
+static const double WIDENING_LEAST = 1.15, WIDENING_MOST = 1.85, WIDENING_BLIND = 3.5;
 
 /* One side is disturbed more often if chance would do this in fewer than one case in a hundred. */
 static const double IMBALANCE_RISK = 0.01;
@@ -198,7 +196,7 @@ static double missing_share(size_t count, double few, double enough)
     return (enough - (double)count) / (enough - few);
 }
 
-double assay__contrast_widening(size_t count, bool paired)
+double assay__contrast_widening(size_t count)
 {
     if (count >= SAMPLES_ENOUGH)
         return 1;
@@ -207,7 +205,7 @@ double assay__contrast_widening(size_t count, bool paired)
     if (count >= SAMPLES_FEW)
         return WIDENING_LEAST +
                (WIDENING_MOST - WIDENING_LEAST) * missing_share(count, SAMPLES_FEW, SAMPLES_SOME);
-    return paired ? WIDENING_BLIND_PAIRS : WIDENING_BLIND;
+    return WIDENING_BLIND;
 }
 
 /* The change between the halves of a series that its own noise does not explain. */
@@ -303,16 +301,17 @@ static assay_status contrast_pairs(assay__contrast *contrast, const assay_record
     if (contrast->pairs < PAIRS_MIN)
         forbid(contrast, "%zu pair%s of samples: at least %d are needed", contrast->pairs,
                contrast->pairs == 1 ? "" : "s", PAIRS_MIN);
-    double mean, error, freedom, drift, spread = 0;
-    contrast->known = assay_stats_mean_error(contrast->log_ratios, contrast->pairs, &mean, &error,
-                                             &freedom) == ASSAY_OK;
+    double drift, spread = 0;
+    contrast->known =
+        assay_stats_mean_error(contrast->log_ratios, contrast->pairs, &contrast->mean,
+                               &contrast->error, &contrast->degrees_of_freedom) == ASSAY_OK;
     if (contrast->known)
-        spread = deviation(contrast->log_ratios, contrast->pairs, mean);
-    if (contrast->known && contrast->pairs >= PAIRS_MIN && !is_clear(mean, spread) &&
-        worth(spread, error, contrast->pairs) < WORTH_MIN)
+        spread = deviation(contrast->log_ratios, contrast->pairs, contrast->mean);
+    if (contrast->known && contrast->pairs >= PAIRS_MIN && !is_clear(contrast->mean, spread) &&
+        worth(spread, contrast->error, contrast->pairs) < WORTH_MIN)
         forbid(contrast, "strongly autocorrelated: needs more pairs than %zu", contrast->pairs);
     assay_status status = find_drift(contrast->log_ratios, contrast->pairs, &drift);
-    if (status == ASSAY_OK && contrast->known && may_be_drift(mean, drift, margin)) {
+    if (status == ASSAY_OK && contrast->known && may_be_drift(contrast->mean, drift, margin)) {
         char percent[ASSAY__JSON_NUMBER_BYTES];
         format_percent(drift, percent);
         forbid(contrast, "the ratio changed by %s %% within the run, which may be the difference",
@@ -344,7 +343,7 @@ static assay_status describe(const assay_record_subject *subject, series *side, 
     if (*known) {
         side->spread = deviation(logs, count, side->mean);
         side->worth = worth(side->spread, side->error, count);
-        side->widening = assay__contrast_widening(count, false);
+        side->widening = assay__contrast_widening(count);
         status = find_drift(logs, count, &side->drift);
     }
     free(logs);
@@ -433,21 +432,22 @@ void assay__contrast_release(assay__contrast *contrast)
     contrast->log_ratios = NULL;
 }
 
+/* Student's interval; of pairs not narrower on either side than with the correction for skewness.
+ * That correction is right on average, but cuts off a side as far out as several comparisons at
+ * once have to look, where a few pairs seem skewed by chance. */
 assay_interval assay__contrast_interval(const assay__contrast *contrast, double level)
 {
-    assay_interval interval = {.validity = ASSAY_NOT_ENOUGH_DATA, .level = level};
+    double reach = contrast->error *
+                   assay_stats_student_quantile(0.5 + level / 2, contrast->degrees_of_freedom);
+    assay_interval skewed, interval = {contrast->mean, contrast->mean - reach,
+                                       contrast->mean + reach, level, ASSAY_VALID};
     if (contrast->paired) {
-        if (assay_stats_mean_interval(contrast->log_ratios, contrast->pairs, level, &interval) !=
+        if (assay_stats_mean_interval(contrast->log_ratios, contrast->pairs, level, &skewed) !=
             ASSAY_OK)
-            return interval;
-        double wider = assay__contrast_widening(contrast->pairs, true);
-        interval.low = interval.estimate - wider * (interval.estimate - interval.low);
-        interval.high = interval.estimate + wider * (interval.high - interval.estimate);
-    } else {
-        double reach = contrast->error *
-                       assay_stats_student_quantile(0.5 + level / 2, contrast->degrees_of_freedom);
-        interval = (assay_interval){contrast->mean, contrast->mean - reach, contrast->mean + reach,
-                                    level, ASSAY_VALID};
+            return (assay_interval){.validity = ASSAY_NOT_ENOUGH_DATA, .level = level};
+        double wider = assay__contrast_widening(contrast->pairs);
+        interval.low = contrast->mean - wider * fmax(reach, contrast->mean - skewed.low);
+        interval.high = contrast->mean + wider * fmax(reach, skewed.high - contrast->mean);
     }
     interval.estimate = exp(interval.estimate);
     interval.low = exp(interval.low);

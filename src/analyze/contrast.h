@@ -19,7 +19,7 @@ typedef struct assay__contrast {
     size_t pairs;
     size_t baseline_samples, candidate_samples;
     double *log_ratios;                     /* paired: of each pair, in order; owned */
-    double mean, error, degrees_of_freedom; /* of the log ratio, when not paired */
+    double mean, error, degrees_of_freedom; /* of the log ratio */
 } assay__contrast;
 
 /* `margin` as in assay_compare_options. ASSAY_E_MEMORY is the only failure. */
@@ -31,7 +31,7 @@ void assay__contrast_release(assay__contrast *contrast);
 
 /* How many times wider than its noise asks for an interval is made; 1 with enough samples (of the
  * shorter series when not paired). */
-double assay__contrast_widening(size_t count, bool paired);
+double assay__contrast_widening(size_t count);
 
 /* The interval of the ratio at `level`; the contrast must be known. */
 assay_interval assay__contrast_interval(const assay__contrast *contrast, double level);

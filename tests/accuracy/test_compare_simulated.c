@@ -37,6 +37,46 @@ static void test_identical_subjects_are_not_called_different(void **state)
     }
 }
 
+/* One of twenty candidates called different is a false alarm of the whole comparison. */
+static void test_identical_subjects_of_a_large_comparison(void **state)
+{
+    (void)state;
+    enum { SUBJECTS = 21, SAMPLES = 20, COMPARISONS = 100 };
+    static double samples[SUBJECTS][SAMPLES];
+    static const char *const names[SUBJECTS] = {"a", "b", "c", "d", "e", "f", "g",
+                                                "h", "i", "j", "k", "l", "m", "n",
+                                                "o", "p", "q", "r", "s", "t", "u"};
+    const simulation it = {.samples = SAMPLES, .correlation = 0.8};
+    uint32_t rounds[SAMPLES];
+    uint64_t seed = 3;
+    size_t alarms = 0;
+    for (int k = 0; k < COMPARISONS; k++) {
+        assay_record *record = NULL;
+        assert_int_equal(assay_record_new(&record), ASSAY_OK);
+        for (size_t i = 0; i < SUBJECTS; i++) {
+            assay_record_subject subject;
+            assay_record_subject_init(&subject);
+            simulation_series(&it, &seed, samples[i]);
+            for (size_t j = 0; j < SAMPLES; j++) {
+                samples[i][j] = 1e-3 * exp(0.3 * samples[i][j]);
+                rounds[j] = (uint32_t)j;
+            }
+            subject.name = names[i];
+            subject.samples_seconds = samples[i];
+            subject.sample_count = SAMPLES;
+            subject.rounds = rounds;
+            assert_int_equal(assay_record_add_subject(record, &subject), ASSAY_OK);
+        }
+        assert_int_equal(assay_compare_record(record, NULL), ASSAY_OK);
+        bool alarm = false;
+        for (size_t i = 0; i < record->comparison_count; i++)
+            alarm |= record->comparisons[i].verdict != ASSAY_VERDICT_INCONCLUSIVE;
+        alarms += alarm;
+        assay_record_free(record);
+    }
+    assert_in_range(alarms, 0, 4);
+}
+
 static void test_a_slowdown_is_found(void **state)
 {
     (void)state;
@@ -73,6 +113,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_identical_subjects_are_not_called_different),
+        cmocka_unit_test(test_identical_subjects_of_a_large_comparison),
         cmocka_unit_test(test_a_slowdown_is_found),
         cmocka_unit_test(test_the_same_is_found),
         cmocka_unit_test(test_a_difference_at_the_margin_is_not_called),

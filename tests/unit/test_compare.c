@@ -55,7 +55,7 @@ static void test_the_interval_of_two_series(void **state)
     (void)state;
     assay_record *record = empty_record();
     add(record, "a", MANY, 1e-3, 0.02);
-    add(record, "b", MANY - 40, 1.2e-3, 0.04);
+    add(record, "b", MANY - 20, 1.2e-3, 0.04);
     double mean[2], error[2], freedom[2], logs[MANY];
     for (size_t side = 0; side < 2; side++) {
         const assay_record_subject *subject = &record->subjects[side];
@@ -73,7 +73,7 @@ static void test_the_interval_of_two_series(void **state)
     check_near(log(it->ratio.value), mean[1] - mean[0], 1e-12);
     check_near(log(it->low.value), mean[1] - mean[0] - reach, 1e-12);
     check_near(log(it->high.value), mean[1] - mean[0] + reach, 1e-12);
-    check_near(reach, 2 * hypot(0.002, 0.04 / sqrt(60)), 0.002);
+    check_near(reach, 2 * hypot(0.002, 0.04 / sqrt(80)), 0.002);
     assay_record_free(record);
 }
 

@@ -188,6 +188,26 @@ static void test_series_that_remember_too_well(void **state)
     assay_record_free(record);
 }
 
+/* They were looked at, and others would not have been forbidden: the risk is shared with them. */
+static void test_what_cannot_be_judged_shares_the_risk(void **state)
+{
+    (void)state;
+    assay_record *record = empty_record();
+    add(record, "a", 40, 1e-3, 0.02);
+    add(record, "b", 40, 1.02e-3, 0.02);
+    add(record, "c", 40, 1e-3, 0.02);
+    double value = 0, noise[MANY];
+    fill_noise(noise, 1);
+    for (size_t i = 0; i < 40; i++) {
+        value = 0.95 * value + noise[i];
+        ((double *)record->subjects[2].samples_seconds)[i] = 1e-3 * exp(0.02 * value);
+    }
+    const assay_record_comparison *both = compare(record, 0.01, false);
+    assert_memory_equal(both[1].reason, "strongly autocorrelated", 23);
+    check_near(both[0].decision_level, 0.995, 1e-12);
+    assay_record_free(record);
+}
+
 static void test_pairs_that_remember_too_well(void **state)
 {
     (void)state;
@@ -305,6 +325,7 @@ int main(void)
         cmocka_unit_test(test_exposure_excuses_disturbances),
         cmocka_unit_test(test_disturbances_beyond_counting),
         cmocka_unit_test(test_series_that_remember_too_well),
+        cmocka_unit_test(test_what_cannot_be_judged_shares_the_risk),
         cmocka_unit_test(test_pairs_that_remember_too_well),
         cmocka_unit_test(test_a_drift_as_large_as_the_difference),
         cmocka_unit_test(test_a_ratio_that_changes_within_the_run),
