@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "assay/analyze.h"
+#include "draw.h"
 
 enum { SIMULATION_SAMPLES_MAX = 1000 };
 
@@ -26,33 +27,13 @@ typedef struct simulation_counts {
     size_t faster, slower, same, inconclusive;
 } simulation_counts;
 
-/* splitmix64 (Steele, Lea and Flood 2014). */
-static inline uint64_t simulation_next(uint64_t *state)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
-static inline double simulation_uniform(uint64_t *state)
-{
-    return ((double)(simulation_next(state) >> 11) + 0.5) * 0x1p-53;
-}
-
-static inline double simulation_normal(uint64_t *state)
-{
-    return sqrt(-2 * log(simulation_uniform(state))) *
-           cos(6.283185307179586 * simulation_uniform(state));
-}
-
 static inline void simulation_series(const simulation *it, uint64_t *state, double *series)
 {
-    double value = simulation_normal(state);
+    double value = draw_normal(state);
     for (size_t i = 0; i < it->samples; i++) {
         series[i] = value;
         value = it->correlation * value +
-                sqrt(1 - it->correlation * it->correlation) * simulation_normal(state);
+                sqrt(1 - it->correlation * it->correlation) * draw_normal(state);
     }
 }
 

@@ -6,6 +6,8 @@
 #ifndef ASSAY_BENCH_COVERAGE_H
 #define ASSAY_BENCH_COVERAGE_H
 
+#include "draw.h"
+
 #include <assay/stats.h>
 #include <math.h>
 #include <stdint.h>
@@ -51,33 +53,18 @@ typedef struct coverage_result {
     double oracle_count; /* of one who knows the noise and its memory */
 } coverage_result;
 
-/* xorshift64* (Vigna 2016); uniform in (0, 1). */
-static inline double coverage_uniform(uint64_t *seed)
-{
-    *seed ^= *seed >> 12;
-    *seed ^= *seed << 25;
-    *seed ^= *seed >> 27;
-    return ((double)((*seed * 0x2545F4914F6CDD1Du) >> 12) + 0.5) * 0x1p-52;
-}
-
-static inline double coverage_normal(uint64_t *seed)
-{
-    double radius = sqrt(-2 * log(coverage_uniform(seed)));
-    return radius * cos(6.283185307179586 * coverage_uniform(seed));
-}
-
 /* The next value; `memory` is the state of AR(1), which starts in its stationary distribution. */
 static inline double coverage_draw(const coverage_case *what, size_t index, double *memory,
                                    uint64_t *seed)
 {
-    double z = coverage_normal(seed), p = what->parameter;
+    double z = draw_normal(seed), p = what->parameter;
     switch (what->kind) {
     case COVERAGE_NORMAL:
         return 10 + z;
     case COVERAGE_LOG_NORMAL:
         return exp(p * z);
     case COVERAGE_BIMODAL:
-        return (coverage_uniform(seed) < p ? 10 : 12) + 0.2 * z;
+        return (draw_uniform(seed) < p ? 10 : 12) + 0.2 * z;
     case COVERAGE_AR1:
         *memory = index == 0 ? z / sqrt(1 - p * p) : p * *memory + z;
         return 10 / (1 - p) + *memory;

@@ -1,5 +1,5 @@
 /* Series of times that grow in a known way, with multiplicative noise: what the test and the
- * benchmark of the growth fit draw from. Public headers only. */
+ * benchmark of the growth fit draw from. */
 #ifndef ASSAY_BENCH_GROWTH_SERIES_H
 #define ASSAY_BENCH_GROWTH_SERIES_H
 
@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "assay/growth.h"
+#include "draw.h"
 
 enum { SERIES_SIZES = 9, SERIES_REPEATS = 3, SERIES_VALUES = SERIES_SIZES * SERIES_REPEATS };
 
@@ -17,21 +18,6 @@ typedef struct series_kind {
     double noise;             /* relative standard deviation */
     bool overhead;            /* of the size of the smallest time */
 } series_kind;
-
-/* splitmix64 (Steele, Lea and Flood 2014). */
-static inline double series_uniform(uint64_t *state)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return ((double)((z ^ (z >> 31)) >> 11) + 0.5) / 9007199254740992.0;
-}
-
-static inline double series_normal(uint64_t *state)
-{
-    double radius = sqrt(-2 * log(series_uniform(state)));
-    return radius * cos(2 * 3.14159265358979323846 * series_uniform(state));
-}
 
 static inline double series_shape(const series_kind *kind, double n)
 {
@@ -60,7 +46,7 @@ static inline void series_draw(const series_kind *kind, uint64_t *state,
     for (int i = 0; i < SERIES_VALUES; i++) {
         double place = (double)(i / SERIES_REPEATS) / (SERIES_SIZES - 1);
         double n = round(kind->smallest * pow(kind->largest / kind->smallest, place));
-        double error = 1 + kind->noise * series_normal(state);
+        double error = 1 + kind->noise * draw_normal(state);
         sizes[i] = n;
         seconds[i] = 1e-7 * (overhead + series_shape(kind, n)) * fmax(error, 0.01);
     }

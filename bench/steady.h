@@ -9,6 +9,8 @@
 #ifndef ASSAY_BENCH_STEADY_H
 #define ASSAY_BENCH_STEADY_H
 
+#include "draw.h"
+
 #include <assay/stats.h>
 #include <math.h>
 #include <stdint.h>
@@ -71,24 +73,9 @@ typedef struct steady_truth {
     size_t first, last;
 } steady_truth;
 
-/* xorshift64* (Vigna 2016); uniform in (0, 1). */
-static inline double steady_uniform(uint64_t *seed)
-{
-    *seed ^= *seed >> 12;
-    *seed ^= *seed << 25;
-    *seed ^= *seed >> 27;
-    return ((double)((*seed * 0x2545F4914F6CDD1Du) >> 12) + 0.5) * 0x1p-52;
-}
-
-static inline double steady_normal(uint64_t *seed)
-{
-    double radius = sqrt(-2 * log(steady_uniform(seed)));
-    return radius * cos(6.283185307179586 * steady_uniform(seed));
-}
-
 static inline double steady_between(double low, double high, uint64_t *seed)
 {
-    return low + (high - low) * steady_uniform(seed);
+    return low + (high - low) * draw_uniform(seed);
 }
 
 static inline size_t steady_passes(double height, double decay, double noise)
@@ -107,7 +94,7 @@ static inline steady_truth steady_make(const steady_case *what, double *series, 
                       : what->kind == STEADY_STEP  ? (size_t)steady_between(20, 161, seed)
                       : what->kind == STEADY_DRIFT ? what->length
                                                    : 0;
-    double up = steady_uniform(seed) < 0.5 ? -1 : 1;
+    double up = draw_uniform(seed) < 0.5 ? -1 : 1;
     if (up < 0) /* 100 % down would be no time at all: the same drift backwards */
         drift /= 1 + drift;
     for (size_t i = 0; i < what->length; i++) {
@@ -120,9 +107,9 @@ static inline steady_truth steady_make(const steady_case *what, double *series, 
             level += up * drift * (double)i / length;
         if (what->kind == STEADY_DECAY)
             level += (warm_up - 1) * exp(-(double)i / decay);
-        state = rho * state + sqrt(1 - rho * rho) * steady_normal(seed);
+        state = rho * state + sqrt(1 - rho * rho) * draw_normal(seed);
         series[i] = level * (1 + noise * state);
-        if (steady_uniform(seed) < what->outliers)
+        if (draw_uniform(seed) < what->outliers)
             series[i] *= steady_between(1.3, 2, seed);
     }
     if (what->kind == STEADY_DECAY)
