@@ -54,7 +54,7 @@ static const double DRIFT_LEVEL = 0.99;
 /* Most values in which steps are looked for: the search takes time that grows with the square of
  * the count, so longer series are averaged in groups first. A stretch of less than an eighth of
  * them, a warm-up or an episode, hardly moves the mean, and the interval pays for what it does. */
-enum { STEPS_IN = 256, STRETCHES_MOST = 8 };
+enum { STEPS_IN = 128, STRETCHES_MOST = 8 };
 
 ASSAY_PRINTF(2, 3)
 static void forbid(assay__contrast *contrast, const char *format, ...)
