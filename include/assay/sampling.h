@@ -21,7 +21,9 @@
  *   length     A sample takes at least `min_sample_seconds` (default 200 µs) and 1000 times what
  *              the clock costs or resolves, by repeating the work.
  *   warm-up    Rounds before the steady state of any subject are left out (or `warmup_rounds`): of
- *              one subject that of the whole series, of several that of the first 200 rounds.
+ *              one subject that of the whole series, of several that of the first 200 rounds. What
+ *              would take more than half of the rounds of several is a change of the machine that
+ *              they suffer together: then only rounds before the ratios are steady are left out.
  *   disturbed  A sample is disturbed if during it the thread was switched out against its will
  *              (more than ten times a second: below 0.1 s, once), or waited for a page from
  *              storage, or the clock went back, or the hypervisor took more than 5 % of the

@@ -115,14 +115,16 @@ static void explain_width(const trial *it, const assay_interval *shown,
                        ? it->contrast.candidate_samples
                        : it->contrast.baseline_samples;
     double needed = count_to_decide(count, excess_width(shown, decision, margin));
-    const char *what = it->contrast.paired ? "pairs" : "samples of each";
+    double more = fmax(1, ceil(needed - (double)count));
+    const char *what = it->contrast.paired ? "pair" : "sample",
+               *each = it->contrast.paired ? "" : " of each";
     if (!(needed < WORTHWHILE_FACTOR * (double)count))
         snprintf(text, size,
-                 "the interval is too wide: deciding would take more than %.0f times the %s",
-                 WORTHWHILE_FACTOR, it->contrast.paired ? "pairs" : "samples");
+                 "the interval is too wide: deciding would take more than %.0f times the %ss",
+                 WORTHWHILE_FACTOR, what);
     else
-        snprintf(text, size, "the interval is too wide: about %.0f more %s may decide",
-                 fmax(1, ceil(needed - (double)count)), what);
+        snprintf(text, size, "the interval is too wide: about %.0f more %s%s%s may decide", more,
+                 what, more > 1 ? "s" : "", each);
 }
 
 static void show_interval(assay_interval interval, assay_reading *low, assay_reading *high)

@@ -92,8 +92,19 @@ static size_t thin_out(double *values, size_t count, size_t group)
     return count / group;
 }
 
-/* The steady state of one subject's series, whose values are changed on the way. `from` is 0 and
- * true is returned where too little is known to say otherwise.
+/* Turn a candidate's times into log ratios; false when there are times that have none. */
+static bool make_ratios(double *candidate, const double *baseline, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!(candidate[i] > 0) || !(baseline[i] > 0))
+            return false;
+        candidate[i] = log(candidate[i] / baseline[i]);
+    }
+    return true;
+}
+
+/* The steady state of a series, whose values are changed on the way. `from` is 0 and true is
+ * returned where too little is known to say otherwise.
  *
  * A single mean needs a level to be the mean of: the whole series is looked at, and a steady state
  * that has not lasted for half of it yet is none. Ratios do not suffer from what befalls all
@@ -119,10 +130,34 @@ static assay_status find_steady(const assay__sampler *sampler, double *values, s
     return ASSAY_OK;
 }
 
+/* The round from which on the series of every subject is steady: its times or, given the
+ * baseline's, its ratios to those, which the baseline itself has none of. */
+static assay_status find_last_steady(const assay__sampler *sampler, assay__judgement *judgement,
+                                     const double *baseline, double *values, size_t *latest)
+{
+    *latest = 0;
+    judgement->steady = true;
+    for (size_t i = baseline != NULL; i < sampler->count; i++) {
+        size_t count = collect(sampler, judgement, i, values), from = 0;
+        bool found = true;
+        if (baseline != NULL && !make_ratios(values, baseline, count))
+            continue;
+        assay_status status = find_steady(sampler, values, count, &from, &found);
+        if (status != ASSAY_OK)
+            return status;
+        size_t round = from > 0 ? round_of(sampler, judgement, from) : 0;
+        *latest = round > *latest ? round : *latest;
+        judgement->steady = judgement->steady && found;
+    }
+    return ASSAY_OK;
+}
+
 /* Warm-up ends when the last of the subjects is steady. It is looked for among the undisturbed
- * samples, and the share of disturbed ones is then taken again without it: warming up disturbs. */
+ * samples, and the share of disturbed ones is then taken again without it: warming up disturbs.
+ * What would take more than half of the rounds of several subjects is more likely a change of the
+ * machine, which they suffer together: then the ratios alone must be steady. */
 static assay_status find_warmup(const assay__sampler *sampler, assay__judgement *judgement,
-                                double *values)
+                                double *baseline, double *values)
 {
     judgement->warmup_rounds = 0;
     judgement->steady = true;
@@ -134,30 +169,16 @@ static assay_status find_warmup(const assay__sampler *sampler, assay__judgement 
         return ASSAY_OK;
     }
     size_t latest = 0;
-    for (size_t i = 0; i < sampler->count; i++) {
-        size_t count = collect(sampler, judgement, i, values), from = 0;
-        bool found = true;
-        assay_status status = find_steady(sampler, values, count, &from, &found);
-        if (status != ASSAY_OK)
-            return status;
-        size_t round = from > 0 ? round_of(sampler, judgement, from) : 0;
-        latest = round > latest ? round : latest;
-        judgement->steady = judgement->steady && found;
+    assay_status status = find_last_steady(sampler, judgement, NULL, values, &latest);
+    if (status == ASSAY_OK && sampler->count > 1 && latest > sampler->rounds / 2) {
+        collect(sampler, judgement, 0, baseline);
+        status = find_last_steady(sampler, judgement, baseline, values, &latest);
     }
+    if (status != ASSAY_OK)
+        return status;
     judgement->warmup_rounds = latest;
     choose_rejection(sampler, judgement);
     return ASSAY_OK;
-}
-
-/* Turn a candidate's times into log ratios; false when there are times that have none. */
-static bool make_ratios(double *candidate, const double *baseline, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (!(candidate[i] > 0) || !(baseline[i] > 0))
-            return false;
-        candidate[i] = log(candidate[i] / baseline[i]);
-    }
-    return true;
 }
 
 static void take_interval(const assay__sampler *sampler, const assay_interval *interval,
@@ -277,7 +298,7 @@ assay_status assay__sampler_judge(const assay__sampler *sampler, assay__judgemen
     assay_status status = ASSAY_E_MEMORY;
     if (baseline == NULL || values == NULL)
         goto cleanup;
-    status = find_warmup(sampler, judgement, values);
+    status = find_warmup(sampler, judgement, baseline, values);
     if (status == ASSAY_OK)
         status = look_at_all(sampler, judgement, baseline, values);
     if (status != ASSAY_OK)

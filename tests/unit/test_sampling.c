@@ -431,6 +431,25 @@ static void a_late_step_is_no_warmup(void **state)
     assay_record_free(record);
 }
 
+/* Warm-up of two subjects, which are slow in the first rounds of 100. */
+static void check_warmup(world *w, int slow_a, int slow_b, size_t least, size_t most)
+{
+    actor a = {.world = w, .letter = 'a', .seconds = 1e-3, .noise = 0.03, .slow_samples = slow_a};
+    actor b = {.world = w, .letter = 'b', .seconds = 1e-3, .noise = 0.03, .slow_samples = slow_b};
+    assay_subject subjects[] = {subject_of(&a, "a"), subject_of(&b, "b")};
+    assay_record *record =
+        sample(w, subjects, 2, (assay_sampling_options){.max_rounds = 100, .min_rounds = 100});
+    assert_in_range(record->subjects[0].warmup_samples, least, most);
+    assay_record_free(record);
+}
+
+static void what_changes_for_all_is_no_warmup(void **state)
+{
+    check_warmup(*state, 80, 80, 0, 0);
+    check_warmup(*state, 0, 70, 70, 75);
+    check_warmup(*state, 20, 20, 20, 25);
+}
+
 /* ---- Stopping ------------------------------------------------------------------------------- */
 
 static const char *stopped(world *w, double noise, assay_sampling_options options, size_t *samples)
@@ -651,6 +670,7 @@ int main(void)
         IN_A_WORLD(asked_warmup_is_left_out),
         IN_A_WORLD(warmup_is_detected),
         IN_A_WORLD(a_late_step_is_no_warmup),
+        IN_A_WORLD(what_changes_for_all_is_no_warmup),
         IN_A_WORLD(it_says_why_it_stopped),
         IN_A_WORLD(the_minimum_outlasts_the_budget),
         IN_A_WORLD(a_failing_subject_is_named),
