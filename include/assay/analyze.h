@@ -340,11 +340,12 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_bottlenecks_in_epochs(
  * made-up number.
  *
  * Identical subjects are called different in 1 % of comparisons at most, whatever the size of the
- * noise, if neighbouring samples are correlated by 0.8 at most (0.95 from 30 samples on). No method
- * sees what never changes while it looks: a level that one run has from beginning to end and the
- * next one has not (another clock frequency, another place in memory) is a difference between two
- * saved records. Interleave the subjects to compare them, or let `fresh_rounds` (sampling.h) draw
- * the place anew.
+ * noise, if neighbouring samples are correlated by 0.8 at most (0.95 from 30 samples on). Of many
+ * compared at once with such a memory (20 candidates, 12 to 40 rounds) one record in 40 has a false
+ * alarm. No method sees what never changes while it looks: a level that one run has from beginning
+ * to end and the next one has not (another clock frequency, another place in memory) is a
+ * difference between two saved records. Interleave the subjects to compare them, or let
+ * `fresh_rounds` (sampling.h) draw the place anew.
  *
  *     assay_record *record = NULL;                      // with two subjects or more
  *     if (assay_compare_record(record, NULL) != ASSAY_OK) ...
