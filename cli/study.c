@@ -3,22 +3,38 @@
 #include <signal.h>
 #include <string.h>
 #include <sysexits.h>
+#include <time.h>
 
 #include "bench_progress.h"
 #include "message.h"
 
 static volatile sig_atomic_t interrupted;
 
+static double now_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* Ask to stop; who asks again ends it at once. Not within half a second: timeout(1) sends its
+ * signal to the command and then to the group, which is the same wish. */
 static void interrupt(int signal_number)
 {
-    (void)signal_number;
-    interrupted = 1;
+    static double asked_at;
+    if (!interrupted) {
+        asked_at = now_seconds();
+        interrupted = 1;
+    } else if (now_seconds() - asked_at > 0.5) {
+        signal(signal_number, SIG_DFL);
+        raise(signal_number);
+    }
 }
 
 assay__study_plan study_plan(const study_common *common, const char *study, const char *experiment,
                              const char *folder)
 {
-    struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction action = {.sa_handler = interrupt};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     return (assay__study_plan){.study = study,
