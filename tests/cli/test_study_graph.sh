@@ -3,6 +3,7 @@
 # runs, and in one that is interrupted and goes on. Left out: timestamp, runtime, roofline, resident memory, and of
 # scaling and encoding costs everything but sizes and storage.
 set -eu
+. "$ASSAY_SOURCE/tests/cli/interrupt.sh"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export XDG_CACHE_HOME=$folder/cache
@@ -16,17 +17,7 @@ fail() {
 for name in one two; do
     "${command[@]}" --out "$folder/$name" >>"$folder/log" 2>&1 || fail "$name failed"
 done
-"${command[@]}" --out "$folder/three" >>"$folder/log" 2>&1 &
-runner=$!
-for _ in $(seq 2000); do
-    [ -e "$folder/three/profile.json" ] && break
-    sleep 0.005
-done
-kill -INT $runner 2>/dev/null || true
-status=0
-wait $runner || status=$?
-[ $status = 130 ] || [ $status = 0 ] || fail "an interrupted study exits with $status"
-echo "interrupted with exit $status"
+interrupt_at "$folder/three/profile.json" "${command[@]}" --out "$folder/three"
 python3 -c 'import json, sys; json.load(open(sys.argv[1]))["flops"]' "$folder/three/profile.json" || fail "nothing to read after an interruption"
 "${command[@]}" --out "$folder/three" >>"$folder/log" 2>&1 || fail "going on failed"
 

@@ -3,6 +3,7 @@
 # interrupted and goes on. What is time is left out: keys of JSON that say so (…time…, …seconds, throughput),
 # comparison.json and the verdicts made of it.
 set -eu
+. "$ASSAY_SOURCE/tests/cli/interrupt.sh"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 command=("$ASSAY_BUILD/assay" study routes --quick --roads 100 --drives 400 --epochs 6 --num-gene 30 --compare-time 50ms)
@@ -18,19 +19,8 @@ study --seed 7 --out "$folder/one" || fail "the first run failed"
 study --seed 7 --out "$folder/two" || fail "the second run failed"
 study --seed 8 --out "$folder/other" || fail "the run with another seed failed"
 
-# Interrupted once its first model is trained; the distilled one is still to come. Where the machine is too fast for
-# that, the study is complete and there is nothing to resume.
-"${command[@]}" --seed 7 --out "$folder/three" >>"$folder/log" 2>&1 &
-runner=$!
-for _ in $(seq 2000); do
-    [ -e "$folder/three/vanilla/training.json" ] && break
-    sleep 0.005
-done
-kill -INT $runner 2>/dev/null || true
-status=0
-wait $runner || status=$?
-[ $status = 130 ] || [ $status = 0 ] || fail "an interrupted study exits with $status"
-echo "interrupted with exit $status"
+# Interrupted once its first model is trained; the distilled one is still to come.
+interrupt_at "$folder/three/vanilla/training.json" "${command[@]}" --seed 7 --out "$folder/three"
 study --seed 7 --out "$folder/three" || fail "going on failed"
 
 python3 - "$folder" <<'END'

@@ -50,28 +50,3 @@ for c in json.load(open("verdict.json"))["comparisons"]:
     print(c["baseline"], c["candidate"], c["verdict"] in ("slower", "inconclusive"), c["low"] is None or c["low"] < c["ratio"] < c["high"])
     print(c["reason"] is None or c["verdict"] == "inconclusive")'
 "$ASSAY" report verdict.json | grep -c '^  mean '
-
-echo "— progress, on a terminal only"
-python3 -c '
-import os, pty, sys
-def run(terminal):
-    shown, child = b"", None
-    child, end = pty.fork()
-    if child == 0:
-        if not terminal:
-            os.dup2(os.open("/dev/null", os.O_WRONLY), 2)
-        os.environ["TERM"] = "xterm"
-        os.execv(os.environ["ASSAY"], ["assay", "bench", "--runs", "5", "--", "sleep", "0.1"])
-    while True:
-        try:
-            part = os.read(end, 65536)
-        except OSError:
-            break
-        if not part:
-            break
-        shown += part
-    os.waitpid(child, 0)
-    return shown.decode()
-for terminal in (True, False):
-    text = run(terminal)
-    print(terminal, "s left" in text, "sleep 0.1\r\n" in text, text.count("\x1b[K") > 1)'

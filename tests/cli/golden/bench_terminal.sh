@@ -7,12 +7,15 @@ export PYTHONDONTWRITEBYTECODE=1
 cat >terminal.py <<'PYTHON'
 import fcntl, os, pty, re, select, struct, sys, termios, time
 
-def run(arguments, key=None):
-    """What the command wrote and how it ended; `key` is pressed once its first line stands."""
+def run(arguments, key=None, messages=True):
+    """What the command wrote and how it ended; `key` is pressed once its first line stands. Without
+    `messages` its standard error goes elsewhere."""
     child, end = pty.fork()
     if child == 0:
         os.environ["TERM"] = "xterm"
         sys.stdin.read(1)
+        if not messages:
+            os.dup2(os.open("/dev/null", os.O_WRONLY), 2)
         os.execv(os.environ["ASSAY"], ["assay", "bench", *arguments])
     fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     os.write(end, b"\n")
@@ -34,6 +37,13 @@ def lines(text):
     """What stood on a line at some time: everything between the movements of the cursor."""
     return [part for part in re.split(r"[\r\n]+", text.replace("\x1b[K", "")) if part]
 PYTHON
+echo "— progress, on a terminal only"
+python3 -c '
+from terminal import *
+for messages in (True, False):
+    text, status = run(["--runs", "5", "--", "sleep", "0.1"], messages=messages)
+    print(messages, "s left" in text, "sleep 0.1\r\n" in text, text.count("\x1b[K") > 1)'
+
 echo "— long names and a ratio fit on the line"
 python3 -c '
 from terminal import *
