@@ -106,6 +106,7 @@ static void choose_length(const bench_settings *settings, size_t count,
     if (settings->runs == 0)
         return;
     options->max_rounds = warmup + settings->runs;
+    options->fixed_rounds = true;
     if (settings->budget_seconds == 0 || options->min_rounds > options->max_rounds)
         options->min_rounds = options->max_rounds;
 }

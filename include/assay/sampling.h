@@ -136,6 +136,8 @@ typedef struct assay_sampling_options {
     uint64_t seed;             /* of the order; 0 is a seed like any other */
     size_t min_rounds;         /* measured even if precise enough or over budget; default 2 */
     size_t max_rounds;         /* default and at most ASSAY_SAMPLING_MAX_ROUNDS; warm-up counts */
+    bool fixed_rounds;         /* take `max_rounds`, however precise or noisy: only the budget ends
+                                  it sooner */
     bool fixed_warmup;         /* leave out exactly `warmup_rounds` instead of detecting */
     size_t warmup_rounds;
     size_t fresh_rounds; /* above 0: this many rounds in a forked process, then the next one */

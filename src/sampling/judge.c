@@ -284,6 +284,8 @@ static assay_sampling_end decide(const assay__sampler *sampler, const assay__jud
         return ASSAY_SAMPLING_COUNT;
     if (sampler->rounds < options->min_rounds)
         return ASSAY_SAMPLING_GOING;
+    if (options->fixed_rounds)
+        return budgets >= 1 ? ASSAY_SAMPLING_BUDGET : ASSAY_SAMPLING_GOING;
     if (settled && judgement->precise)
         return ASSAY_SAMPLING_PRECISION;
     if (budgets >= 1)

@@ -214,7 +214,9 @@ static void update_progress(assay__sampler *sampler, const assay__judgement *jud
     assay_sampling_progress *progress = &sampler->progress;
     const assay_sampling_options *options = &sampler->options;
     double rate = assay__sampler_elapsed(sampler) / (double)sampler->rounds;
-    double needed = fmin((double)judgement->needed_rounds, (double)options->max_rounds);
+    double needed = (double)options->max_rounds;
+    if (!options->fixed_rounds)
+        needed = fmin(needed, (double)judgement->needed_rounds);
     progress->expected_seconds =
         fmax(fmin(options->budget_seconds, rate * needed), rate * (double)options->min_rounds);
     progress->estimate = judgement->estimate;

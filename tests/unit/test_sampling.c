@@ -483,6 +483,23 @@ static void it_says_why_it_stopped(void **state)
     assert_int_equal(samples, 7);
 }
 
+/* 60 rounds are precise, 0.05 % is hopeless: neither ends what was asked for by number. */
+static void a_fixed_number_is_taken_unless_the_budget_ends(void **state)
+{
+    world *w = *state;
+    size_t samples = 0;
+    assay_sampling_options options = {.max_rounds = 150, .fixed_rounds = true, .budget_seconds = 1};
+    assert_string_equal(stopped(w, 0.02, options, &samples), "count");
+    assert_int_equal(samples, 150);
+    options.precision = 0.0005;
+    options.budget_seconds = 0.2;
+    assert_string_equal(stopped(w, 0.2, options, &samples), "count");
+    assert_int_equal(samples, 150);
+    options.budget_seconds = 0.1;
+    assert_string_equal(stopped(w, 0.2, options, &samples), "budget");
+    assert_in_range(samples, 90, 110);
+}
+
 static void the_minimum_outlasts_the_budget(void **state)
 {
     world *w = *state;
@@ -672,6 +689,7 @@ int main(void)
         IN_A_WORLD(a_late_step_is_no_warmup),
         IN_A_WORLD(what_changes_for_all_is_no_warmup),
         IN_A_WORLD(it_says_why_it_stopped),
+        IN_A_WORLD(a_fixed_number_is_taken_unless_the_budget_ends),
         IN_A_WORLD(the_minimum_outlasts_the_budget),
         IN_A_WORLD(a_failing_subject_is_named),
         IN_A_WORLD(nonsense_is_refused),
