@@ -225,21 +225,36 @@ static void update_progress(assay__sampler *sampler, const assay__judgement *jud
     progress->relative_width = judgement->relative_width;
 }
 
+/* Judging takes as long as several short samples, and every moment of it is one without a sample:
+ * it gets a twentieth of the time. */
+static const double rests_after_look = 20;
+
+static bool is_look_due(const assay__sampler *sampler, const assay__judgement *judgement,
+                        double rest_until)
+{
+    const assay_sampling_options *options = &sampler->options;
+    double elapsed = assay__sampler_elapsed(sampler);
+    bool over = elapsed >= options->budget_seconds && sampler->rounds >= options->min_rounds;
+    return over || sampler->rounds >= options->max_rounds ||
+           (sampler->rounds >= judgement->next_look && elapsed >= rest_until);
+}
+
 static assay_status take_rounds(assay__sampler *sampler, assay__judgement *judgement)
 {
+    double rest_until = 0;
     *judgement = (assay__judgement){.next_look = 1};
     while (judgement->end == ASSAY_SAMPLING_GOING) {
         assay_status status = advance(sampler);
         if (status != ASSAY_OK)
             return status;
-        bool over = assay__sampler_elapsed(sampler) >= sampler->options.budget_seconds &&
-                    sampler->rounds >= sampler->options.min_rounds;
-        if (sampler->rounds < judgement->next_look && !over &&
-            sampler->rounds < sampler->options.max_rounds)
+        if (!is_look_due(sampler, judgement, rest_until))
             continue;
+        double before = assay__sampler_elapsed(sampler);
         status = assay__sampler_judge(sampler, judgement);
         if (status != ASSAY_OK)
             return status;
+        double after = assay__sampler_elapsed(sampler);
+        rest_until = after + rests_after_look * (after - before);
         update_progress(sampler, judgement);
     }
     return ASSAY_OK;
