@@ -1,14 +1,15 @@
-/* Yule-Walker fits of order 1 to 10 (at most a twentieth of the values), the order chosen by AICc;
+/* Yule-Walker fits of order 1 to 10 (at most a fortieth of the values), the order chosen by AICc;
  * the long-run variance is that of the innovations over (1 − sum of coefficients)².
  *
  * What makes an interval cover when somebody stops as soon as it is narrow. Figures are the
  * coverage of nominal 95 %, of series stopped by the rule of stopping.c after 30 to 1300 values,
  * 2000 to 10 000 replications each:
  * - At least one coefficient from 20 values on. With AICc free to choose none, memory too weak to
- * be seen in 30 values (ρ = 0.2 … 0.5) left 88 … 94 %. Below 20 it is free: a coefficient costs two
- *   thirds of the degrees of freedom, and so few values have none to spare.
- * - A twentieth, not a tenth: in 40 values a third coefficient is noise that AICc now and then
- *   takes for memory of the other sign; without it ρ = 0.8 covers half a point better for less.
+ *   be seen in 30 values (ρ = 0.2 … 0.5) left 88 … 94 %. Below 20 it is free: a coefficient costs
+ *   two thirds of the degrees of freedom, and so few values have none to spare.
+ * - A fortieth, not a tenth: in 40 values a third coefficient, in 60 the second, is noise that AICc
+ *   now and then takes for memory of the other sign; without it ρ = 0.3 … 0.8 covers up to one and
+ *   a half points better.
  * - The sum of coefficients is biased towards 0 by (1 + 4ρ) / n (Marriott and Pope 1954, for the
  *   first autocorrelation around an estimated mean); taken out, also for higher orders, where the
  *   sum is taken to behave like the one coefficient of order 1.
@@ -17,15 +18,21 @@
  * - Stopping picks moments when the sum happens to look small; with the above alone that left
  *   91 … 94 % at ρ = 0.5 … 0.8. And a sum near 0 is noise for whoever has no memory: half of them
  *   are negative and count as 0, the rest only make the series longer. So both follow how clearly
- *   memory shows, from 0 where the sum is not positive to 1 at 2.5 standard errors: the sum is
- *   moved by −0.3 to +0.7 of its standard error, and none to all of its variance counts in the
+ *   memory shows, from 0 where the sum is not positive to 1 at 2.75 standard errors: the sum is
+ *   moved by −0.9 to +0.7 of its standard error, and none to all of its variance counts in the
  *   degrees of freedom. The numbers are chosen by simulation, not by theory. They give 95 … 96 %
- *   without memory, 93 … 94.5 % at ρ = 0.2 … 0.4 and 30 … 100 values, where memory cannot be seen
- *   and whoever has none would pay for it, and 94.5 … 96 % above. A switch at AICc's verdict (+0.4
- *   and all the variance, or neither and a quarter) took 3 % more values to cover the same, and at
- *   ρ = 0.8 twice as many, since it had to hold out for the fit to settle.
+ *   without memory, 93 … 94.5 % at ρ = 0.2 … 0.4 and 30 … 150 values, where memory cannot be seen
+ *   and whoever has none would pay for it, and 94 … 97 % above. A switch at AICc's verdict (+0.4
+ *   and all the variance, or neither and a quarter) took 8 % more values to cover the same, and
+ *   twice as many at ρ = 0.8, since it had to hold out for the fit to settle.
  * - Negative sums count as 0: timing series that alternate are rare, and an interval narrower than
  *   the plain one needs better evidence than a few dozen values.
+ *
+ * What it cannot see: a slow movement under much faster noise. White noise with 30 % of the
+ * variance in an AR(1) of ρ = 0.7 covers 86 … 89 %, of ρ = 0.9, whose 19 values' memory outlasts
+ * what a short series can show, about 70 %. To fit means of neighbours instead, so that some 60
+ * remain, covered no better there and worse elsewhere.
+ *
  * Tried and dropped: demanding an upper bound of the width, not the width, before stopping. It took
  * more values and covered no better: what is too small is the sum, at all looks alike. Not tried,
  * for what is known of them at these lengths: batch means (84 … 91 %) and Newey-West. */
@@ -36,7 +43,7 @@
 #include <string.h>
 
 /* From how many values on a coefficient may and must be there, and values for each further one. */
-enum { ORDER_FROM = 10, ALWAYS_FROM = 20, VALUES_PER_ORDER = 20 };
+enum { ORDER_FROM = 10, ALWAYS_FROM = 20, VALUES_PER_ORDER = 40 };
 
 /* With one a dozen values that happen to trend have an interval 30 times Student's, and it covers
  * no better than with two. */
@@ -44,7 +51,7 @@ static const double DEGREES_LEAST = 2;
 
 /* At how many standard errors the sum shows memory clearly, and the standard errors by which it is
  * moved where it shows none and where it does so clearly. */
-static const double CLEAR = 2.5, MOVE_UNSEEN = -0.3, MOVE_CLEAR = 0.7;
+static const double CLEAR = 2.75, MOVE_UNSEEN = -0.9, MOVE_CLEAR = 0.7;
 
 static void autocovariances(const double *values, size_t count, double mean, size_t lags,
                             double *covariance)

@@ -77,8 +77,8 @@ static double check_corrections(double memory)
     assert_int_equal(fit.order, 1);
     assert_int_equal(assay_stats_autocorrelation(series, COUNT, 1, correlations), ASSAY_OK);
     double sum = (COUNT * correlations[1] + 1) / (COUNT - 4);
-    double error = sqrt((1 - sum * sum) / COUNT), clarity = fmin(sum / (2.5 * error), 1);
-    sum += error * (clarity - 0.3);
+    double error = sqrt((1 - sum * sum) / COUNT), clarity = fmin(sum / (2.75 * error), 1);
+    sum += error * (1.6 * clarity - 0.9);
     assert_close(fit.coefficient_sum, sum, 1e-9);
     double rest = 1 - sum, wobble = 2 * clarity * (1 - sum * sum) / (rest * rest);
     assert_close(fit.degrees_of_freedom, fmax(1, (COUNT - 2) / (1 + wobble)), 1e-9);
