@@ -31,9 +31,19 @@ typedef struct actor {
 
 static uint64_t world_now_ns;
 
+/* Whoever reads the clock this often between two samples is judging, and each reading takes him so
+ * long. */
+enum { READINGS_OF_A_JUDGE = 4 };
+static uint64_t reading_ns;
+static size_t readings, judgements;
+
 static uint64_t read_world(void *context)
 {
     (void)context;
+    if (++readings == READINGS_OF_A_JUDGE)
+        judgements++;
+    if (readings > 1)
+        world_now_ns += reading_ns;
     return world_now_ns;
 }
 
@@ -45,6 +55,7 @@ static assay_status act(void *context, uint64_t iterations, assay_sample *sample
     if (self->touch != NULL)
         self->touch(self, self->samples, sample);
     self->samples++;
+    readings = 0;
     world_now_ns += (uint64_t)llround(1e9 * sample->seconds);
     return ASSAY_OK;
 }
@@ -463,9 +474,27 @@ static void pinning_is_undone(void **state)
     assay_record_free(record);
 }
 
+/* A judgement of samples of 1 ms takes 2 ms and more. Without a limit there are hundreds among a
+ * thousand samples; with a twentieth of the time it is one in forty samples. */
+static void judging_has_a_share_of_the_time(void **state)
+{
+    (void)state;
+    actor a = {.seconds = 1e-3, .noise = 0.1};
+    reading_ns = 1000000;
+    judgements = 0;
+    assay_record *record = sample(
+        &a, 1,
+        (assay_sampling_options){.max_rounds = 1000, .fixed_rounds = true, .budget_seconds = 60});
+    reading_ns = 0;
+    assert_int_equal(a.samples, 1000);
+    assert_in_range(judgements, 10, 60);
+    assay_record_free(record);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(judging_has_a_share_of_the_time),
         cmocka_unit_test(ten_switches_a_second_are_no_disturbance),
         cmocka_unit_test(one_page_from_storage_is_a_disturbance),
         cmocka_unit_test(half_of_the_rounds_may_go),
