@@ -1,8 +1,7 @@
-/* Sampling on a clock that the subjects themselves move: order, length of samples, what is left
- * out, why it stops, and what happens when a subject fails. */
+/* Sampling on a clock that the subjects themselves move: length of samples, what is left out, why
+ * it stops, and what happens when a subject fails. */
 #include <math.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,58 +12,6 @@
 
 #include "assay/sampling.h"
 #include "base/random.h"
-#include "sampling/order.h"
-
-/* ---- The order ------------------------------------------------------------------------------ */
-
-enum { MOST = 9 };
-
-static void order_is_balanced(void **state)
-{
-    (void)state;
-    for (size_t count = 2; count <= MOST; count++) {
-        assay__order order;
-        assert_int_equal(assay__order_init(&order, count, 7 * count), ASSAY_OK);
-        int place[MOST][MOST] = {{0}}, follows[MOST][MOST] = {{0}};
-        size_t rows = count % 2 == 0 ? count : 2 * count;
-        for (size_t row = 0; row < rows; row++) {
-            uint32_t round[MOST];
-            assay__order_next(&order, round);
-            for (size_t i = 0; i < count; i++) {
-                place[round[i]][i]++;
-                if (i > 0)
-                    follows[round[i]][round[i - 1]]++;
-            }
-        }
-        for (size_t i = 0; i < count; i++)
-            for (size_t j = 0; j < count; j++) {
-                assert_int_equal(place[i][j], (int)(rows / count));
-                assert_int_equal(follows[i][j], i == j ? 0 : (int)(rows / count));
-            }
-        assay__order_release(&order);
-    }
-}
-
-static uint64_t fingerprint(uint64_t seed)
-{
-    assay__order order;
-    uint32_t round[3];
-    uint64_t print = 0;
-    assert_int_equal(assay__order_init(&order, 3, seed), ASSAY_OK);
-    for (int i = 0; i < 30; i++) {
-        assay__order_next(&order, round);
-        print = print * 31 + round[0] * 9 + round[1] * 3 + round[2];
-    }
-    assay__order_release(&order);
-    return print;
-}
-
-static void order_follows_the_seed(void **state)
-{
-    (void)state;
-    assert_true(fingerprint(1) == fingerprint(1));
-    assert_true(fingerprint(1) != fingerprint(2));
-}
 
 /* ---- A world with its own time -------------------------------------------------------------- */
 
@@ -587,37 +534,6 @@ static void work_without_time_is_no_work(void **state)
     assert_non_null(strstr(error.message, "'nothing'"));
 }
 
-/* ---- Fresh processes, on the real clock ----------------------------------------------------- */
-
-static assay_status count_calls(void *context, uint64_t iterations)
-{
-    volatile uint64_t *calls = context;
-    for (uint64_t i = 0; i < iterations; i++)
-        (*calls)++;
-    return ASSAY_OK;
-}
-
-static void fresh_processes_keep_to_themselves(void **state)
-{
-    (void)state;
-    volatile uint64_t calls = 0;
-    assay_subject subject = {.struct_size = sizeof subject,
-                             .name = "count",
-                             .run = count_calls,
-                             .context = (void *)&calls};
-    assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
-    options.fresh_rounds = 4;
-    options.min_rounds = options.max_rounds = 10;
-    assay_record *record = NULL;
-    assert_int_equal(assay_sampling_run(&subject, 1, &options, NULL, &record), ASSAY_OK);
-    const assay_record_subject *found = &record->subjects[0];
-    assert_int_equal(found->sample_count + found->warmup_samples + found->rejected_samples, 10);
-    uint64_t while_calibrating = calls;
-    assert_true(found->iterations * 10 > while_calibrating / 10);
-    assert_true(found->min_seconds.value > 0);
-    assay_record_free(record);
-}
-
 static void a_clock_that_goes_back_disturbs(void **state)
 {
     world *w = *state;
@@ -642,39 +558,10 @@ static void a_clock_that_goes_back_disturbs(void **state)
     }
 }
 
-static assay_status dies(void *context, uint64_t iterations)
-{
-    int *calls = context;
-    (void)iterations;
-    if (++*calls == 3)
-        raise(SIGKILL);
-    return ASSAY_OK;
-}
-
-static void a_dead_process_is_reported(void **state)
-{
-    (void)state;
-    int calls = 0;
-    assay_subject subject = {.struct_size = sizeof subject,
-                             .name = "dies",
-                             .run = dies,
-                             .context = &calls,
-                             .max_iterations = 1};
-    assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
-    options.fresh_rounds = 5;
-    assay_record *record = NULL;
-    assay_error error = {0};
-    assert_int_equal(assay_sampling_run(&subject, 1, &options, &error, &record), ASSAY_E_DATA);
-    assert_non_null(strstr(error.message, "signal 9"));
-    assert_null(record);
-}
-
 int main(void)
 {
 #define IN_A_WORLD(test) cmocka_unit_test_setup_teardown(test, make_world, end_world)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(order_is_balanced),
-        cmocka_unit_test(order_follows_the_seed),
         IN_A_WORLD(iterations_make_samples_long_enough),
         IN_A_WORLD(like_subjects_share_their_iterations),
         IN_A_WORLD(set_up_costs_nothing),
@@ -695,8 +582,6 @@ int main(void)
         IN_A_WORLD(nonsense_is_refused),
         IN_A_WORLD(work_without_time_is_no_work),
         IN_A_WORLD(a_clock_that_goes_back_disturbs),
-        cmocka_unit_test(fresh_processes_keep_to_themselves),
-        cmocka_unit_test(a_dead_process_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,67 @@
+/* The order in which subjects take turns: balanced, and repeatable from its seed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "sampling/order.h"
+
+enum { MOST = 9 };
+
+static void order_is_balanced(void **state)
+{
+    (void)state;
+    for (size_t count = 2; count <= MOST; count++) {
+        assay__order order;
+        assert_int_equal(assay__order_init(&order, count, 7 * count), ASSAY_OK);
+        int place[MOST][MOST] = {{0}}, follows[MOST][MOST] = {{0}};
+        size_t rows = count % 2 == 0 ? count : 2 * count;
+        for (size_t row = 0; row < rows; row++) {
+            uint32_t round[MOST];
+            assay__order_next(&order, round);
+            for (size_t i = 0; i < count; i++) {
+                place[round[i]][i]++;
+                if (i > 0)
+                    follows[round[i]][round[i - 1]]++;
+            }
+        }
+        for (size_t i = 0; i < count; i++)
+            for (size_t j = 0; j < count; j++) {
+                assert_int_equal(place[i][j], (int)(rows / count));
+                assert_int_equal(follows[i][j], i == j ? 0 : (int)(rows / count));
+            }
+        assay__order_release(&order);
+    }
+}
+
+static uint64_t fingerprint(uint64_t seed)
+{
+    assay__order order;
+    uint32_t round[3];
+    uint64_t print = 0;
+    assert_int_equal(assay__order_init(&order, 3, seed), ASSAY_OK);
+    for (int i = 0; i < 30; i++) {
+        assay__order_next(&order, round);
+        print = print * 31 + round[0] * 9 + round[1] * 3 + round[2];
+    }
+    assay__order_release(&order);
+    return print;
+}
+
+static void order_follows_the_seed(void **state)
+{
+    (void)state;
+    assert_true(fingerprint(1) == fingerprint(1));
+    assert_true(fingerprint(1) != fingerprint(2));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(order_is_balanced),
+        cmocka_unit_test(order_follows_the_seed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
