@@ -42,6 +42,8 @@ const char *assay__cell_number(char text[ASSAY__CELL_BYTES], double value, int d
 {
     assay__cell_fixed(text, value, decimals);
     bool vanished = isfinite(value) && value != 0.0 && strpbrk(text, "123456789") == NULL;
+    while (!vanished && (int)strlen(text) > width && decimals > 0)
+        assay__cell_fixed(text, value, --decimals);
     if (!vanished && (int)strlen(text) <= width)
         return text;
     snprintf(text, ASSAY__CELL_BYTES, "%.1e", value);

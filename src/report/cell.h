@@ -19,8 +19,9 @@ enum { ASSAY__CELL_BYTES = 40 };
 /* "12.345", whatever the number and the locale; "n/a" when it is not finite. */
 const char *assay__cell_fixed(char text[ASSAY__CELL_BYTES], double value, int decimals);
 
-/* "12.345" with `decimals`, as the seeds print it. A number that would show as zero and is not, or
- * that is wider than `width`, is shown as "2.1e-05"; one that is not finite as "n/a". */
+/* "12.345" with `decimals`, as the seeds print it, or with as many of them as `width` has room for.
+ * A number that would show as zero and is not, or that is too wide without any, is shown as
+ * "2.1e-05"; one that is not finite as "n/a". */
 const char *assay__cell_number(char text[ASSAY__CELL_BYTES], double value, int decimals, int width);
 /* The same with a sign: "+76.9". A change that rounds to nothing is "+0.0". */
 const char *assay__cell_change(char text[ASSAY__CELL_BYTES], double value, int decimals);

@@ -5,6 +5,7 @@
 #
 # For the scripts: $ASSAY is the command, $SUBJECTS the folder of the programs to measure, and
 #   show ARGS...   print "$ assay ARGS", what it prints on both streams, and its exit status
+#   $FIGURE        a number however it is written, as an extended regular expression of sed
 #   mask           figures become '#', with their units "#s" and "#B"; runs of blanks become one;
 #                  commands, results and exit statuses stay
 set -u
@@ -24,8 +25,9 @@ show() {
     "$ASSAY" "$@" 2>&1 || status=$?
     echo "exit $status"
 }
+export FIGURE='\b[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?'
 mask() {
-    sed -E -e '/^(\$|exit|result) /b' -e 's/\b[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?\b/#/g' -e 's/# (ns|µs|ms|s)\b/#s/g' \
+    sed -E -e '/^(\$|exit|result) /b' -e "s/$FIGURE\b/#/g" -e 's/# (ns|µs|ms|s)\b/#s/g' \
         -e 's/# ([KMG]i)?B\b/#B/g' -e 's/  +/ /g' -e 's/--+/--/g'
 }
 export -f show mask

@@ -19,6 +19,7 @@ hyperfine("faster.json", ("sort", 0.5, 100, 0.01), ("copy", 2, 100, 0.01))
 hyperfine("noisy.json", ("sort", 1, 100, 0.2), ("copy", 2, 100, 0.01))
 hyperfine("mixed.json", ("sort", 1.1, 100, 0.01), ("copy", 2, 100, 0.2))
 hyperfine("other.json", ("move", 1, 100, 0.01))
+hyperfine("far.json", ("sort", 12345, 100, 0.01), ("copy", 2e7, 100, 0.01))
 hyperfine("one.json", ("sort", 1, 1, 0.01))
 google("google.json", 2, ("sort", 1, 50, 0.01))
 google("google4.json", 4, ("sort", 1, 50, 0.01))
@@ -39,6 +40,9 @@ show compare google.json third.json google4.json | grep -B 2 -A 1 google4
 show compare before.json
 show compare --all-pairs before.json slower.json faster.json | grep json
 show compare before.json one.json
+
+# too wide a figure gives up decimals before it is written with an exponent
+show compare before.json far.json | grep far
 
 # what other tools leave out is computed from the samples; without any there is no verdict
 show report google.json

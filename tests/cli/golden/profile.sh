@@ -1,6 +1,6 @@
 # One model from all sides: the screen, the seed's JSON, seed A's profile, the record, all from one run.
 export XDG_CACHE_HOME=$PWD/cache # no peak of this machine
-figures() { sed -E '/^(\$|exit|=|-)/b; s/(\B-)?\b[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?\b/#/g; s/  +/ /g'; }
+figures() { sed -E -e '/^(\$|exit|=|-)/b' -e "s/(\B-)?$FIGURE\b/#/g" -e 's/  +/ /g'; }
 small="--num-nodes 100 --num-edges 400 --hidden_dim 32 --num-layers 2 --num_heads 4 --ffn-dim 64"
 runs="--num-runs 3 --warmup-runs 1"
 show profile --model graph_transformer $small $runs --profile runtime memory flops \

@@ -2,7 +2,7 @@
 export XDG_CACHE_HOME=$PWD/cache # no peak of this machine
 figures() {
     sed -E -e '/^(\$|exit|=|---)/b' -e '/^FLOPS/,/^pytorch/b' -e '/\|/d' -e '/^ +[+n]/d' -e '/^Cannot tell: /,/^[^C ]/{/^(Cannot tell: | {13})/d}' -e 's/^Growth: .*/Growth/' -e 's/^(lap|rwse)( +grows as) .*/\1\2 CLASS/' \
-        -e 's/^(nodes|layers|hidden|batch)( +)([a-z]+-[a-z]+) .*/\1\2\3 CLASS/' -e 's/(\B-)?\b[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?\b/#/g' \
+        -e 's/^(nodes|layers|hidden|batch)( +)([a-z]+-[a-z]+) .*/\1\2\3 CLASS/' -e "s/(\B-)?$FIGURE\b/#/g" \
         -e 's/([^ ])  +/\1 /g' -e '/^(RUNTIME|MEMORY|ROOFLINE)/b' -e 's/  +/ /g'
 }
 shape="--num-nodes 60 --num-edges 240 --hidden-dim 32 --num_layers 2 --num-heads 4 --ffn-dim 64 --num-runs 5 --budget 100ms"

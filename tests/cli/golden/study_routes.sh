@@ -1,10 +1,10 @@
 # Figures are masked without touching blanks: the block keeps the seed's columns.
 figures() {
-    sed -E -e '/^(\$|exit)/b' -e 's/^(vanilla|distilled)( +)([0-9]+)(.*)$/\1 \3\4/' -e 's/\b[0-9]+(\.[0-9]+)?(ms|us|s)?\b/#/g' \
+    sed -E -e '/^(\$|exit)/b' -e 's/^(vanilla|distilled)( +)([0-9]+)(.*)$/\1 \3\4/' -e "s/$FIGURE(ms|us|s)?\b/#/g" \
         -e '/^(baseline|vanilla|distilled)/s/  +/ /g' -e '/generated/s/ \(.*//'
 }
-# How many get lost, and the verdict with its reason, are the machine's.
-verdict() { sed -E -e 's/(faster|slower|same|inconclusive)$/VERDICT/' -e '/^ +/d'; }
+# The verdict, its figures and its reason are the machine's.
+verdict() { sed -E -e 's/^(vanilla +distilled) .*/\1 VERDICT/' -e '/^ +/d'; }
 show study routes --quick --num-gene 20 --models vanilla,distilled --od-source test --search beam --beam-width 4 --seed 42 \
     --roads 100 --drives 300 --epochs 4 --compare-time 200ms --out here --json summary.json | figures | verdict
 find here -type f | sort
