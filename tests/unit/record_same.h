@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "assay/record.h"
+#include "record_sample.h"
 
 static inline void same_number(double a, double b)
 {
@@ -273,6 +274,22 @@ static inline void same_record(const assay_record *a, const assay_record *b)
     SAME_ALL(same_comparison, comparisons, comparison_count);
     SAME_ALL(same_difference, differences, difference_count);
     same_integrity(&a->integrity, &b->integrity);
+}
+
+/* Through JSON and back, and the same text again. */
+static inline void check_round_trip(const assay_record *record, unsigned flags)
+{
+    assay_error error = {0};
+    assay_record *back = NULL;
+    char *text = printed(record, flags);
+    if (assay_record_parse(text, strlen(text), &error, &back) != ASSAY_OK)
+        fail_msg("%s", error.message);
+    same_record(record, back);
+    char *again = printed(back, flags);
+    assert_string_equal(text, again);
+    free(again);
+    free(text);
+    assay_record_free(back);
 }
 
 #endif
