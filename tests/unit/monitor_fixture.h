@@ -32,6 +32,31 @@ static inline assay_clock *hand_clock(void)
     return clock;
 }
 
+/* Before and after the tests of a group; meanwhile hand_ns is the time of by_hand. */
+static assay_clock *clock_by_hand;
+
+static inline int make_clock(void **state)
+{
+    (void)state;
+    clock_by_hand = hand_clock();
+    return 0;
+}
+
+static inline int drop_clock(void **state)
+{
+    (void)state;
+    assay_clock_free(clock_by_hand);
+    return 0;
+}
+
+static inline assay_monitor_options by_hand(void)
+{
+    assay_monitor_options options = ASSAY_MONITOR_OPTIONS_INIT;
+    options.clock = clock_by_hand;
+    options.private_journal = true;
+    return options;
+}
+
 static inline assay_monitor *open_monitor(const assay_monitor_options *options)
 {
     assay_monitor *monitor = NULL;
@@ -39,6 +64,12 @@ static inline assay_monitor *open_monitor(const assay_monitor_options *options)
     if (assay_monitor_open(options, &error, &monitor) != ASSAY_OK)
         fail_msg("%s", error.message);
     return monitor;
+}
+
+static inline assay_monitor *new_monitor(void)
+{
+    assay_monitor_options options = by_hand();
+    return open_monitor(&options);
 }
 
 static inline assay_record *record_of(assay_monitor *monitor)

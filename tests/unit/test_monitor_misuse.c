@@ -1,0 +1,210 @@
+/* Monitors switched off, misused, or filled beyond their limits: counted, said, harmless. */
+#include "monitor_fixture.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+static void test_null_and_disabled_monitors_do_nothing(void **state)
+{
+    (void)state;
+    int visits = 0;
+    ASSAY_TRACK(NULL, "nothing") {
+        visits++;
+    }
+    assay_monitor_options options = by_hand();
+    options.disabled = true;
+    assay_monitor *monitor = open_monitor(&options);
+    assert_false(assay_monitor_enabled(monitor));
+    assert_false(assay_monitor_enabled(NULL));
+    ASSAY_TRACK(monitor, "nothing") {
+        visits++;
+    }
+    ASSAY_METRIC(monitor, "nothing") {
+        visits++;
+    }
+    assay_span span = assay_monitor_begin(monitor, "nothing");
+    assert_int_equal(assay_span_end_ns(span), 0);
+    assay_monitor_add(monitor, "nothing", 5);
+    assay_monitor_count(monitor, "nothing", 5);
+    assay_monitor_clear(monitor);
+    assert_int_equal(visits, 3);
+    assay_record *record = record_of(monitor);
+    assert_int_equal(record->operation_count, 0);
+    assay_record_free(record);
+    record = record_of(NULL);
+    assert_int_equal(record->operation_count, 0);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+    assay_monitor_free(NULL);
+}
+
+static void test_hostile_names_are_kept_safe(void **state)
+{
+    (void)state;
+    assay_monitor *monitor = new_monitor();
+    char *huge = malloc(1 << 20);
+    assert_non_null(huge);
+    memset(huge, 'n', (1 << 20) - 1);
+    huge[(1 << 20) - 1] = '\0';
+    assay_span_end(assay_monitor_begin(monitor, huge));
+    assay_span_end(assay_monitor_begin(monitor, "line\nbreak\x1b[2J"));
+    assay_span_end(assay_monitor_begin(monitor, ""));
+    assay_span_end(assay_monitor_begin(monitor, NULL));
+    assay_record *record = record_of(monitor);
+    assert_int_equal(record->operation_count, 3);
+    assert_int_equal(strlen(record->operations[0].name), 255);
+    assert_string_equal(record->operations[1].name, "line?break?[2J");
+    assert_string_equal(record->operations[2].name, "(unnamed)");
+    assert_int_equal(record->operations[2].count, 2);
+    assay_record_free(record);
+    free(huge);
+    assay_monitor_free(monitor);
+}
+
+static void test_mismatched_ends_are_counted_and_harmless(void **state)
+{
+    (void)state;
+    assay_monitor *monitor = new_monitor();
+    assay_span outer = assay_monitor_begin(monitor, "outer");
+    assay_span inner = assay_monitor_begin(monitor, "inner");
+    hand_ns += 100;
+    assay_span_end(outer); /* inner was forgotten */
+    assay_span_end(inner); /* too late */
+    assay_span_end(outer); /* twice */
+    ASSAY_TRACK(monitor, "after") {
+        hand_ns += 1;
+    }
+    assay_record *record = record_of(monitor);
+    assert_int_equal(record->integrity.abandoned_spans, 1);
+    assert_int_equal(record->integrity.mismatched_ends, 2);
+    assert_int_equal(operation_of(record, "outer")->count, 1);
+    assert_int_equal(operation_of(record, "inner")->count, 0);
+    assert_int_equal(operation_of(record, "after")->parent, -1);
+    assert_int_equal(operation_of(record, "after")->count, 1);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+}
+
+static void *end_elsewhere(void *span)
+{
+    assay_span_end(*(assay_span *)span);
+    return NULL;
+}
+
+static void test_an_end_on_another_thread_is_counted(void **state)
+{
+    (void)state;
+    assay_monitor *monitor = new_monitor();
+    assay_span span = assay_monitor_begin(monitor, "mine");
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, end_elsewhere, &span), 0);
+    pthread_join(thread, NULL);
+    assay_record *record = record_of(monitor);
+    assert_int_equal(record->integrity.mismatched_ends, 1);
+    assert_int_equal(record->open_span_count, 1);
+    assert_string_equal(record->open_spans[0].operation, "mine");
+    assay_record_free(record);
+    assay_span_end(span);
+    record = record_of(monitor);
+    assert_int_equal(operation_of(record, "mine")->count, 1);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+}
+
+static void recurse(assay_monitor *monitor, int depth)
+{
+    if (depth == 0)
+        return;
+    ASSAY_TRACK(monitor, "recurse") {
+        hand_ns += 1;
+        recurse(monitor, depth - 1);
+    }
+}
+
+static void test_nesting_beyond_the_limit_is_dropped_and_said(void **state)
+{
+    (void)state;
+    assay_monitor *monitor = new_monitor();
+    recurse(monitor, 1000);
+    recurse(monitor, 1000);
+    assay_record *record = record_of(monitor);
+    assert_int_equal(record->operation_count, ASSAY_LANE_FRAMES - 1);
+    assert_int_equal(record->integrity.dropped_spans, 2 * (1000 - (ASSAY_LANE_FRAMES - 1)));
+    assert_int_equal(record->operations[0].count, 2);
+    assert_seconds(record->operations[0].total_seconds, 2000e-9);
+    assert_int_equal(record->open_span_count, 0);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+}
+
+static void test_more_names_than_fit_are_dropped_and_said(void **state)
+{
+    (void)state;
+    enum { NAMES = 10000 };
+    assay_monitor *monitor = new_monitor();
+    for (int i = 0; i < NAMES; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "batch %d", i);
+        assay_span_end(assay_monitor_begin(monitor, name));
+    }
+    ASSAY_TRACK(monitor, "still works, or is counted") {
+        hand_ns += 1;
+    }
+    assay_record *record = record_of(monitor);
+    assert_in_range(record->operation_count, 1000, NAMES - 1);
+    assert_int_equal(record->operation_count + record->integrity.dropped_spans, NAMES + 1);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+}
+
+/* A clock that steps back must not give a span of 584 years. */
+static void test_a_clock_that_steps_back_gives_zero(void **state)
+{
+    (void)state;
+    assay_monitor *monitor = new_monitor();
+    hand_ns = 1000000;
+    ASSAY_TRACK(monitor, "op") {
+        hand_ns = 500000;
+    }
+    assay_record *record = record_of(monitor);
+    assert_int_equal(operation_of(record, "op")->count, 1);
+    assert_seconds(operation_of(record, "op")->total_seconds, 0);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+}
+
+static void test_bad_options_are_refused(void **state)
+{
+    (void)state;
+    assay_monitor *monitor = NULL;
+    assay_error error;
+    assay_monitor_options options = by_hand();
+    options.struct_size = 3;
+    assert_int_equal(assay_monitor_open(&options, &error, &monitor), ASSAY_E_ARGUMENT);
+    options = by_hand();
+    options.journal_bytes = 100;
+    assert_int_equal(assay_monitor_open(&options, &error, &monitor), ASSAY_E_ARGUMENT);
+    assert_non_null(strstr(error.message, "100"));
+    options = by_hand();
+    options.private_journal = false;
+    options.journal_path = "/nonexistent/dir/x.assay";
+    assert_int_equal(assay_monitor_open(&options, &error, &monitor), ASSAY_E_NOT_FOUND);
+    assert_non_null(strstr(error.message, "/nonexistent/dir/x.assay"));
+    assert_null(monitor);
+    assert_int_equal(assay_monitor_new(NULL, NULL), ASSAY_E_ARGUMENT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_null_and_disabled_monitors_do_nothing),
+        cmocka_unit_test(test_hostile_names_are_kept_safe),
+        cmocka_unit_test(test_mismatched_ends_are_counted_and_harmless),
+        cmocka_unit_test(test_an_end_on_another_thread_is_counted),
+        cmocka_unit_test(test_nesting_beyond_the_limit_is_dropped_and_said),
+        cmocka_unit_test(test_more_names_than_fit_are_dropped_and_said),
+        cmocka_unit_test(test_a_clock_that_steps_back_gives_zero),
+        cmocka_unit_test(test_bad_options_are_refused),
+    };
+    return cmocka_run_group_tests(tests, make_clock, drop_clock);
+}
