@@ -1,13 +1,9 @@
 /* The heap of a monitor's spans against known allocations. */
 #include "../unit/monitor_fixture.h"
 
-#include <malloc.h>
 #include <pthread.h>
 
-#include "preloaded.h"
-
-static void *(*volatile do_malloc)(size_t) = malloc; /* not to be seen through */
-static void (*volatile do_free)(void *) = free;
+#include "heap_blocks.h"
 
 static assay_monitor *heap_monitor(void)
 {
