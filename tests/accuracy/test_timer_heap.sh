@@ -4,4 +4,4 @@
 set -eu
 heap=$ASSAY_BUILD/lib/libassay_heap.so
 [ -e "$heap" ] || { echo "libassay_heap.so was not built"; exit 77; }
-LD_PRELOAD=$heap "$ASSAY_BUILD/tests/unit/test_facade"
+LD_PRELOAD=$heap "$ASSAY_BUILD/tests/unit/test_facade_timers"
