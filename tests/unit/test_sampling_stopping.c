@@ -1,0 +1,170 @@
+/* Where the rounds that count begin and end: warm-up, why sampling stops, and when that is
+ * foreseen, on a clock that the subjects themselves move. */
+#include "sampling_world.h"
+
+/* ---- Warm-up -------------------------------------------------------------------------------- */
+
+static void asked_warmup_is_left_out(void **state)
+{
+    world *w = *state;
+    actor a = {.world = w, .letter = 'a', .seconds = 1e-3, .slow_samples = 4};
+    assay_subject subject = subject_of(&a, "a");
+    assay_sampling_options options = {
+        .fixed_warmup = true, .warmup_rounds = 4, .max_rounds = 14, .min_rounds = 14};
+    assay_record *record = sample(w, &subject, 1, options);
+    assert_int_equal(record->subjects[0].warmup_samples, 4);
+    assert_int_equal(record->subjects[0].sample_count, 10);
+    assert_true(record->subjects[0].max_seconds.value < 2e-3);
+    assay_record_free(record);
+}
+
+static void warmup_is_detected(void **state)
+{
+    world *w = *state;
+    actor a = {.world = w, .letter = 'a', .seconds = 1e-3, .noise = 0.03};
+    actor b = {.world = w, .letter = 'b', .seconds = 1e-3, .noise = 0.03, .slow_samples = 12};
+    assay_subject subjects[] = {subject_of(&a, "a"), subject_of(&b, "b")};
+    assay_sampling_options options = {.max_rounds = 100, .min_rounds = 100};
+    assay_record *record = sample(w, subjects, 2, options);
+    for (int i = 0; i < 2; i++) {
+        assert_in_range(record->subjects[i].warmup_samples, 12, 16);
+        assert_int_equal(record->subjects[i].warmup_samples + record->subjects[i].sample_count,
+                         100);
+        assert_true(record->subjects[i].max_seconds.value < 2e-3);
+    }
+    assay_record_free(record);
+}
+
+static void a_late_step_is_no_warmup(void **state)
+{
+    world *w = *state;
+    actor a = {.world = w, .letter = 'a', .seconds = 1e-3, .noise = 0.03, .slow_samples = 80};
+    assay_subject subject = subject_of(&a, "a");
+    assay_sampling_options options = {.budget_seconds = 0.26, .precision = 0.02, .min_rounds = 95};
+    assay_record *record = sample(w, &subject, 1, options);
+    assert_string_equal(record->subjects[0].stopped, "noise");
+    assert_int_equal(record->subjects[0].warmup_samples, 0);
+    assay_record_free(record);
+}
+
+/* Warm-up of two subjects, which are slow in the first rounds of 100. */
+static void check_warmup(world *w, int slow_a, int slow_b, size_t least, size_t most)
+{
+    actor a = {.world = w, .letter = 'a', .seconds = 1e-3, .noise = 0.03, .slow_samples = slow_a};
+    actor b = {.world = w, .letter = 'b', .seconds = 1e-3, .noise = 0.03, .slow_samples = slow_b};
+    assay_subject subjects[] = {subject_of(&a, "a"), subject_of(&b, "b")};
+    assay_record *record =
+        sample(w, subjects, 2, (assay_sampling_options){.max_rounds = 100, .min_rounds = 100});
+    assert_in_range(record->subjects[0].warmup_samples, least, most);
+    assay_record_free(record);
+}
+
+static void what_changes_for_all_is_no_warmup(void **state)
+{
+    check_warmup(*state, 80, 80, 0, 0);
+    check_warmup(*state, 0, 70, 70, 75);
+    check_warmup(*state, 20, 20, 20, 25);
+}
+
+/* ---- Stopping ------------------------------------------------------------------------------- */
+
+static const char *stopped(world *w, double noise, assay_sampling_options options, size_t *samples)
+{
+    static char word[16];
+    actor a = {.world = w, .letter = 'a', .seconds = 1e-3, .noise = noise};
+    assay_subject subject = subject_of(&a, "a");
+    assay_record *record = sample(w, &subject, 1, options);
+    strncpy(word, record->subjects[0].stopped, sizeof word - 1);
+    if (samples != NULL)
+        *samples = record->subjects[0].sample_count;
+    assay_record_free(record);
+    return word;
+}
+
+static void it_says_why_it_stopped(void **state)
+{
+    world *w = *state;
+    size_t samples = 0;
+    assert_string_equal(stopped(w, 0.05, (assay_sampling_options){0}, &samples), "precision");
+    assert_in_range(samples, 50, 200); /* (1.96 * 5 % / 1 %)^2 is 96 */
+    assert_string_equal(stopped(w, 0.2, (assay_sampling_options){.budget_seconds = 0.5}, NULL),
+                        "budget");
+    assert_string_equal(
+        stopped(w, 0.2, (assay_sampling_options){.budget_seconds = 0.5, .precision = 0.0005}, NULL),
+        "noise");
+    assert_string_equal(stopped(w, 0.2, (assay_sampling_options){.max_rounds = 7}, &samples),
+                        "count");
+    assert_int_equal(samples, 7);
+}
+
+/* 60 rounds are precise, 0.05 % is hopeless: neither ends what was asked for by number. */
+static void a_fixed_number_is_taken_unless_the_budget_ends(void **state)
+{
+    world *w = *state;
+    size_t samples = 0;
+    assay_sampling_options options = {.max_rounds = 150, .fixed_rounds = true, .budget_seconds = 1};
+    assert_string_equal(stopped(w, 0.02, options, &samples), "count");
+    assert_int_equal(samples, 150);
+    options.precision = 0.0005;
+    options.budget_seconds = 0.2;
+    assert_string_equal(stopped(w, 0.2, options, &samples), "count");
+    assert_int_equal(samples, 150);
+    options.budget_seconds = 0.1;
+    assert_string_equal(stopped(w, 0.2, options, &samples), "budget");
+    assert_in_range(samples, 90, 110);
+}
+
+static void the_minimum_outlasts_the_budget(void **state)
+{
+    world *w = *state;
+    size_t samples = 0;
+    assay_sampling_options options = {.budget_seconds = 1e-4, .min_rounds = 5};
+    assert_string_equal(stopped(w, 0.1, options, &samples), "budget");
+    assert_int_equal(samples, 5);
+}
+
+static void keep_progress(void *context, const assay_sampling_progress *progress)
+{
+    *(assay_sampling_progress *)context = *progress;
+}
+
+/* Rounds of 10 ms that were asked for by number, of a precision that is never reached. */
+static void the_end_of_a_count_is_foreseen(void **state)
+{
+    static const struct {
+        size_t rounds;
+        double budget_seconds;
+    } cases[] = {{20, 5}, {200, 0.5}};
+    for (size_t i = 0; i < 2; i++) {
+        world *w = *state;
+        actor a = {.world = w, .letter = 'a', .seconds = 10e-3, .noise = 0.2};
+        assay_subject subject = subject_of(&a, "a");
+        assay_sampling_progress last = {0};
+        assay_sampling_options options = {.max_rounds = cases[i].rounds,
+                                          .min_rounds = cases[i].rounds,
+                                          .budget_seconds = cases[i].budget_seconds,
+                                          .precision = 1e-6,
+                                          .progress = keep_progress,
+                                          .progress_context = &last,
+                                          .progress_seconds = 1e-3};
+        assay_record *record = sample(w, &subject, 1, options);
+        double took_seconds = 10e-3 * (double)cases[i].rounds;
+        assert_true(fabs(last.expected_seconds / took_seconds - 1) < 0.3);
+        assay_record_free(record);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_A_WORLD(asked_warmup_is_left_out),
+        IN_A_WORLD(warmup_is_detected),
+        IN_A_WORLD(a_late_step_is_no_warmup),
+        IN_A_WORLD(what_changes_for_all_is_no_warmup),
+        IN_A_WORLD(it_says_why_it_stopped),
+        IN_A_WORLD(a_fixed_number_is_taken_unless_the_budget_ends),
+        IN_A_WORLD(the_minimum_outlasts_the_budget),
+        IN_A_WORLD(the_end_of_a_count_is_foreseen),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
