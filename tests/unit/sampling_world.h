@@ -33,6 +33,9 @@ typedef struct actor {
     int fails_at;          /* sample, 0: never */
     double set_up_seconds; /* of one iteration */
     int set_ups, tear_downs, samples;
+    /* What each sample brings beside all this; or NULL. */
+    void (*touch)(struct actor *self, assay_sample *sample);
+    int argument; /* for `touch` */
     assay__random random;
 } actor;
 
@@ -87,6 +90,8 @@ static inline assay_status act_measure(void *context, uint64_t iterations, assay
     if (sample->disturbed)
         sample->seconds *= 10;
     sample->failed = a->goes_wrong_every > 0 && a->samples % a->goes_wrong_every == 0;
+    if (a->touch != NULL)
+        a->touch(a, sample);
     pass(a->world, sample->seconds);
     return a->samples == a->fails_at ? ASSAY_E_IO : ASSAY_OK;
 }
@@ -130,6 +135,20 @@ static inline assay_record *sample(world *w, const assay_subject *subjects, size
     assert_string_equal(record->kind, "bench");
     assert_int_equal(record->subject_count, count);
     return record;
+}
+
+/* Up to four actors as "a", "b", ... one iteration at a time. */
+static inline assay_record *sample_actors(world *w, actor *actors, size_t count,
+                                          assay_sampling_options options)
+{
+    static const char *const names[] = {"a", "b", "c", "d"};
+    assay_subject subjects[4];
+    for (size_t i = 0; i < count; i++) {
+        actors[i].world = w;
+        actors[i].letter = names[i][0];
+        subjects[i] = subject_of(&actors[i], names[i]);
+    }
+    return sample(w, subjects, count, options);
 }
 
 /* A test whose state is a world, at its beginning. */

@@ -1,15 +1,16 @@
-/* Rounds in fresh processes, on the real clock. What they keep of the order is in
- * test_sampling_rules.c. */
+/* Rounds in fresh processes, on the real clock. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <cmocka.h>
 
 #include "assay/sampling.h"
+#include "sampling/order.h"
 
 static assay_status count_calls(void *context, uint64_t iterations)
 {
@@ -38,6 +39,67 @@ static void fresh_processes_keep_to_themselves(void **state)
     assert_true(found->iterations * 10 > while_calibrating / 10);
     assert_true(found->min_seconds.value > 0);
     assay_record_free(record);
+}
+
+typedef struct ledger {
+    size_t used;
+    char names[64];
+} ledger;
+
+typedef struct scribe {
+    ledger *shared; /* with the processes forked for the rounds */
+    char name;
+} scribe;
+
+static assay_status sign(void *context, uint64_t iterations, assay_sample *sample)
+{
+    (void)iterations;
+    scribe *self = context;
+    if (self->shared->used < sizeof self->shared->names)
+        self->shared->names[self->shared->used++] = self->name;
+    sample->seconds = 1e-3;
+    return ASSAY_OK;
+}
+
+/* Each fresh process goes on in the order where the one before it ended. Its unrecorded round has
+ * the order of its first one: a row of its own would be missing from the balance of the others. */
+static void fresh_processes_keep_the_order(void **state)
+{
+    (void)state;
+    enum { COUNT = 3, ROUNDS = 8, FRESH = 2, TAKEN = ROUNDS / FRESH * (FRESH + 1) };
+    ledger *shared =
+        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(shared != MAP_FAILED);
+    scribe scribes[COUNT];
+    assay_subject subjects[COUNT];
+    static const char *const names[COUNT] = {"a", "b", "c"};
+    for (size_t i = 0; i < COUNT; i++) {
+        scribes[i] = (scribe){shared, names[i][0]};
+        subjects[i] = (assay_subject){.struct_size = sizeof *subjects,
+                                      .name = names[i],
+                                      .context = &scribes[i],
+                                      .measure = sign,
+                                      .max_iterations = 1};
+    }
+    assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
+    options.seed = 5;
+    options.fresh_rounds = FRESH;
+    options.min_rounds = options.max_rounds = ROUNDS;
+    assay_record *record = NULL;
+    assert_int_equal(assay_sampling_run(subjects, COUNT, &options, NULL, &record), ASSAY_OK);
+    assert_int_equal(shared->used, TAKEN * COUNT);
+    assay__order order;
+    uint32_t round[COUNT];
+    assert_int_equal(assay__order_init(&order, COUNT, 5), ASSAY_OK);
+    for (size_t i = 0; i < TAKEN; i++) {
+        if (i % (FRESH + 1) != 1)
+            assay__order_next(&order, round);
+        for (size_t k = 0; k < COUNT; k++)
+            assert_int_equal(shared->names[i * COUNT + k], names[round[k]][0]);
+    }
+    assay__order_release(&order);
+    assay_record_free(record);
+    munmap(shared, sizeof *shared);
 }
 
 static assay_status dies(void *context, uint64_t iterations)
@@ -71,6 +133,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fresh_processes_keep_to_themselves),
+        cmocka_unit_test(fresh_processes_keep_the_order),
         cmocka_unit_test(a_dead_process_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* The order in which subjects take turns: balanced, and repeatable from its seed. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,6 +37,26 @@ static void order_is_balanced(void **state)
     }
 }
 
+/* A block of the design for four has four orders; that letters change hands makes all 24 possible.
+ */
+static void orders_change_from_block_to_block(void **state)
+{
+    (void)state;
+    assay__order order;
+    bool seen[256] = {false};
+    int different = 0;
+    assert_int_equal(assay__order_init(&order, 4, 1), ASSAY_OK);
+    for (int i = 0; i < 400; i++) {
+        uint32_t round[4];
+        assay__order_next(&order, round);
+        size_t code = round[0] << 6 | round[1] << 4 | round[2] << 2 | round[3];
+        different += !seen[code];
+        seen[code] = true;
+    }
+    assert_int_equal(different, 24);
+    assay__order_release(&order);
+}
+
 static uint64_t fingerprint(uint64_t seed)
 {
     assay__order order;
@@ -61,6 +82,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(order_is_balanced),
+        cmocka_unit_test(orders_change_from_block_to_block),
         cmocka_unit_test(order_follows_the_seed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

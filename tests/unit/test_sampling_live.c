@@ -1,0 +1,77 @@
+/* Sampling on the real clock and processors of this machine. */
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "assay/sampling.h"
+
+static assay_status add_up(void *context, uint64_t iterations)
+{
+    volatile uint64_t *sum = context;
+    for (uint64_t i = 0; i < iterations; i++)
+        *sum += i;
+    return ASSAY_OK;
+}
+
+/* By the real clock, whose cost is known: however short samples were asked for, they are far longer
+ * than that; and they are too short for processor times to be their own. */
+static void samples_are_long_beside_the_clock(void **state)
+{
+    (void)state;
+    uint64_t sum = 0;
+    assay_subject subject = ASSAY_SUBJECT_INIT;
+    subject.name = "sum";
+    subject.context = &sum;
+    subject.run = add_up;
+    assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
+    options.min_sample_seconds = 1e-9;
+    options.max_rounds = 5;
+    assay_record *record = NULL;
+    assert_int_equal(assay_sampling_run(&subject, 1, &options, NULL, &record), ASSAY_OK);
+    assay_clock_info info = {.struct_size = sizeof info};
+    assert_int_equal(assay_clock_describe(assay_clock_default(), &info), ASSAY_OK);
+    const assay_record_subject *found = &record->subjects[0];
+    double sample_ns = 1e9 * found->mean_seconds.value * (double)found->iterations;
+    assert_true(sample_ns > 300 * info.cost_ns.value);
+    assert_int_equal(found->user_seconds.validity, ASSAY_NOT_MEASURED);
+    assert_int_equal(found->sys_seconds.validity, ASSAY_NOT_MEASURED);
+    assay_record_free(record);
+}
+
+/* Pinned for the sampling alone. */
+static void pinning_is_undone(void **state)
+{
+    (void)state;
+    cpu_set_t before, after;
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    if (CPU_COUNT(&before) < 2)
+        skip();
+    uint64_t sum = 0;
+    assay_subject subject = ASSAY_SUBJECT_INIT;
+    subject.name = "sum";
+    subject.context = &sum;
+    subject.run = add_up;
+    assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
+    options.max_rounds = 3;
+    options.pin = true;
+    while (!CPU_ISSET((size_t)options.cpu, &before))
+        options.cpu++;
+    assay_record *record = NULL;
+    assert_int_equal(assay_sampling_run(&subject, 1, &options, NULL, &record), ASSAY_OK);
+    assert_int_equal(sched_getaffinity(0, sizeof after, &after), 0);
+    assert_true(CPU_EQUAL(&before, &after));
+    assay_record_free(record);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(samples_are_long_beside_the_clock),
+        cmocka_unit_test(pinning_is_undone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
