@@ -6,39 +6,59 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "assay/sampling.h"
 #include "sampling/order.h"
 
-static assay_status count_calls(void *context, uint64_t iterations)
+/* Memory that forked processes share with the test. */
+static void *share(size_t bytes)
 {
-    volatile uint64_t *calls = context;
-    for (uint64_t i = 0; i < iterations; i++)
-        (*calls)++;
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(memory != MAP_FAILED);
+    return memory;
+}
+
+typedef struct traveller {
+    pid_t home;
+    size_t *abroad; /* calls in other processes, shared with them */
+    uint64_t iterations, iterations_at_home;
+} traveller;
+
+static assay_status travel(void *context, uint64_t iterations)
+{
+    traveller *self = context;
+    for (volatile uint64_t i = 0; i < iterations; i++)
+        self->iterations++;
+    if (getpid() == self->home)
+        self->iterations_at_home += iterations;
+    else
+        ++*self->abroad;
     return ASSAY_OK;
 }
 
+/* Three processes, each with a round to no account, and nothing of what they did here. */
 static void fresh_processes_keep_to_themselves(void **state)
 {
     (void)state;
-    volatile uint64_t calls = 0;
-    assay_subject subject = {.struct_size = sizeof subject,
-                             .name = "count",
-                             .run = count_calls,
-                             .context = (void *)&calls};
+    enum { ROUNDS = 10, FRESH = 4, PROCESSES = 3 };
+    traveller self = {.home = getpid(), .abroad = share(sizeof *self.abroad)};
+    assay_subject subject = {
+        .struct_size = sizeof subject, .name = "travels", .run = travel, .context = &self};
     assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
-    options.fresh_rounds = 4;
-    options.min_rounds = options.max_rounds = 10;
+    options.fresh_rounds = FRESH;
+    options.min_rounds = options.max_rounds = ROUNDS;
     assay_record *record = NULL;
     assert_int_equal(assay_sampling_run(&subject, 1, &options, NULL, &record), ASSAY_OK);
     const assay_record_subject *found = &record->subjects[0];
-    assert_int_equal(found->sample_count + found->warmup_samples + found->rejected_samples, 10);
-    uint64_t while_calibrating = calls;
-    assert_true(found->iterations * 10 > while_calibrating / 10);
+    assert_int_equal(found->sample_count + found->warmup_samples + found->rejected_samples, ROUNDS);
     assert_true(found->min_seconds.value > 0);
+    assert_int_equal(*self.abroad, ROUNDS + PROCESSES);
+    assert_true(self.iterations == self.iterations_at_home);
     assay_record_free(record);
+    munmap(self.abroad, sizeof *self.abroad);
 }
 
 typedef struct ledger {
@@ -67,9 +87,7 @@ static void fresh_processes_keep_the_order(void **state)
 {
     (void)state;
     enum { COUNT = 3, ROUNDS = 8, FRESH = 2, TAKEN = ROUNDS / FRESH * (FRESH + 1) };
-    ledger *shared =
-        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    assert_true(shared != MAP_FAILED);
+    ledger *shared = share(sizeof *shared);
     scribe scribes[COUNT];
     assay_subject subjects[COUNT];
     static const char *const names[COUNT] = {"a", "b", "c"};
