@@ -206,7 +206,8 @@ static uint64_t grown(uint64_t iterations, double seconds, double target_seconds
 }
 
 /* The smallest number found with which a sample is long enough several times in a row: the first
- * calls are slow for reasons that pass. */
+ * calls are slow for reasons that pass. A sample ten times as long counts twice, which spares slow
+ * subjects a call; alone it proves nothing, the processor may have been taken away meanwhile. */
 static assay_status calibrate_one(assay__sampler *sampler, size_t index)
 {
     uint64_t bound = bound_of(&sampler->subjects[index]);
@@ -218,7 +219,8 @@ static assay_status calibrate_one(assay__sampler *sampler, size_t index)
             return status;
         bool spent = assay__sampler_elapsed(sampler) > sampler->options.budget_seconds / 10;
         if (sample.seconds >= sampler->target_seconds) {
-            good = sample.seconds > 10 * sampler->target_seconds || spent ? TRIALS : good + 1;
+            bool ample = sample.seconds > 10 * sampler->target_seconds;
+            good += spent ? TRIALS : ample ? 2 : 1;
             continue;
         }
         if (iterations == max_iterations)

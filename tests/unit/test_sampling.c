@@ -22,6 +22,28 @@ static void iterations_make_samples_long_enough(void **state)
     assay_record_free(record);
 }
 
+/* Slow for once: a page fault, or the processor taken away. */
+static assay_status act_slow_at_first(void *context, uint64_t iterations)
+{
+    actor *a = context;
+    if (a->samples == 0)
+        pass(a->world, 10e-3);
+    return act_run(a, iterations);
+}
+
+static void one_slow_call_is_not_the_length(void **state)
+{
+    world *w = *state;
+    actor a = {.world = w, .letter = 'a', .seconds = 1e-6};
+    assay_subject subject = subject_of(&a, "a");
+    subject.measure = NULL;
+    subject.run = act_slow_at_first;
+    subject.max_iterations = 0;
+    assay_record *record = sample(w, &subject, 1, (assay_sampling_options){0});
+    assert_in_range(record->subjects[0].iterations, 200, 300);
+    assay_record_free(record);
+}
+
 static void like_subjects_share_their_iterations(void **state)
 {
     world *w = *state;
@@ -265,6 +287,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_A_WORLD(iterations_make_samples_long_enough),
+        IN_A_WORLD(one_slow_call_is_not_the_length),
         IN_A_WORLD(like_subjects_share_their_iterations),
         IN_A_WORLD(set_up_costs_nothing),
         IN_A_WORLD(subjects_take_turns),
