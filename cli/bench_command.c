@@ -102,7 +102,8 @@ static assay_status complain_start(bench_terms *terms, const launch_result *laun
 
 static assay_status give_up(bench_terms *terms, int signal)
 {
-    complain(terms, 128 + signal, "ended by signal %d: no result", signal);
+    complain(terms, 128 + signal, "ended by signal %d: %s", signal,
+             terms->sampled ? "--cleanup may be incomplete" : "no result");
     terms->signal = signal;
     return ASSAY_E_STATE;
 }

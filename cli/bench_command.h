@@ -18,6 +18,7 @@ typedef struct bench_terms {
     sigset_t signal_mask; /* of the commands */
     int exit_code;        /* once something failed and was reported; EX_OK until then */
     int signal;           /* that was sent to us and ends it all, or 0 */
+    bool sampled;         /* there is a result, which no signal takes away any more */
 } bench_terms;
 
 typedef struct bench_command {

@@ -186,6 +186,7 @@ static int sample(const bench_settings *settings, const assay_subject *subjects,
         message_error("assay bench: %s", error.message);
         terms->exit_code = message_input_exit(status);
     }
+    terms->sampled = status == ASSAY_OK;
     for (size_t i = 0; i < count; i++) {
         (void)bench_command_clean_up(&commands[i]);
         if (status == ASSAY_OK && (*record)->subjects[i].failed_runs > 0)
@@ -228,6 +229,7 @@ static int show(const bench_settings *settings, const assay_record *record)
 /* Who waits for us shall see what ended us. */
 static void end_by(int number)
 {
+    (void)message_flush(stdout, "standard output");
     signal(number, SIG_DFL);
     raise(number);
 }
@@ -255,14 +257,14 @@ static int bench(const bench_settings *settings, const bench_plan *plan)
     }
     code = sample(settings, subjects, commands, plan->count, &record);
     sigprocmask(SIG_SETMASK, &terms.signal_mask, NULL);
-    if (terms.signal != 0)
-        end_by(terms.signal);
-    if (record != NULL) { /* a failed cleanup does not take the result away */
+    if (record != NULL) { /* no cleanup that failed or was interrupted takes the result away */
         int shown = judge(settings, record);
         if (shown == EX_OK)
             shown = show(settings, record);
         code = code != EX_OK ? code : shown;
     }
+    if (terms.signal != 0)
+        end_by(terms.signal);
 cleanup:
     assay_record_free(record);
     free(commands);

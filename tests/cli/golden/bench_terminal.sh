@@ -89,3 +89,18 @@ for option in --output --input --json; do
     echo "$option exit $?"
 done
 rm pipe
+
+echo "— one that comes while assay cleans up leaves the result"
+python3 -c '
+import json, os, signal, subprocess, time
+process = subprocess.Popen(
+    [os.environ["ASSAY"], "bench", "--runs", "2", "--json", "kept.json", "--cleanup", "sh -c \"touch begun; exec sleep 60\"",
+     "--", "true"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+while not os.path.exists("begun"):
+    time.sleep(0.01)
+process.send_signal(signal.SIGINT)
+text, messages = process.communicate()
+print(process.returncode, messages.strip(), text.splitlines()[0])
+print(len(json.load(open("kept.json"))["subjects"][0]["samples_seconds"]), "samples")
+os.unlink("begun"), os.unlink("kept.json")'
