@@ -55,6 +55,8 @@ static int load(record_list *list, char **paths, size_t count)
             message_error("assay compare: %s", error.message);
             return message_input_exit(status);
         }
+        if (error.status != ASSAY_OK)
+            message_note("%s", error.message);
     }
     return EX_OK;
 }

@@ -135,6 +135,8 @@ static int read_records(record_list *list, char **paths, int count)
             message_error("assay report: %s", error.message);
             return message_input_exit(status);
         }
+        if (error.status != ASSAY_OK)
+            message_note("%s", error.message);
         list->count++;
     }
     return EX_OK;

@@ -337,6 +337,8 @@ static assay_status decode(const char *source, const char *json, size_t length, 
         status = assay__import_syntax(&d, json, length, &top);
     if (status != ASSAY_OK)
         return status;
+    if (error != NULL) /* an importer may leave a remark there, the first try no trace */
+        error->status = ASSAY_OK;
     status = assay_record_new(&d.record);
     if (status != ASSAY_OK) {
         status = assay__decoder_out_of_memory(&d);

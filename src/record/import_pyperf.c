@@ -1,9 +1,14 @@
 /* pyperf's JSON, version 1.0: benchmarks made of runs, one process each, whose values are seconds
  * of one loop. Runs without values calibrated; warmups are left out. Metadata of a benchmark that
- * all benchmarks share stand at the top. */
+ * all benchmarks share stand at the top. Benchmarks of bytes or integers (pyperf's other units) are
+ * left out: beside the times they are of no use, and no reason to refuse those. */
 #include "record/import.h"
 
 #include <string.h>
+
+#include "base/error.h"
+
+static const char unnamed[] = "(unnamed)";
 
 bool assay__is_pyperf(const json_t *top)
 {
@@ -64,6 +69,13 @@ static assay_status read_values(assay__decoder *d, const json_t *benchmark,
     return status;
 }
 
+/* The unit, if it is another than pyperf's usual; else NULL. */
+static const char *foreign_unit(const json_t *top, const json_t *benchmark)
+{
+    const char *unit = json_string_value(find_metadata(top, benchmark, "unit"));
+    return unit == NULL || strcmp(unit, "second") == 0 ? NULL : unit;
+}
+
 static assay_status read_benchmark(assay__decoder *d, const json_t *top, const json_t *benchmark)
 {
     if (!json_is_object(benchmark))
@@ -71,12 +83,8 @@ static assay_status read_benchmark(assay__decoder *d, const json_t *top, const j
     assay_record_subject subject;
     assay_record_subject_init(&subject);
     subject.source = "pyperf";
-    subject.name = "(unnamed)";
+    subject.name = unnamed;
     const json_t *name = find_metadata(top, benchmark, "name");
-    const char *unit = json_string_value(find_metadata(top, benchmark, "unit"));
-    if (unit != NULL && strcmp(unit, "second") != 0)
-        return assay__decoder_reject(d, "metadata.unit", "'%.40s' is no time; seconds are expected",
-                                     unit);
     uint64_t loops = find_count(top, benchmark, "loops");
     uint64_t inner_loops = find_count(top, benchmark, "inner_loops");
     subject.iterations = loops <= UINT32_MAX && inner_loops <= UINT32_MAX ? loops * inner_loops : 0;
@@ -101,16 +109,46 @@ static assay_status read_machine(assay__decoder *d, const json_t *metadata)
                               : status;
 }
 
+/* Say that `count` benchmarks are no times, of which `first` is one; refuse the file if nothing
+ * else is in it. */
+static assay_status leave_out(assay__decoder *d, const json_t *top, const json_t *benchmarks,
+                              size_t first, size_t count)
+{
+    const json_t *benchmark = json_array_get(benchmarks, first);
+    const char *unit = foreign_unit(top, benchmark);
+    if (count == 0)
+        return ASSAY_OK;
+    if (d->record->subject_count == 0) {
+        assay__decoder_enter(d, "benchmarks", first);
+        assay_status status = assay__decoder_reject(
+            d, "metadata.unit", "'%.40s' is no time; seconds are expected", unit);
+        assay__decoder_leave(d);
+        return status;
+    }
+    const char *name = json_string_value(find_metadata(top, benchmark, "name"));
+    assay__fail(d->error, ASSAY_E_DATA,
+                "%s: %zu of %zu benchmarks left out: the unit of '%.80s' is '%.40s', no time",
+                assay__decoder_source(d), count, json_array_size(benchmarks),
+                name != NULL ? name : unnamed, unit);
+    return ASSAY_OK;
+}
+
 assay_status assay__import_pyperf(assay__decoder *d, const json_t *top)
 {
     const json_t *benchmarks = json_object_get(top, "benchmarks");
+    size_t first_left_out = 0, left_out = 0;
     d->record->kind = "bench";
     d->record->assay_version = NULL;
     assay_status status = read_machine(d, json_object_get(top, "metadata"));
     for (size_t i = 0; i < json_array_size(benchmarks) && status == ASSAY_OK; i++) {
+        const json_t *benchmark = json_array_get(benchmarks, i);
+        if (foreign_unit(top, benchmark) != NULL) {
+            first_left_out = left_out++ == 0 ? i : first_left_out;
+            continue;
+        }
         assay__decoder_enter(d, "benchmarks", i);
-        status = read_benchmark(d, top, json_array_get(benchmarks, i));
+        status = read_benchmark(d, top, benchmark);
         assay__decoder_leave(d);
     }
-    return status;
+    return status == ASSAY_OK ? leave_out(d, top, benchmarks, first_left_out, left_out) : status;
 }

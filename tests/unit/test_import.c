@@ -128,6 +128,33 @@ static void test_values_of_all_runs_are_samples(void **state)
     assay_record_free(record);
 }
 
+/* Beside times the other units of pyperf are no reason to refuse a file; alone they are. */
+static void test_what_is_no_time_is_left_out(void **state)
+{
+    (void)state;
+    const char *json = "{\"version\": \"1.0\", \"benchmarks\": ["
+                       "{\"metadata\": {\"name\": \"heap\", \"unit\": \"byte\"}, "
+                       "\"runs\": [{\"values\": [4096, 8192]}]}, "
+                       "{\"metadata\": {\"name\": \"nbody\", \"unit\": \"second\"}, "
+                       "\"runs\": [{\"values\": [0.25]}]}, "
+                       "{\"metadata\": {\"unit\": \"integer\"}}]}";
+    assay_error error = {.status = ASSAY_E_IO};
+    assay_record *record = NULL;
+    assert_int_equal(assay_record_import(json, strlen(json), &error, &record), ASSAY_OK);
+    assert_int_equal(record->subject_count, 1);
+    assert_string_equal(record->subjects[0].name, "nbody");
+    check_samples(&record->subjects[0], 1, (double[]){0.25});
+    assert_int_equal(error.status, ASSAY_E_DATA);
+    assert_string_equal(error.message, "record: 2 of 3 benchmarks left out: the unit of 'heap' is "
+                                       "'byte', no time");
+    assay_record_free(record);
+
+    json = "{\"version\": \"1.0\", \"benchmarks\": [], \"counter\": NaN}";
+    assert_int_equal(assay_record_import(json, strlen(json), &error, &record), ASSAY_OK);
+    assert_int_equal(error.status, ASSAY_OK); /* no remark */
+    assay_record_free(record);
+}
+
 static void test_records_are_loaded_as_before(void **state)
 {
     (void)state;
@@ -197,6 +224,7 @@ int main(void)
         cmocka_unit_test(test_numbers_without_a_word),
         cmocka_unit_test(test_times_are_samples),
         cmocka_unit_test(test_values_of_all_runs_are_samples),
+        cmocka_unit_test(test_what_is_no_time_is_left_out),
         cmocka_unit_test(test_records_are_loaded_as_before),
         cmocka_unit_test(test_what_is_refused),
     };

@@ -99,3 +99,10 @@ record = json.loads(text[text.index("{"):text.rindex("}") + 1])
 print(record["kind"], len(record["subjects"]))
 for c in record["comparisons"]:
     print(c["baseline"], c["candidate"], round(c["ratio"], 3), c["low"] < c["ratio"] < c["high"], c["verdict"], c["reason"])'
+
+# what is no time is left out, and said
+heap='{"metadata": {"name": "heap", "unit": "byte"}, "runs": [{"values": [4096, 8192]}]}'
+echo '{"version": "1.0", "benchmarks": [{"metadata": {"name": "sort"}, "runs": [{"values": [1, 2]}]}, '"$heap"']}' >units.json
+echo '{"version": "1.0", "benchmarks": ['"$heap"']}' >bytes.json
+show compare units.json before.json | grep -E 'note|^  units'
+show compare bytes.json before.json
