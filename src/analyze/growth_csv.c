@@ -18,7 +18,7 @@
 #include "base/file.h"
 
 enum { FIELD_BYTES = 64, FIELDS_MAX = 1024, FIRST_CAPACITY = 64 };
-static const char blanks[] = " \t\r";
+static const char blanks[] = " \t";
 
 typedef struct reader {
     const char *name;
@@ -39,20 +39,16 @@ typedef struct field {
     bool cut;
 } field;
 
-/* The next line that is neither empty nor a comment; false at the end. */
+/* The next line that is neither empty nor a comment; false at the end. Lines end with LF, CR LF or,
+ * as spreadsheets on a Mac save them, CR alone. */
 static bool next_line(reader *self, const char **first, const char **last)
 {
     while (self->at < self->end) {
         const char *start = self->at;
-        const char *stop = memchr(start, '\n', (size_t)(self->end - start));
-        if (stop == NULL)
-            stop = self->end;
-        self->at = stop < self->end ? stop + 1 : stop;
+        const char *stop = start + strcspn(start, "\r\n");
+        self->at = stop + (stop < self->end) + (stop[0] == '\r' && stop[1] == '\n');
         self->line++;
-        while (start < stop && strchr(blanks, *start) != NULL && *start != '\0')
-            start++;
-        while (stop > start && stop[-1] == '\r')
-            stop--;
+        start += strspn(start, blanks);
         if (start < stop && *start != '#') {
             *first = start;
             *last = stop;

@@ -29,6 +29,8 @@ static void forms_of_one_table(void **state)
         {"n,seconds\n10,0.5\n2000,1.5\n", NULL, NULL},
         {"10,0.5\n2000,1.5", NULL, NULL},
         {"n,seconds\r\n10,0.5\r\n2000,1.5\r\n", NULL, NULL},
+        {"# remark\r\rn,seconds\r10,0.5\r2000,1.5\r", NULL, NULL},
+        {"\t10,0.5\r2000,1.5", NULL, NULL},
         {"\xef\xbb\xbfN , Seconds\n\n# remark\n 10 ,\t0.5 \n  # more\n2000,1.5\n", NULL, NULL},
         {"seconds,n\n0.5,10\n1.5,2000\n", NULL, NULL},
         {"\"n\",\"seconds\"\n\"10\",\"0.5\"\n2e3,1.5E0\n", NULL, NULL},
@@ -60,6 +62,8 @@ static void mistakes(void **state)
         const char *text, *message;
     } known[] = {
         {"n,seconds\n10,0.5\n20,abc\n", "line 3: seconds 'abc' is not a number"},
+        {"n,seconds\r\n10,0.5\r\n20,abc\r\n", "line 3: seconds 'abc' is not a number"},
+        {"n,seconds\r10,0.5\r20,abc\r", "line 3: seconds 'abc' is not a number"},
         {"n,seconds\n10,nan\n", "line 2: seconds 'nan' is not a finite number above 0"},
         {"n,seconds\n# remark\n0,1\n", "line 3: n '0' is not a finite number above 0"},
         {"10,-0.5\n", "line 1: seconds '-0.5' is not a finite number above 0"},
