@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/struct_size.h"
 #include "registry.h"
 
 enum { MAX_OPTIONS = 64, MAX_INPUTS = 16, MAX_WORDS = 64, MAX_NAME = 63 };
@@ -129,10 +130,11 @@ assay_status assay__class_check(const assay_model_class *class_, const char *whe
                            "assay/model.h of this assay",
                            where, class_->abi, ASSAY_MODEL_ABI);
     }
-    if (class_->struct_size < sizeof *class_) {
+    if (assay__struct_check(class_, class_->struct_size, sizeof *class_, where, NULL) != ASSAY_OK) {
         return assay__fail(error, ASSAY_E_VERSION,
-                           "%s has a class of %u bytes, at least %zu are needed; set struct_size "
-                           "to sizeof(assay_model_class)",
+                           "%s has a class of %u bytes, of which this assay knows %zu; set "
+                           "struct_size to sizeof(assay_model_class), and rebuild it with the "
+                           "assay/model.h of this assay",
                            where, class_->struct_size, sizeof *class_);
     }
     if (!valid_name(class_->name) || class_->summary == NULL) {

@@ -119,7 +119,7 @@ typedef struct assay_model_work {
 
 /* A pass of a model or plugin as a subject of assay_sampling_run() (sampling.h): two of them are
  * compared like any other two. ASSAY_E_UNSUPPORTED, naming the model, where its class or the target
- * lacks what the pass needs. */
+ * lacks what the pass needs. Start `subject` from ASSAY_SUBJECT_INIT. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_model_subject(assay_model_work *work, const char *name,
                                                           assay_error *error,
                                                           assay_subject *subject);

@@ -18,8 +18,14 @@
 #define ASSAY_PRINTF(format_index, first_argument)                                                 \
     __attribute__((format(printf, format_index, first_argument)))
 
-/* A struct that may grow: all zero, but for the size of the version the caller was compiled with.
- */
+/* A struct that may grow: all zero, but for the size of the version the caller was compiled with,
+ * its `struct_size`.
+ *
+ * Zero in a field that a later version adds means what was so before. From a program built with a
+ * newer assay the library therefore takes a larger struct as long as it is zero beyond what the
+ * library knows, and refuses it with ASSAY_E_VERSION otherwise: what was asked for is never left
+ * out in silence. A size that is too small or beyond 4096 was not set: ASSAY_E_ARGUMENT. Structs
+ * that the library fills in it fills as far as it knows them. */
 #ifdef __cplusplus
 #define ASSAY_INIT(type)                                                                           \
     ([] {                                                                                          \

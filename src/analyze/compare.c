@@ -13,6 +13,8 @@
 #include "analyze/compare.h"
 #include "analyze/contrast.h"
 #include "assay/analyze.h"
+#include "base/error.h"
+#include "base/struct_size.h"
 
 static const double RISK = 0.01, SHOWN_LEVEL = 0.95;
 
@@ -32,16 +34,17 @@ void assay_compare_options_init(assay_compare_options *options)
     *options = (assay_compare_options){.struct_size = sizeof *options, .margin = 0.01};
 }
 
-assay_status assay__compare_options_read(const assay_compare_options *given,
+assay_status assay__compare_options_read(const assay_compare_options *given, assay_error *error,
                                          assay_compare_options *options)
 {
     assay_compare_options_init(options);
     if (given == NULL)
         return ASSAY_OK;
-    if (given->struct_size < sizeof *options || !(given->margin >= 0 && given->margin < 1))
-        return ASSAY_E_ARGUMENT;
-    *options = *given;
-    return ASSAY_OK;
+    assay_status status =
+        assay__struct_take(options, sizeof *options, given, "assay_compare_options", error);
+    if (status == ASSAY_OK && !(options->margin >= 0 && options->margin < 1))
+        status = assay__fail(error, ASSAY_E_ARGUMENT, "a margin between 0 and 1 is needed");
+    return status;
 }
 
 /* ---- the rule ------------------------------------------------------------------------------- */
@@ -233,7 +236,7 @@ assay_status assay_compare_subjects(assay_record *record, const assay_record_sub
                                     assay_record_comparison *comparison)
 {
     assay_compare_options chosen;
-    assay_status status = assay__compare_options_read(options, &chosen);
+    assay_status status = assay__compare_options_read(options, NULL, &chosen);
     const assay__pairing pairing = {baseline, candidate};
     return status == ASSAY_OK ? compare_all(record, &pairing, 1, chosen.margin, comparison)
                               : status;

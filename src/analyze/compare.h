@@ -11,8 +11,10 @@ typedef struct assay__pairing {
     const assay_record_subject *baseline, *candidate;
 } assay__pairing;
 
-/* The options given, or the defaults; ASSAY_E_ARGUMENT when they make no sense. */
+/* The options given, or the defaults; ASSAY_E_ARGUMENT when they make no sense, ASSAY_E_VERSION
+ * when they ask for something unknown. */
 ASSAY_MUST_USE assay_status assay__compare_options_read(const assay_compare_options *given,
+                                                        assay_error *error,
                                                         assay_compare_options *options);
 
 /* One comparison for each pairing, as the record's list of comparisons, which it replaces. */

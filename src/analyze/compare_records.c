@@ -310,10 +310,11 @@ assay_status assay_compare_records(const assay_record *const *records, const cha
     assay_record *result = NULL;
     span *spans = NULL;
     *comparison = NULL;
-    assay_status status = assay__compare_options_read(options, &chosen);
-    if (status != ASSAY_OK || count < 2)
-        return assay__fail(error, ASSAY_E_ARGUMENT,
-                           "two records and a margin between 0 and 1 are needed");
+    assay_status status = assay__compare_options_read(options, error, &chosen);
+    if (status == ASSAY_OK && count < 2)
+        status = assay__fail(error, ASSAY_E_ARGUMENT, "two records at least are needed");
+    if (status != ASSAY_OK)
+        return status;
     status = assay_record_new(&result);
     spans = calloc(count, sizeof *spans);
     if (status != ASSAY_OK || spans == NULL) {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "assay/flops.h"
+#include "base/struct_size.h"
 
 typedef struct emitter {
     assay_operation_sink sink;
@@ -118,6 +119,10 @@ static void emit_residual_norm(const emitter *to, int64_t nodes, int64_t hidden)
 static assay_status check(const assay_graph_transformer_shape *shape)
 {
     double ratio = shape->sparse_ratio;
+    assay_status status = assay__struct_check(shape, shape->struct_size, sizeof *shape,
+                                              "assay_graph_transformer_shape", NULL);
+    if (status != ASSAY_OK)
+        return status;
     if (shape->num_nodes < 0 || shape->num_edges < 0 || shape->hidden_dim < 1 ||
         shape->num_layers < 0 || shape->num_heads < 1 || shape->ffn_dim < 0 ||
         shape->input_dim < 0 || shape->output_dim < 0 || !(ratio >= 0 && ratio <= 1) ||

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/struct_size.h"
 #include "clock/counter.h"
 
 enum {
@@ -193,7 +194,7 @@ assay__clock_anchor assay__clock_anchor_now(const assay_clock *clock)
 
 assay_status assay_clock_describe(const assay_clock *clock, assay_clock_info *info)
 {
-    if (clock == NULL || info == NULL || info->struct_size < sizeof *info)
+    if (clock == NULL || !assay__struct_has_room(info, sizeof *info))
         return ASSAY_E_ARGUMENT;
     info->source = clock->source;
     info->reason = clock->reason;

@@ -7,6 +7,7 @@
 
 #include "assay/facade.h"
 #include "assay/instrument.h"
+#include "base/struct_size.h"
 #include "facade/resident.h"
 #include "report/lines.h"
 
@@ -53,12 +54,13 @@ static assay_status find_monitor(assay_epoch_monitor *fresh,
 assay_status assay_epoch_monitor_new(const assay_epoch_monitor_options *options,
                                      assay_epoch_monitor **monitor)
 {
-    const assay_epoch_monitor_options defaults = ASSAY_EPOCH_MONITOR_OPTIONS_INIT;
+    assay_epoch_monitor_options own;
     *monitor = NULL;
-    if (options == NULL)
-        options = &defaults;
-    if (options->struct_size != sizeof defaults)
-        return ASSAY_E_ARGUMENT;
+    assay_status status =
+        assay__struct_take(&own, sizeof own, options, "assay_epoch_monitor_options", NULL);
+    if (status != ASSAY_OK)
+        return status;
+    options = &own;
     assay_epoch_monitor *fresh = calloc(1, sizeof *fresh);
     if (fresh == NULL)
         return ASSAY_E_MEMORY;
@@ -67,7 +69,7 @@ assay_status assay_epoch_monitor_new(const assay_epoch_monitor_options *options,
     fresh->verbose_batches = verbose > 0 ? (uint64_t)verbose : 0;
     fresh->output = options->output;
     fresh->clock = options->clock != NULL ? options->clock : assay_clock_default();
-    assay_status status = find_monitor(fresh, options);
+    status = find_monitor(fresh, options);
     if (status != ASSAY_OK) {
         free(fresh);
         return status;

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "assay/facade.h"
+#include "base/struct_size.h"
 
 enum { DEFAULT_ITERATIONS = 100, DEFAULT_WARMUP = 10 };
 
@@ -8,11 +9,12 @@ assay_status assay_benchmark_inference(void (*function)(void *), void *argument,
                                        const assay_inference_options *options,
                                        assay_inference_stats *stats)
 {
-    const assay_inference_options defaults = ASSAY_INFERENCE_OPTIONS_INIT;
-    if (options == NULL)
-        options = &defaults;
-    if (options->struct_size != sizeof defaults)
-        return ASSAY_E_ARGUMENT;
+    assay_inference_options own;
+    assay_status status =
+        assay__struct_take(&own, sizeof own, options, "assay_inference_options", NULL);
+    if (status != ASSAY_OK)
+        return status;
+    options = &own;
     const assay_clock *clock = options->clock != NULL ? options->clock : assay_clock_default();
     size_t count = options->num_iterations != 0 ? options->num_iterations : DEFAULT_ITERATIONS;
     size_t warmup = options->no_warmup     ? 0
@@ -28,8 +30,7 @@ assay_status assay_benchmark_inference(void (*function)(void *), void *argument,
         function(argument);
         seconds[i] = (double)(assay_clock_now_ns(clock) - start_ns) * 1e-9;
     }
-    assay_status status =
-        assay_inference_summarize(seconds, count, options->samples_per_call, stats);
+    status = assay_inference_summarize(seconds, count, options->samples_per_call, stats);
     free(seconds);
     return status;
 }

@@ -5,6 +5,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/struct_size.h"
 
 struct assay__factory_model {
     const assay_model_class *class_;
@@ -41,13 +42,21 @@ static assay_status no_option(const assay_model_class *class_, const char *name,
     return status;
 }
 
+static assay_status check_factory(const assay_model_factory *factory, assay_error *error)
+{
+    assay_status status = assay__struct_check(factory, factory->struct_size, sizeof *factory,
+                                              "assay_model_factory", error);
+    if (status == ASSAY_OK && factory->class_ == NULL)
+        status = assay__fail(error, ASSAY_E_ARGUMENT, "a factory needs a class");
+    return status;
+}
+
 assay_status assay__factory_option(const assay_model_factory *factory, const char *name,
                                    assay_error *error, size_t *index)
 {
-    if (factory->struct_size != sizeof *factory || factory->class_ == NULL)
-        return assay__fail(error, ASSAY_E_ARGUMENT,
-                           "a factory needs a class and its struct_size; start from "
-                           "ASSAY_MODEL_FACTORY_INIT");
+    assay_status status = check_factory(factory, error);
+    if (status != ASSAY_OK)
+        return status;
     const assay_model_class *class_ = factory->class_;
     for (*index = 0; *index < class_->option_count; ++*index)
         if (grows(&class_->options[*index]) && same_name(class_->options[*index].name, name))
@@ -59,9 +68,10 @@ assay_status assay__factory_settings(const assay_model_factory *factory, assay_e
                                      double **settings)
 {
     *settings = NULL;
+    assay_status status = check_factory(factory, error);
+    if (status != ASSAY_OK)
+        return status;
     const assay_model_class *class_ = factory->class_;
-    if (factory->struct_size != sizeof *factory || class_ == NULL)
-        return assay__fail(error, ASSAY_E_ARGUMENT, "a factory needs a class");
     if (class_->example == NULL)
         return assay__fail(error, ASSAY_E_UNSUPPORTED,
                            "model '%s' makes up no data to be measured on", class_->name);

@@ -155,6 +155,7 @@ assay_status assay_run_layer_scaling(const assay_model_factory *factory,
         status = to_doubles(num_layers_list, count, error, &sizes);
     if (status == ASSAY_OK) {
         assay_model_factory changed = *factory;
+        changed.struct_size = sizeof changed;
         changed.settings = settings;
         status =
             assay_run_model_scaling(&changed, "num-layers", sizes, count, options, error, scaling);

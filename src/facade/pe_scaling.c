@@ -5,6 +5,7 @@
 
 #include "assay/sampling.h"
 #include "base/error.h"
+#include "base/struct_size.h"
 #include "facade/model_instance.h"
 #include "report/cell.h"
 
@@ -118,9 +119,12 @@ static assay_status sample(const bench *self, const assay_model_factory *factory
                            const assay_scaling_options *options, assay_error *error,
                            assay_record **record)
 {
-    const assay_scaling_options defaults = ASSAY_SCALING_OPTIONS_INIT;
-    if (options == NULL)
-        options = &defaults;
+    assay_scaling_options own;
+    assay_status status =
+        assay__struct_take(&own, sizeof own, options, "assay_scaling_options", error);
+    if (status != ASSAY_OK)
+        return status;
+    options = &own;
     assay_sampling_options sampling = ASSAY_SAMPLING_OPTIONS_INIT;
     sampling.budget_seconds = options->budget_seconds > 0 ? options->budget_seconds : 10;
     sampling.precision = options->precision;
@@ -207,9 +211,11 @@ assay_status assay_profile_pe_computation(assay_status (*transform)(void *data),
                                           const assay_profile_options *options,
                                           assay_runtime_stats *stats)
 {
-    assay_profile_options chosen = ASSAY_PROFILE_OPTIONS_INIT;
-    if (options != NULL)
-        chosen = *options;
+    assay_profile_options chosen;
+    assay_status status =
+        assay__struct_take(&chosen, sizeof chosen, options, "assay_profile_options", NULL);
+    if (status != ASSAY_OK)
+        return status;
     if (chosen.num_runs == 0)
         chosen.num_runs = 10;
     if (chosen.warmup_runs == 0)

@@ -7,6 +7,7 @@
 
 #include "assay/stats.h"
 #include "base/error.h"
+#include "base/struct_size.h"
 
 enum { DEFAULT_RUNS = 100, DEFAULT_WARMUP = 10 };
 
@@ -18,13 +19,15 @@ typedef struct plan {
     void *sample_context;
 } plan;
 
-static assay_status make_plan(const assay_profile_options *options, plan *made)
+static assay_status make_plan(const assay_profile_options *given, assay_error *error, plan *made)
 {
-    const assay_profile_options defaults = ASSAY_PROFILE_OPTIONS_INIT;
-    if (options == NULL)
-        options = &defaults;
-    if (options->struct_size != sizeof defaults || options->num_runs == 1)
-        return ASSAY_E_ARGUMENT;
+    assay_profile_options own, *options = &own;
+    assay_status status =
+        assay__struct_take(options, sizeof own, given, "assay_profile_options", error);
+    if (status != ASSAY_OK)
+        return status;
+    if (options->num_runs == 1)
+        return assay__fail(error, ASSAY_E_ARGUMENT, "a profile needs at least 2 runs");
     *made = (plan){
         .runs = options->num_runs != 0 ? options->num_runs : DEFAULT_RUNS,
         .warmup = options->no_warmup          ? 0
@@ -114,7 +117,7 @@ assay_status assay_benchmark_function(assay_status (*function)(void *), void *ar
 {
     *stats = (assay_runtime_stats){0};
     plan made;
-    assay_status status = make_plan(options, &made);
+    assay_status status = make_plan(options, NULL, &made);
     const function_call call = {function, argument};
     return status == ASSAY_OK ? run_all(time_function, &call, "function", &made, NULL, stats)
                               : status;
@@ -183,14 +186,23 @@ static assay_status fail_lacking(const assay_profile_target *target, const char 
                        target->target == NULL ? " without a target" : "");
 }
 
+static assay_status check_target(const assay_profile_target *target, assay_error *error)
+{
+    return assay__struct_check(target, target->struct_size, sizeof *target, "assay_profile_target",
+                               error);
+}
+
 static assay_status profile(const assay_profile_target *target,
                             const assay_profile_options *options, bool possible, const char *pass,
                             timed_call call, assay_error *error, assay_runtime_stats *stats)
 {
     *stats = (assay_runtime_stats){0};
     plan made;
-    if (target->struct_size != sizeof *target || make_plan(options, &made) != ASSAY_OK)
-        return assay__fail(error, ASSAY_E_ARGUMENT, "a profile needs its options initialised");
+    assay_status status = check_target(target, error);
+    if (status == ASSAY_OK)
+        status = make_plan(options, error, &made);
+    if (status != ASSAY_OK)
+        return status;
     if (!possible)
         return fail_lacking(target, pass, error);
     return run_all(call, target, pass, &made, error, stats);
@@ -254,14 +266,18 @@ assay_status assay_model_subject(assay_model_work *work, const char *name, assay
                                  assay_subject *subject)
 {
     const assay_profile_target *target = work->target;
-    if (target->struct_size != sizeof *target)
-        return assay__fail(error, ASSAY_E_ARGUMENT, "a subject needs its target initialised");
+    assay_status status = check_target(target, error);
+    if (status != ASSAY_OK)
+        return status;
+    if (!assay__struct_has_room(subject, sizeof *subject))
+        return assay__fail(error, ASSAY_E_ARGUMENT,
+                           "a subject to fill in starts from ASSAY_SUBJECT_INIT");
     if (work->pass == ASSAY_PASS_GRADIENT && !has_backward(target))
         return fail_lacking(target, "backward", error);
     if (work->pass == ASSAY_PASS_TRAINING_STEP && !has_training(target))
         return fail_lacking(target, "training_step", error);
     *subject = (assay_subject){
-        .struct_size = sizeof *subject, .name = name, .run = run_pass, .context = work};
+        .struct_size = subject->struct_size, .name = name, .run = run_pass, .context = work};
     return ASSAY_OK;
 }
 

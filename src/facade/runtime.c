@@ -3,6 +3,7 @@
 
 #include "assay/facade.h"
 #include "assay/instrument.h"
+#include "base/struct_size.h"
 
 enum { DEFAULT_TRIALS = 50, DEFAULT_WARMUP_TRIALS = 5 };
 
@@ -48,16 +49,19 @@ assay_status assay_benchmark_forecast(const assay_forecast *forecast, uint64_t n
                                       assay_timing_result *single_step,
                                       assay_timing_result *full_trajectory)
 {
-    const assay_forecast_options defaults = ASSAY_FORECAST_OPTIONS_INIT;
-    if (options == NULL)
-        options = &defaults;
-    if (options->struct_size != sizeof defaults || n_steps == 0)
-        return ASSAY_E_ARGUMENT;
+    assay_forecast_options own;
+    assay_status status =
+        assay__struct_take(&own, sizeof own, options, "assay_forecast_options", NULL);
+    if (status == ASSAY_OK && n_steps == 0)
+        status = ASSAY_E_ARGUMENT;
+    if (status != ASSAY_OK)
+        return status;
+    options = &own;
     size_t trials = options->n_trials != 0 ? options->n_trials : DEFAULT_TRIALS;
     double *seconds = calloc(trials, sizeof *seconds);
     if (seconds == NULL)
         return ASSAY_E_MEMORY;
-    assay_status status = run_trials(forecast, 1, options, seconds);
+    status = run_trials(forecast, 1, options, seconds);
     if (status == ASSAY_OK)
         status = assay_timing_summarize(seconds, trials, single_step);
     if (status == ASSAY_OK)
@@ -90,14 +94,16 @@ assay_status assay_measure_memory(uint64_t model_params, size_t bytes_per_parame
 
 assay_status assay_build_profile(const assay_profile_parts *parts, assay_runtime_profile *profile)
 {
-    if (parts->struct_size != sizeof *parts)
-        return ASSAY_E_ARGUMENT;
+    assay_status status =
+        assay__struct_check(parts, parts->struct_size, sizeof *parts, "assay_profile_parts", NULL);
+    if (status != ASSAY_OK)
+        return status;
     assay_runtime_profile built = {.model_name = parts->model_name,
                                    .training_seconds = parts->training_seconds,
                                    .inference_single_step = parts->single_step,
                                    .inference_full_trajectory = parts->full_trajectory};
     size_t bytes = parts->bytes_per_parameter != 0 ? parts->bytes_per_parameter : sizeof(float);
-    assay_status status = assay_measure_memory(parts->model_params, bytes, &built.memory);
+    status = assay_measure_memory(parts->model_params, bytes, &built.memory);
     if (status == ASSAY_OK)
         status = assay_compute_throughput(&built.inference_full_trajectory, parts->n_forecast_steps,
                                           parts->shape.latent_dim, &built.throughput);
@@ -112,9 +118,11 @@ assay_status assay_quick_benchmark(const assay_forecast *forecast,
                                    const assay_forecast_options *options,
                                    const assay_profile_parts *parts, assay_runtime_profile *profile)
 {
-    assay_profile_parts measured = *parts;
+    assay_profile_parts measured;
     assay_status status =
-        assay_benchmark_forecast(forecast, parts->n_forecast_steps, options, &measured.single_step,
-                                 &measured.full_trajectory);
+        assay__struct_take(&measured, sizeof measured, parts, "assay_profile_parts", NULL);
+    if (status == ASSAY_OK)
+        status = assay_benchmark_forecast(forecast, parts->n_forecast_steps, options,
+                                          &measured.single_step, &measured.full_trajectory);
     return status == ASSAY_OK ? assay_build_profile(&measured, profile) : status;
 }

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/json_writer.h"
 #include "base/random.h"
+#include "base/struct_size.h"
 #include "sampling/figures.h"
 
 typedef struct bench {
@@ -37,16 +38,15 @@ typedef struct turn {
 static assay_status check(const assay_scaling_subject *subject, const double *sizes, size_t count,
                           const assay_scaling_options *options, assay_error *error)
 {
-    if (subject == NULL || subject->struct_size != sizeof *subject || subject->run == NULL ||
-        subject->name == NULL)
-        return assay__fail(error, ASSAY_E_ARGUMENT,
-                           "a scaling subject needs a name, run, and struct_size; start from "
-                           "ASSAY_SCALING_SUBJECT_INIT");
-    if (options != NULL && options->struct_size != sizeof *options)
-        return assay__fail(error, ASSAY_E_ARGUMENT,
-                           "the options' struct_size is %zu; start from ASSAY_SCALING_OPTIONS_INIT",
-                           options->struct_size);
-    if (options != NULL && options->passes > ASSAY_SCALING_MAX_PASSES)
+    if (subject == NULL)
+        return assay__fail(error, ASSAY_E_ARGUMENT, "no subject to scale");
+    assay_status status = assay__struct_check(subject, subject->struct_size, sizeof *subject,
+                                              "assay_scaling_subject", error);
+    if (status != ASSAY_OK)
+        return status;
+    if (subject->run == NULL || subject->name == NULL)
+        return assay__fail(error, ASSAY_E_ARGUMENT, "a scaling subject needs a name and run");
+    if (options->passes > ASSAY_SCALING_MAX_PASSES)
         return assay__fail(error, ASSAY_E_ARGUMENT, "%zu passes; at most %d", options->passes,
                            ASSAY_SCALING_MAX_PASSES);
     if (sizes == NULL || count == 0 || count > ASSAY_SCALING_MAX_SIZES)
@@ -263,12 +263,13 @@ assay_status assay_scaling_run(const assay_scaling_subject *subject, const doubl
     if (scaling == NULL)
         return assay__fail(error, ASSAY_E_ARGUMENT, "scaling must not be NULL");
     *scaling = NULL;
-    assay_status status = check(subject, sizes, count, options, error);
+    bench self = {.subject = subject, .sizes = sizes, .count = count, .error = error};
+    assay_status status = assay__struct_take(&self.options, sizeof self.options, options,
+                                             "assay_scaling_options", error);
+    if (status == ASSAY_OK)
+        status = check(subject, sizes, count, &self.options, error);
     if (status != ASSAY_OK)
         return status;
-    bench self = {.subject = subject, .sizes = sizes, .count = count, .error = error};
-    if (options != NULL)
-        self.options = *options;
     assay_scaling *result = calloc(1, sizeof *result);
     status = bench_init(&self);
     if (status == ASSAY_OK && result != NULL)

@@ -2,6 +2,7 @@
 
 #include "assay/model_scaling.h"
 #include "base/error.h"
+#include "base/struct_size.h"
 
 enum { MAX_RUNS = 32 };
 
@@ -19,16 +20,21 @@ assay_status assay_scaling_experiment_new(const assay_model_factory *factory,
                                           assay_scaling_experiment **experiment)
 {
     *experiment = NULL;
-    if (factory->struct_size != sizeof *factory || factory->class_ == NULL ||
-        (options != NULL && options->struct_size != sizeof *options))
-        return ASSAY_E_ARGUMENT;
     assay_scaling_experiment *made = calloc(1, sizeof *made);
     if (made == NULL)
         return ASSAY_E_MEMORY;
-    made->factory = *factory;
-    made->options = options != NULL ? *options : (assay_scaling_options)ASSAY_SCALING_OPTIONS_INIT;
-    *experiment = made;
-    return ASSAY_OK;
+    assay_status status = assay__struct_take(&made->factory, sizeof made->factory, factory,
+                                             "assay_model_factory", NULL);
+    if (status == ASSAY_OK && made->factory.class_ == NULL)
+        status = ASSAY_E_ARGUMENT;
+    if (status == ASSAY_OK)
+        status = assay__struct_take(&made->options, sizeof made->options, options,
+                                    "assay_scaling_options", NULL);
+    if (status == ASSAY_OK)
+        *experiment = made;
+    else
+        free(made);
+    return status;
 }
 
 void assay_scaling_experiment_free(assay_scaling_experiment *experiment)

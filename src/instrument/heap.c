@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "assay/instrument.h"
+#include "base/struct_size.h"
 #include "instrument/heap_read.h"
 #include "instrument/heap_region.h"
 
@@ -51,7 +52,7 @@ bool assay_heap_available(void)
 
 assay_status assay_heap_read(assay_heap_figures *figures)
 {
-    if (figures == NULL || figures->struct_size < sizeof *figures)
+    if (!assay__struct_has_room(figures, sizeof *figures))
         return ASSAY_E_ARGUMENT;
     const assay__heap_region *region = find_region();
     if (region == NULL || LOAD(region->header.allocator) == ASSAY__HEAP_BYPASSED)

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/struct_size.h"
 
 #define LOAD ASSAY__HEAP_LOAD
 
@@ -144,7 +145,7 @@ static assay__heap_region *region_new(assay_error *error)
 
 assay_status assay_heap_file_read(const char *path, assay_error *error, assay_heap_figures *figures)
 {
-    if (path == NULL || figures == NULL || figures->struct_size < sizeof *figures)
+    if (path == NULL || !assay__struct_has_room(figures, sizeof *figures))
         return assay__fail(error, ASSAY_E_ARGUMENT, "assay_heap_file_read: no path or figures");
     assay__heap_region *region = region_new(error);
     if (region == NULL)
@@ -215,7 +216,7 @@ static assay_status add_entry(const char *directory, const char *name, assay__he
 assay_status assay_heap_directory_read(const char *directory, assay_error *error,
                                        assay_heap_figures *figures)
 {
-    if (directory == NULL || figures == NULL || figures->struct_size < sizeof *figures)
+    if (directory == NULL || !assay__struct_has_room(figures, sizeof *figures))
         return assay__fail(error, ASSAY_E_ARGUMENT, "assay_heap_directory_read: nothing to read");
     assay_status status = ASSAY_OK;
     assay_error first = {0}, problem;

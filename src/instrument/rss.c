@@ -19,6 +19,7 @@
 
 #include "assay/instrument.h"
 #include "base/error.h"
+#include "base/struct_size.h"
 #include "instrument/proc.h"
 
 /* The open statm: process id in the upper half, descriptor + 1 in the lower; 0: none. */
@@ -115,7 +116,7 @@ static assay_reading peak_rss(void)
 
 assay_status assay_memory_read(assay_memory *memory)
 {
-    if (memory == NULL || memory->struct_size < sizeof *memory)
+    if (!assay__struct_has_room(memory, sizeof *memory))
         return ASSAY_E_ARGUMENT;
     uint64_t bytes = 0;
     assay_status status = assay__rss_now(&bytes);

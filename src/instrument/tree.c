@@ -16,6 +16,7 @@
 
 #include "assay/instrument.h"
 #include "base/error.h"
+#include "base/struct_size.h"
 #include "instrument/process.h"
 
 enum {
@@ -301,7 +302,7 @@ assay_status assay_tree_sampler_sample(assay_tree_sampler *sampler)
 
 assay_status assay_tree_sampler_read(const assay_tree_sampler *sampler, assay_tree_figures *figures)
 {
-    if (sampler == NULL || figures == NULL || figures->struct_size < sizeof *figures)
+    if (sampler == NULL || !assay__struct_has_room(figures, sizeof *figures))
         return ASSAY_E_ARGUMENT;
     totals sum = sampler->gone;
     for (size_t i = 0; i < sampler->count; i++)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/struct_size.h"
 #include "base/text.h"
 #include "monitor/state.h"
 
@@ -164,16 +165,15 @@ static void destroy(assay_monitor *monitor)
 assay_status assay_monitor_open(const assay_monitor_options *options, assay_error *error,
                                 assay_monitor **monitor)
 {
-    static const assay_monitor_options defaults = ASSAY_MONITOR_OPTIONS_INIT;
     if (monitor == NULL)
         return assay__fail(error, ASSAY_E_ARGUMENT, "no place to put the monitor");
     *monitor = NULL;
-    if (options == NULL)
-        options = &defaults;
-    if (options->struct_size != sizeof *options)
-        return assay__fail(error, ASSAY_E_ARGUMENT,
-                           "options of %zu bytes; start from ASSAY_MONITOR_OPTIONS_INIT",
-                           options->struct_size);
+    assay_monitor_options own;
+    assay_status status =
+        assay__struct_take(&own, sizeof own, options, "assay_monitor_options", error);
+    if (status != ASSAY_OK)
+        return status;
+    options = &own;
     assay_monitor *fresh =
         mmap(NULL, MAPPING_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (fresh == MAP_FAILED)
@@ -185,7 +185,7 @@ assay_status assay_monitor_open(const assay_monitor_options *options, assay_erro
     set_id(fresh, ASSAY__DISABLED_MONITOR);
     if (!state->disabled) {
         uint64_t id = new_monitor_id();
-        assay_status status = configure(state, options, error);
+        status = configure(state, options, error);
         if (status == ASSAY_OK)
             status = open_journal(state, id, false, error);
         if (status != ASSAY_OK) {

@@ -4,11 +4,13 @@
  * than another. The record is made once, at the end, from the raw samples. */
 #include <math.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/struct_size.h"
 #include "sampling/sampler.h"
 
 static const double default_budget_seconds = 5.0;
@@ -28,10 +30,6 @@ static const double max_budget_seconds = 1e7;
 static assay_status check_subject(const assay_subject *subjects, size_t index, assay_error *error)
 {
     const assay_subject *subject = &subjects[index];
-    if (subject->struct_size != sizeof *subject)
-        return assay__fail(error, ASSAY_E_ARGUMENT,
-                           "subject %zu: struct_size is %zu; set it to sizeof(assay_subject)",
-                           index + 1, subject->struct_size);
     if (subject->name == NULL || subject->name[0] == '\0')
         return assay__fail(error, ASSAY_E_ARGUMENT, "subject %zu has no name", index + 1);
     if ((subject->run == NULL) == (subject->measure == NULL))
@@ -50,6 +48,30 @@ static assay_status check_subject(const assay_subject *subjects, size_t index, a
     return ASSAY_OK;
 }
 
+/* A copy of the subjects, which lie as far apart as the first says it is large. */
+static assay_status take_subjects(const assay_subject *given, assay__sampler *sampler)
+{
+    sampler->subjects = calloc(sampler->count, sizeof *sampler->subjects);
+    if (sampler->subjects == NULL)
+        return assay__fail(sampler->error, ASSAY_E_MEMORY, "out of memory for %zu subjects",
+                           sampler->count);
+    const char *at = (const char *)given;
+    for (size_t i = 0; i < sampler->count; i++, at += given->struct_size) {
+        char what[48];
+        snprintf(what, sizeof what, "subject %zu (assay_subject)", i + 1);
+        assay_status status =
+            assay__struct_take(&sampler->subjects[i], sizeof *given, at, what, sampler->error);
+        if (status == ASSAY_OK && memcmp(at, given, sizeof given->struct_size) != 0)
+            status = assay__fail(sampler->error, ASSAY_E_ARGUMENT,
+                                 "%s: struct_size differs from that of the first", what);
+        if (status == ASSAY_OK)
+            status = check_subject(sampler->subjects, i, sampler->error);
+        if (status != ASSAY_OK)
+            return status;
+    }
+    return ASSAY_OK;
+}
+
 static bool is_share(double value)
 {
     return isfinite(value) && value >= 0 && value <= 1;
@@ -57,11 +79,6 @@ static bool is_share(double value)
 
 static assay_status check_options(const assay_sampling_options *options, assay_error *error)
 {
-    if (options->struct_size != sizeof *options)
-        return assay__fail(error, ASSAY_E_ARGUMENT,
-                           "the options' struct_size is %zu; start from "
-                           "ASSAY_SAMPLING_OPTIONS_INIT",
-                           options->struct_size);
     if (!(options->budget_seconds >= 0 && options->budget_seconds <= max_budget_seconds))
         return assay__fail(error, ASSAY_E_ARGUMENT, "a budget of %g seconds makes no sense",
                            options->budget_seconds);
@@ -105,6 +122,18 @@ static void fill_defaults(assay__sampler *sampler)
     sampler->clock = options->clock != NULL ? options->clock : assay_clock_default();
 }
 
+static assay_status take_options(const assay_sampling_options *given, assay__sampler *sampler)
+{
+    assay_sampling_options *options = &sampler->options;
+    assay_status status = assay__struct_take(options, sizeof *options, given,
+                                             "assay_sampling_options", sampler->error);
+    if (status == ASSAY_OK)
+        status = check_options(options, sampler->error);
+    if (status == ASSAY_OK)
+        fill_defaults(sampler);
+    return status;
+}
+
 /* A sample shorter than this would measure the clock. */
 static assay_status choose_target(assay__sampler *sampler)
 {
@@ -139,6 +168,7 @@ static void release(assay__sampler *sampler)
     assay__order_release(&sampler->order);
     free(sampler->iterations);
     free(sampler->turn);
+    free(sampler->subjects);
     free(sampler->shots);
 }
 
@@ -308,22 +338,14 @@ assay_status assay_sampling_run(const assay_subject *subjects, size_t count,
         return assay__fail(error, ASSAY_E_ARGUMENT, "between 1 and %d subjects are needed, not %zu",
                            ASSAY_SAMPLING_MAX_SUBJECTS, subjects == NULL ? 0 : count);
     assay_error own = {0};
-    assay__sampler sampler = {.subjects = subjects,
-                              .count = count,
-                              .options = ASSAY_SAMPLING_OPTIONS_INIT,
-                              .error = error != NULL ? error : &own};
+    assay__sampler sampler = {.count = count, .error = error != NULL ? error : &own};
     assay_record *fresh = NULL;
-    assay_status status = ASSAY_OK;
-    if (options != NULL)
-        status = check_options(options, sampler.error);
-    for (size_t i = 0; i < count && status == ASSAY_OK; i++)
-        status = check_subject(subjects, i, sampler.error);
-    if (status != ASSAY_OK)
-        return status;
-    sampler.options = options != NULL ? *options : sampler.options;
     sampler.error->status = ASSAY_OK;
-    fill_defaults(&sampler);
-    status = assay_record_new(&fresh);
+    assay_status status = take_options(options, &sampler);
+    if (status == ASSAY_OK)
+        status = take_subjects(subjects, &sampler);
+    if (status == ASSAY_OK)
+        status = assay_record_new(&fresh);
     if (status == ASSAY_OK)
         status = sample_all(&sampler, fresh);
     release(&sampler);

@@ -16,7 +16,7 @@ typedef struct assay__shot {
 } assay__shot;
 
 typedef struct assay__sampler {
-    const assay_subject *subjects;
+    assay_subject *subjects; /* copies of the caller's */
     size_t count;
     assay_sampling_options options; /* defaults filled in */
     const assay_clock *clock;

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "base/struct_size.h"
 #include "snapshot/merge.h"
 
 enum { MOST_JOURNALS = 4096 };
@@ -80,6 +81,11 @@ assay_status assay_snapshot_files(const char *const *journal_paths, size_t count
 {
     if (journal_paths == NULL || count == 0 || record == NULL)
         return assay__fail(error, ASSAY_E_ARGUMENT, "no journal given");
+    assay_snapshot_options own;
+    assay_status status =
+        assay__struct_take(&own, sizeof own, options, "assay_snapshot_options", error);
+    if (status != ASSAY_OK)
+        return status;
     assay__journal_view *views = calloc(count, sizeof *views);
     if (views == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "out of memory for %zu journals", count);
@@ -92,11 +98,11 @@ assay_status assay_snapshot_files(const char *const *journal_paths, size_t count
         else if (unreadable++ == 0)
             first_failure = failure;
     }
-    assay_status status = first_failure.status;
+    status = first_failure.status;
     if (unreadable > 0 && error != NULL)
         *error = first_failure;
     if (readable > 0) {
-        status = assay__snapshot_views(views, readable, options, error, record);
+        status = assay__snapshot_views(views, readable, &own, error, record);
         if (status == ASSAY_OK)
             (*record)->integrity.unreadable_journals = unreadable;
     }

@@ -11,6 +11,7 @@
  * has no formula for: medians, trimmed means, ratios. */
 #include "assay/stats.h"
 #include "base/random.h"
+#include "base/struct_size.h"
 #include "stats/check.h"
 #include "stats/order.h"
 #include "stats/sample.h"
@@ -167,11 +168,14 @@ assay_status assay_stats_bootstrap(const double *values, size_t count, double le
                                    assay_statistic statistic, void *context,
                                    const assay_bootstrap_options *options, assay_interval *interval)
 {
-    static const assay_bootstrap_options defaults = ASSAY_INIT(assay_bootstrap_options);
-    if (options == NULL)
-        options = &defaults;
+    assay_bootstrap_options own;
+    assay_status taken =
+        assay__struct_take(&own, sizeof own, options, "assay_bootstrap_options", NULL);
+    if (taken != ASSAY_OK)
+        return taken;
+    options = &own;
     if (!assay__stats_finite(values, count) || !assay__stats_level(level) || statistic == NULL ||
-        options->struct_size < sizeof defaults || !(options->block_length >= 0) ||
+        !(options->block_length >= 0) ||
         (options->method != ASSAY_BOOTSTRAP_PERCENTILE && options->method != ASSAY_BOOTSTRAP_BCA) ||
         (options->resamples != 0 && options->resamples < resamples_for(level, BEYOND_LEAST)))
         return ASSAY_E_ARGUMENT;

@@ -254,6 +254,15 @@ static void test_classes(void **state)
 #define REFUSE(status, part, ...) (bad = base_class, __VA_ARGS__, refuse(&bad, status, part))
     REFUSE(ASSAY_E_VERSION, "version 2", bad.abi = 2);
     REFUSE(ASSAY_E_VERSION, "struct_size", bad.struct_size = 8);
+    struct {
+        assay_model_class known;
+        const char *wish;
+    } newer = {base_class, "of a later version"};
+    newer.known.struct_size = sizeof newer;
+    refuse(&newer.known, ASSAY_E_VERSION, "struct_size");
+    newer.wish = NULL;
+    newer.known.name = NULL; /* looked at next */
+    refuse(&newer.known, ASSAY_E_FORMAT, "valid name");
     REFUSE(ASSAY_E_FORMAT, "valid name", bad.name = NULL);
     REFUSE(ASSAY_E_FORMAT, "valid name", bad.name = "Big");
     REFUSE(ASSAY_E_FORMAT, "valid name", bad.name = "a/b");

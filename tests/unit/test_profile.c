@@ -206,7 +206,7 @@ static void test_models_as_subjects(void **state)
     set_up(&self);
     assay_model_work work[] = {{.target = &self.target, .pass = ASSAY_PASS_GRADIENT},
                                {.target = &self.target, .pass = ASSAY_PASS_TRAINING_STEP}};
-    assay_subject subjects[2];
+    assay_subject subjects[2] = {ASSAY_SUBJECT_INIT, ASSAY_SUBJECT_INIT};
     assay_error error = {0};
     assert_int_equal(assay_model_subject(&work[0], "gradient", &error, &subjects[0]), ASSAY_OK);
     assert_int_equal(assay_model_subject(&work[1], "step", &error, &subjects[1]), ASSAY_OK);

@@ -1,0 +1,239 @@
+/* Structs of a program built with a newer assay: taken while what is new in them is zero, refused
+ * once it is used; a size that was never set is an argument that makes no sense. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "assay/assay.h"
+
+/* What the next version might look like: the type of today, and a field behind it. */
+#define NEWER(type)                                                                                \
+    struct {                                                                                       \
+        type known;                                                                                \
+        uint64_t wish;                                                                             \
+    }
+
+/* `call` with `newer` given, as the rule has it. */
+#define CHECK_INPUT(newer, call)                                                                   \
+    do {                                                                                           \
+        (newer).known.struct_size = sizeof(newer);                                                 \
+        (newer).wish = 0;                                                                          \
+        assert_int_equal(call, ASSAY_OK);                                                          \
+        (newer).wish = 1;                                                                          \
+        assert_int_equal(call, ASSAY_E_VERSION);                                                   \
+        (newer).known.struct_size = 0;                                                             \
+        assert_int_equal(call, ASSAY_E_ARGUMENT);                                                  \
+        (newer).known.struct_size = SIZE_MAX; /* and is not read so far */                         \
+        assert_int_equal(call, ASSAY_E_ARGUMENT);                                                  \
+    } while (0)
+
+static assay_status busy(void *context, uint64_t iterations)
+{
+    volatile uint64_t *counter = context;
+    for (uint64_t i = 0; i < 100 * iterations; i++)
+        ++*counter;
+    return ASSAY_OK;
+}
+
+static uint64_t counter;
+
+/* Subjects lie as far apart as the caller's are large. */
+static void test_subjects_in_an_array(void **state)
+{
+    (void)state;
+    NEWER(assay_subject) subjects[3];
+    static const char *const names[] = {"a", "b", "c"};
+    assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
+    options.min_sample_seconds = 1e-5;
+    options.max_rounds = 3;
+    options.fixed_rounds = true;
+    memset(subjects, 0, sizeof subjects);
+    for (size_t i = 0; i < 3; i++)
+        subjects[i].known = (assay_subject){
+            .struct_size = sizeof *subjects, .name = names[i], .run = busy, .context = &counter};
+    assay_error error = {0};
+    assay_record *record = NULL;
+    assert_int_equal(assay_sampling_run(&subjects[0].known, 3, &options, &error, &record),
+                     ASSAY_OK);
+    assert_int_equal(record->subject_count, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_string_equal(record->subjects[i].name, names[i]);
+    assay_record_free(record);
+
+    subjects[2].wish = 1;
+    assert_int_equal(assay_sampling_run(&subjects[0].known, 3, &options, &error, &record),
+                     ASSAY_E_VERSION);
+    assert_non_null(strstr(error.message, "subject 3"));
+    subjects[2].known.struct_size = sizeof(assay_subject);
+    assert_int_equal(assay_sampling_run(&subjects[0].known, 3, &options, &error, &record),
+                     ASSAY_E_ARGUMENT);
+    assert_non_null(strstr(error.message, "subject 3"));
+}
+
+static assay_status sample_with(const assay_sampling_options *options)
+{
+    const assay_subject subject = {
+        .struct_size = sizeof subject, .name = "a", .run = busy, .context = &counter};
+    assay_record *record = NULL;
+    assay_status status = assay_sampling_run(&subject, 1, options, NULL, &record);
+    assay_record_free(record);
+    return status;
+}
+
+static assay_status open_with(const assay_monitor_options *options)
+{
+    assay_monitor *monitor = NULL;
+    assay_status status = assay_monitor_new(options, &monitor);
+    assay_monitor_free(monitor);
+    return status;
+}
+
+static assay_status watch_with(const assay_epoch_monitor_options *options)
+{
+    assay_epoch_monitor *monitor = NULL;
+    assay_status status = assay_epoch_monitor_new(options, &monitor);
+    assay_epoch_monitor_free(monitor);
+    return status;
+}
+
+static assay_status compare_with(const assay_compare_options *options)
+{
+    const double samples[] = {1, 2, 3};
+    assay_record *record = NULL;
+    assay_record_subject subject;
+    assay_record_comparison comparison;
+    if (assay_record_new(&record) != ASSAY_OK)
+        return ASSAY_E_MEMORY;
+    assay_record_subject_init(&subject);
+    subject.name = "a";
+    subject.samples_seconds = samples;
+    subject.sample_count = 3;
+    assay_status status = assay_compare_subjects(record, &subject, &subject, options, &comparison);
+    assay_record_free(record);
+    return status;
+}
+
+static void test_options(void **state)
+{
+    (void)state;
+    NEWER(assay_sampling_options) sampling = {.known.max_rounds = 2};
+    CHECK_INPUT(sampling, sample_with(&sampling.known));
+    NEWER(assay_monitor_options) monitor = {.known.disabled = true};
+    CHECK_INPUT(monitor, open_with(&monitor.known));
+    NEWER(assay_epoch_monitor_options) epochs = {.known.disabled = true};
+    CHECK_INPUT(epochs, watch_with(&epochs.known));
+    NEWER(assay_compare_options) compare = {.known.margin = 0.01};
+    CHECK_INPUT(compare, compare_with(&compare.known));
+}
+
+static double first_of(const double *values, size_t count, void *context)
+{
+    (void)count;
+    (void)context;
+    return values[0];
+}
+
+static assay_status bootstrap_with(const assay_bootstrap_options *options)
+{
+    const double values[] = {1, 2, 3, 4};
+    assay_interval interval;
+    return assay_stats_bootstrap(values, 4, 0.9, first_of, NULL, options, &interval);
+}
+
+static void count_call(void *context)
+{
+    ++*(uint64_t *)context;
+}
+
+static assay_status infer_with(const assay_inference_options *options)
+{
+    assay_inference_stats stats;
+    return assay_benchmark_inference(count_call, &counter, options, &stats);
+}
+
+static assay_status count_pass(void *context)
+{
+    ++*(uint64_t *)context;
+    return ASSAY_OK;
+}
+
+static assay_status profile_with(const assay_profile_options *options)
+{
+    assay_runtime_stats stats;
+    return assay_benchmark_function(count_pass, &counter, options, &stats);
+}
+
+/* Copies the options before it hands them on. */
+static assay_status profile_encoding_with(const assay_profile_options *options)
+{
+    assay_runtime_stats stats;
+    return assay_profile_pe_computation(count_pass, &counter, options, &stats);
+}
+
+static assay_status flops_of(const assay_graph_transformer_shape *shape)
+{
+    assay_flop_account *account = NULL;
+    assay_status status = assay_estimate_model_flops(shape, &account);
+    assay_flop_account_free(account);
+    return status;
+}
+
+static assay_status scale_with(const assay_scaling_options *options)
+{
+    static const assay_model_class class_ = {.name = "none"};
+    assay_model_factory factory = ASSAY_MODEL_FACTORY_INIT;
+    factory.class_ = &class_;
+    assay_scaling_experiment *experiment = NULL;
+    assay_status status = assay_scaling_experiment_new(&factory, options, &experiment);
+    assay_scaling_experiment_free(experiment);
+    return status;
+}
+
+static void test_what_says_only_a_status(void **state)
+{
+    (void)state;
+    NEWER(assay_bootstrap_options) bootstrap = {.known.resamples = 0};
+    CHECK_INPUT(bootstrap, bootstrap_with(&bootstrap.known));
+    NEWER(assay_inference_options) inference = {.known.num_iterations = 3};
+    CHECK_INPUT(inference, infer_with(&inference.known));
+    NEWER(assay_profile_options) profile = {.known.num_runs = 3};
+    CHECK_INPUT(profile, profile_with(&profile.known));
+    CHECK_INPUT(profile, profile_encoding_with(&profile.known));
+    NEWER(assay_graph_transformer_shape)
+    shape = {.known = {.num_nodes = 2, .hidden_dim = 4, .num_layers = 1, .num_heads = 1}};
+    CHECK_INPUT(shape, flops_of(&shape.known));
+    NEWER(assay_scaling_options) scaling = {.known.passes = 1};
+    CHECK_INPUT(scaling, scale_with(&scaling.known));
+}
+
+/* What we fill in, we fill as far as we know it. */
+static void test_figures(void **state)
+{
+    (void)state;
+    NEWER(assay_memory) memory = {.known.struct_size = sizeof memory, .wish = 7};
+    assert_int_equal(assay_memory_read(&memory.known), ASSAY_OK);
+    assert_true(memory.known.rss_bytes.value > 0);
+    assert_int_equal(memory.wish, 7);
+    assert_int_equal(memory.known.struct_size, sizeof memory);
+    memory.known.struct_size = sizeof(assay_memory) - 1;
+    assert_int_equal(assay_memory_read(&memory.known), ASSAY_E_ARGUMENT);
+
+    NEWER(assay_clock_info) clock = {.known.struct_size = sizeof clock, .wish = 7};
+    assert_int_equal(assay_clock_describe(assay_clock_default(), &clock.known), ASSAY_OK);
+    assert_int_equal(clock.wish, 7);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_subjects_in_an_array),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_what_says_only_a_status),
+        cmocka_unit_test(test_figures),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
