@@ -346,10 +346,11 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_record_parse(const char *json, size_
 /* The same for records and for JSON results of Google Benchmark, hyperfine and pyperf, told apart
  * by their content. Another tool's benchmarks become subjects with that tool as their source:
  * repetitions of Google Benchmark (real_time; aggregates only where there are no repetitions),
- * times of hyperfine's runs (failed ones left out), values of pyperf (warm-ups left out). NaN and
- * Infinity, which some write although JSON has no word for them, are taken as null. Benchmarks of
- * pyperf that are no times are left out: `error` then names the first although the call succeeds
- * (its status is ASSAY_OK when there was none); where there are no others, the file is refused. */
+ * times of hyperfine's runs (those that failed and were to be ignored, too), values of pyperf
+ * (warm-ups left out). NaN and Infinity, which some write although JSON has no word for them, are
+ * taken as null. Benchmarks of pyperf that are no times are left out: `error` then names the first
+ * although the call succeeds (its status is ASSAY_OK when there was none); where there are no
+ * others, the file is refused. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_record_load(const char *path, assay_error *error,
                                                         assay_record **record);
 ASSAY_API ASSAY_MUST_USE assay_status assay_record_import(const char *json, size_t length,

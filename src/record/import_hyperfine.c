@@ -1,7 +1,8 @@
 /* hyperfine's JSON (--export-json): one result for each command, its runs in times[], in seconds.
  *
- * Runs whose exit code was not 0 (there are some with --ignore-failure) measured something else
- * than a run that works; they are counted as failed and their times left out. */
+ * There are runs whose exit code was not 0 only if somebody asked for them: without
+ * --ignore-failure the first one ends hyperfine. Its own figures count them like others, and so do
+ * we, as with `assay bench --ignore-failure`: timed, and counted as failed. */
 #include "record/import.h"
 
 bool assay__is_hyperfine(const json_t *top)
@@ -28,20 +29,17 @@ static assay_status read_times(assay__decoder *d, const json_t *result,
         return assay__decoder_out_of_memory(d);
     assay_status status = ASSAY_OK;
     for (size_t i = 0; i < count && status == ASSAY_OK; i++) {
-        if (run_failed(exit_codes, i)) {
-            subject->failed_runs++;
-            continue;
-        }
+        subject->failed_runs += run_failed(exit_codes, i);
         assay__decoder_enter(d, "times", i);
         status = assay__import_time(d, NULL, json_array_get(times, i), 1,
                                     &samples[subject->sample_count++]);
         assay__decoder_leave(d);
     }
     subject->samples_seconds = samples;
+    subject->failures_timed = subject->failed_runs > 0;
     return status;
 }
 
-/* Figures of all runs, which are those of the samples unless some failed. */
 static void read_summary(const json_t *result, assay_record_subject *subject)
 {
     const struct {
@@ -55,7 +53,7 @@ static void read_summary(const json_t *result, assay_record_subject *subject)
     };
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
         const json_t *value = json_object_get(result, figures[i].key);
-        if (json_is_number(value) && subject->failed_runs == 0)
+        if (json_is_number(value))
             *figures[i].reading = assay_reading_of(json_number_value(value));
     }
     const json_t *memory = json_object_get(result, "memory_usage_byte");

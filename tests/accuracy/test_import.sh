@@ -39,6 +39,10 @@ PYTHON
 if command -v hyperfine >/dev/null; then
     hyperfine --runs 12 -N --style none --parameter-list t 0.001,0.002 --export-json hyperfine.json 'sleep {t}' 2>/dev/null >&2
     check hyperfine.json hyperfine
+    # without --ignore-failure the first failure ends it; with, its own mean is that of all runs
+    hyperfine --runs 12 -N -i --style none --export-json failing.json 'sh -c "exit $(($$ % 2))"' false 2>/dev/null >&2
+    check failing.json hyperfine
+    grep -q '12 of 12 runs of the baseline failed and are timed all the same' <(tr -s ' \n' ' ' <text)
     tried=1
 fi
 
