@@ -89,7 +89,7 @@ static assay_status compare_within(assay_record *record, const char *path,
     return ASSAY_E_DATA;
 }
 
-static int gate(const assay_record *record)
+static int judge(const assay_record *record)
 {
     int code = GATE_PASSED;
     for (size_t i = 0; i < record->comparison_count; i++) {
@@ -98,6 +98,28 @@ static int gate(const assay_record *record)
         if (record->comparisons[i].verdict == ASSAY_VERDICT_INCONCLUSIVE)
             code = GATE_INCONCLUSIVE;
     }
+    return code;
+}
+
+/* The last line of a gate, which is what the log of a build shows. A benchmark that is gone fails
+ * no gate, and must not pass unseen either. */
+static int gate(const assay_record *record, FILE *stream)
+{
+    static const char *const words[] = {"passed", "regressed", "inconclusive"};
+    int code = judge(record);
+    size_t missing = 0;
+    const char *first = NULL;
+    for (size_t i = 0; i < record->difference_count; i++) {
+        const char *name = assay_compare_missing(&record->differences[i]);
+        missing += name != NULL;
+        first = first != NULL ? first : name;
+    }
+    fprintf(stream, "gate: %s", words[code]);
+    if (missing > 0)
+        fprintf(stream, "; missing from the candidate and not compared: '%s'", first);
+    if (missing > 1)
+        fprintf(stream, " and %zu more", missing - 1);
+    fputc('\n', stream);
     return code;
 }
 
@@ -112,11 +134,12 @@ static int show(const compare_settings *settings, const assay_record *record)
     assay_status status = ASSAY_OK;
     if (settings->json != NULL)
         status = assay_record_write(record, settings->json, 0, &error);
-    if (status == ASSAY_OK && (settings->json == NULL || strcmp(settings->json, "-") != 0))
+    bool record_on_stdout = settings->json != NULL && strcmp(settings->json, "-") == 0;
+    if (status == ASSAY_OK && !record_on_stdout)
         status = assay_report_write("-", print_text, record, &error);
     if (!output_check("compare", status, &error))
         return message_output_exit(status);
-    return settings->gate ? gate(record) : EX_OK;
+    return settings->gate ? gate(record, record_on_stdout ? stderr : stdout) : EX_OK;
 }
 
 static int compare(const compare_settings *settings, const record_list *list, char **paths)

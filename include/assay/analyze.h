@@ -386,6 +386,10 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_compare_records(
     const assay_record *const *records, const char *const *origins, size_t count,
     const assay_compare_options *options, assay_error *error, assay_record **comparison);
 
+/* The name of a benchmark of the baseline that is missing from the candidate's record and so was
+ * not compared, if that is the difference; else NULL. Points into the difference. */
+ASSAY_API const char *assay_compare_missing(const assay_record_difference *difference);
+
 #ifdef __cplusplus
 }
 #endif

@@ -104,7 +104,8 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_export_write(const assay_export_form
 /* ---- Comparisons ---------------------------------------------------------------------------- */
 
 /* What besides the code differs, then every comparison of the record with ratio, 95 % interval and
- * verdict, the reason of an inconclusive one below it, and the rule; 80 columns. */
+ * verdict, the reason of an inconclusive one below it, the rule, and which benchmarks of the
+ * baseline are missing; 80 columns. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_report_comparisons(const assay_record *record,
                                                                FILE *stream, assay_error *error);
 

@@ -226,14 +226,25 @@ static assay_status add_pairing(pairing_list *list, assay__pairing pairing)
     return ASSAY_OK;
 }
 
+static const char LONELY[] = "benchmark ", THERE[] = "there", MISSING[] = "missing";
+
+const char *assay_compare_missing(const assay_record_difference *difference)
+{
+    const char *there = difference->baseline, *missing = difference->candidate;
+    if (strncmp(difference->what, LONELY, strlen(LONELY)) != 0 || there == NULL ||
+        missing == NULL || strcmp(there, THERE) != 0 || strcmp(missing, MISSING) != 0)
+        return NULL;
+    return difference->what + strlen(LONELY);
+}
+
 static assay_status note_lonely(const view *v, span here, span there, bool baseline)
 {
     assay_status status = ASSAY_OK;
     for (size_t i = here.from; i < here.to && status == ASSAY_OK; i++)
         if (find_counterpart(v->result, here, i, there) == NULL) {
             char what[160];
-            snprintf(what, sizeof what, "benchmark %.120s", v->result->subjects[i].name);
-            status = note(v, what, baseline ? "there" : "missing", baseline ? "missing" : "there");
+            snprintf(what, sizeof what, "%s%.120s", LONELY, v->result->subjects[i].name);
+            status = note(v, what, baseline ? THERE : MISSING, baseline ? MISSING : THERE);
         }
     return status;
 }

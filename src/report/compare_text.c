@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "assay/analyze.h"
 #include "assay/report.h"
 #include "base/text.h"
 #include "report/cell.h"
@@ -177,6 +178,21 @@ static void print_rule(const assay_record *record, FILE *stream)
                       0);
 }
 
+/* Who sees good verdicts only should know which are not among them. */
+static void print_missing(const assay_record *record, FILE *stream)
+{
+    for (size_t i = 0; i < record->difference_count; i++) {
+        const assay_record_difference *it = &record->differences[i];
+        const char *name = assay_compare_missing(it), *from = it->candidate_origin;
+        char text[640];
+        if (name == NULL)
+            continue;
+        snprintf(text, sizeof text, "Not compared: '%.256s' is missing from %.256s.", name,
+                 from != NULL ? from : "the candidate");
+        print_wrapped(stream, text, 0);
+    }
+}
+
 assay_status assay_report_comparisons(const assay_record *record, FILE *stream, assay_error *error)
 {
     (void)error;
@@ -190,5 +206,6 @@ assay_status assay_report_comparisons(const assay_record *record, FILE *stream, 
         print_comparison(&record->comparisons[i], i > 0 ? &record->comparisons[i - 1] : NULL,
                          stream);
     print_rule(record, stream);
+    print_missing(record, stream);
     return ASSAY_OK;
 }

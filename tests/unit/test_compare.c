@@ -213,6 +213,8 @@ static void test_records_are_matched_by_name(void **state)
     assert_int_equal(result->difference_count, 2);
     assert_string_equal(result->differences[0].what, "benchmark gone");
     assert_string_equal(result->differences[0].candidate, "missing");
+    assert_string_equal(assay_compare_missing(&result->differences[0]), "gone");
+    assert_null(assay_compare_missing(&result->differences[1])); /* new, not gone */
     assert_string_equal(result->differences[1].what, "benchmark new");
     assert_string_equal(result->differences[1].baseline, "missing");
     assay_record_free(result);

@@ -25,9 +25,12 @@ google("google.json", 2, ("sort", 1, 50, 0.01))
 google("google4.json", 4, ("sort", 1, 50, 0.01))
 PYTHON
 show compare before.json slower.json
-show compare --gate before.json slower.json | tail -n 1
-show compare --gate before.json faster.json | tail -n 1
-show compare --gate before.json noisy.json | tail -n 1
+show compare --gate before.json slower.json | tail -n 2
+show compare --gate before.json faster.json | tail -n 3
+show compare --gate before.json noisy.json | tail -n 2
+show compare --gate google.json google4.json | tail -n 2
+show compare --gate before.json one.json | tail -n 4
+show compare --gate before.json one.json --json - | grep -E '^gate|missing'
 show compare --gate before.json mixed.json | grep -E 'json|exit'
 show compare --gate --margin 50% before.json slower.json | tail -n 1
 show compare --gate --margin 0.5 before.json slower.json | tail -n 1
