@@ -37,6 +37,7 @@ assay__study_plan study_plan(const study_common *common, const char *study, cons
     struct sigaction action = {.sa_handler = interrupt};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    setvbuf(stdout, NULL, _IOLBF, 0); /* whoever reads a pipe or a file need not wait minutes */
     return (assay__study_plan){.study = study,
                                .experiment = experiment,
                                .folder = common->out != NULL ? common->out : folder,

@@ -1,18 +1,19 @@
 # For tests of studies: what is interrupted and goes on must end as if it had not been.
 
-# interrupt_at FILE COMMAND...: run a study, interrupt it once FILE stands, and check how it ends. Where the machine
-# is too fast for that, the study is complete and there is nothing to resume. Needs $folder and fail().
-interrupt_at() {
-    local file=$1 runner status=0
-    shift
-    "$@" >>"$folder/log" 2>&1 &
+# interrupt_when LOG CONDITION COMMAND...: run a study, interrupt it once CONDITION holds, a command line that is asked for
+# a minute at most, and leave its exit status in $interrupted: 130, or 0 where the machine was too fast and the study is
+# complete. Anything else fails the test; needs fail(). LOG gets what the study prints.
+interrupt_when() {
+    local log=$1 condition=$2 runner
+    shift 2
+    "$@" >"$log" 2>&1 &
     runner=$!
-    for _ in $(seq 2000); do
-        [ -e "$file" ] && break
+    for _ in $(seq 12000); do
+        eval "$condition" && break
         sleep 0.005
     done
     kill -INT $runner 2>/dev/null || true
-    wait $runner || status=$?
-    [ $status = 130 ] || [ $status = 0 ] || fail "an interrupted study exits with $status"
-    echo "interrupted with exit $status"
+    interrupted=0
+    wait $runner || interrupted=$?
+    [ $interrupted = 130 ] || [ $interrupted = 0 ] || fail "an interrupted study exits with $interrupted"
 }

@@ -3,6 +3,7 @@
 # the same results; interrupted, it says so and goes on.
 # Times are: fields_timing.*, .study/rounds.json, "timing" of results.json, total_seconds and epoch_seconds of a training.
 set -u
+. "$ASSAY_SOURCE/tests/cli/interrupt.sh"
 assay=$ASSAY_BUILD/assay
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -46,8 +47,8 @@ echo '{}' >one/.study/saddle_MLP.json
 study --out one >/dev/null 2>message && fail "a damaged training is taken"
 grep -q "saddle_MLP.json' is damaged; --restart" message || fail "the damaged file is not named: $(cat message)"
 
-timeout -s INT --preserve-status 2 "$assay" study fields --quick --epochs 1000000 --out long >long.txt 2>message
-[ $? = 130 ] || fail "interrupted, it does not exit with 130"
-grep -q "interrupted after 0 of 28 steps; .*'long', and the same command goes on from there" message || fail "$(cat message)"
+interrupt_when long.txt '[ -e long/.study/study.json ]' "$assay" study fields --quick --epochs 1000000 --out long
+[ $interrupted = 130 ] || fail "interrupted, it exits with $interrupted"
+grep -q "interrupted after 0 of 28 steps; .*'long', and the same command goes on from there" long.txt || fail "$(cat long.txt)"
 grep -q complete long.txt && fail "a training that was interrupted is called complete"
 echo "fields: 27 trainings repeat, resume and stop"

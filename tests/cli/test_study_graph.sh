@@ -17,7 +17,8 @@ fail() {
 for name in one two; do
     "${command[@]}" --out "$folder/$name" >>"$folder/log" 2>&1 || fail "$name failed"
 done
-interrupt_at "$folder/three/profile.json" "${command[@]}" --out "$folder/three"
+interrupt_when "$folder/interrupted.txt" '[ -e "$folder/three/profile.json" ]' "${command[@]}" --out "$folder/three"
+echo "interrupted with exit $interrupted"
 python3 -c 'import json, sys; json.load(open(sys.argv[1]))["flops"]' "$folder/three/profile.json" || fail "nothing to read after an interruption"
 "${command[@]}" --out "$folder/three" >>"$folder/log" 2>&1 || fail "going on failed"
 

@@ -3,6 +3,7 @@
 # finished study shows its tables again; a composed configuration reads back; values are recovered; interruption.
 # Times are: record.json, performance_metrics.csv and "timing" of results.json and .study/training.json.
 set -u
+. "$ASSAY_SOURCE/tests/cli/interrupt.sh"
 assay=$ASSAY_BUILD/assay
 conf=$ASSAY_SOURCE/conf
 work=$(mktemp -d)
@@ -62,9 +63,9 @@ cp "$assay" prefix/bin && cp "$assay-models" prefix/lib/assay && cp -r "$conf" p
 (cd elsewhere && ../prefix/bin/assay study pde --config-name heat_physical_experiment --show-config) | grep -q 'equation: heat' ||
     fail "the installed configurations are not found"
 
-timeout -s INT --preserve-status 2 "$assay" study pde --config-dir "$conf" --quick --config-name burgers_experiment \
-    trainer_params.epochs=1000000 --out long >/dev/null 2>message
-[ $? = 130 ] || fail "interrupted, it does not exit with 130"
-grep -q "interrupted after 0 of 1 steps" message || fail "$(cat message)"
-[ "$(wc -l <long/losses.csv)" -gt 1 ] || fail "interrupted, no losses are left"
+interrupt_when long.txt 'grep -q "^Epoch 3/" long.txt' "$assay" study pde --config-dir "$conf" --quick \
+    --config-name burgers_experiment trainer_params.epochs=1000000 --out long
+[ $interrupted = 130 ] || fail "interrupted, it exits with $interrupted"
+grep -q "interrupted after 0 of 1 steps" long.txt || fail "$(tail -n 3 long.txt)"
+[ "$(wc -l <long/losses.csv)" -gt 2 ] || fail "interrupted, no losses are left"
 echo "pde: both experiments repeat, resume, recover and stop"

@@ -20,7 +20,8 @@ study --seed 7 --out "$folder/two" || fail "the second run failed"
 study --seed 8 --out "$folder/other" || fail "the run with another seed failed"
 
 # Interrupted once its first model is trained; the distilled one is still to come.
-interrupt_at "$folder/three/vanilla/training.json" "${command[@]}" --seed 7 --out "$folder/three"
+interrupt_when "$folder/interrupted.txt" '[ -e "$folder/three/vanilla/training.json" ]' "${command[@]}" --seed 7 --out "$folder/three"
+echo "interrupted with exit $interrupted"
 study --seed 7 --out "$folder/three" || fail "going on failed"
 
 python3 - "$folder" <<'END'

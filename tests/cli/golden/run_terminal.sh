@@ -2,10 +2,11 @@ if ! python3 -c 'import os; os.openpty()' 2>/dev/null; then
     echo "no pseudo-terminals here"
     exit 77
 fi
-# Ctrl-C at a terminal reaches the command once, and the report is still printed.
+# Ctrl-C at a terminal reaches the command once, and the report is still printed. The command waits for it, and
+# then for a second one, which must not come.
 python3 - <<'PYTHON'
 import os, pty
-script = "n=0; trap 'n=$((n+1))' INT; echo ready; for i in $(seq 10); do sleep 0.05; done; echo got $n"
+script = "n=0; trap 'n=$((n+1))' INT; echo ready; for i in $(seq 600); do sleep 0.05; [ $n = 0 ] || break; done; sleep 0.3; echo got $n"
 process, terminal = pty.fork()
 if process == 0:
     os.execv(os.environ["ASSAY"], ["assay", "run", "--", "bash", "-c", script])
