@@ -63,7 +63,7 @@ foreach(script ${scripts})
   endif()
   assay_add_test(${folder}/${name} bash ${CMAKE_SOURCE_DIR}/tests/${script})
 endforeach()
-set_tests_properties(cli/test_golden PROPERTIES TIMEOUT 900) # every script of tests/cli/golden
+set_tests_properties(cli/test_golden PROPERTIES TIMEOUT 900 COST 100) # every script of tests/cli/golden: begun first
 
 # tests/fault: every allocation refused in turn. See failing_alloc.c for the two ways of linking.
 file(GLOB sources CONFIGURE_DEPENDS tests/fault/*.c)
