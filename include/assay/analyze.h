@@ -357,7 +357,13 @@ typedef struct assay_compare_options {
     bool all_pairs;     /* every pair, not only every candidate with the first */
 } assay_compare_options;
 
-ASSAY_API void assay_compare_options_init(assay_compare_options *options);
+/* The defaults; inline, so that the size is that of the version the caller was compiled with. */
+static inline void assay_compare_options_init(assay_compare_options *options)
+{
+    assay_compare_options fresh = ASSAY_INIT(assay_compare_options);
+    fresh.margin = 0.01;
+    *options = fresh;
+}
 
 /* One comparison; the subjects and the texts of the result belong to `record`. Paired if both have
  * rounds. `options` NULL: the defaults. Fails with ASSAY_E_MEMORY or, for options that make no

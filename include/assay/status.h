@@ -29,9 +29,9 @@
 #ifdef __cplusplus
 #define ASSAY_INIT(type)                                                                           \
     ([] {                                                                                          \
-        type fresh = type();                                                                       \
-        fresh.struct_size = sizeof(type);                                                          \
-        return fresh;                                                                              \
+        type assay__fresh = type();                                                                \
+        assay__fresh.struct_size = sizeof(type);                                                   \
+        return assay__fresh;                                                                       \
     }())
 #else
 #define ASSAY_INIT(type)                                                                           \

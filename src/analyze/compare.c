@@ -29,11 +29,6 @@ typedef struct trial {
     double level;          /* at which it was, or was last tried */
 } trial;
 
-void assay_compare_options_init(assay_compare_options *options)
-{
-    *options = (assay_compare_options){.struct_size = sizeof *options, .margin = 0.01};
-}
-
 assay_status assay__compare_options_read(const assay_compare_options *given, assay_error *error,
                                          assay_compare_options *options)
 {
