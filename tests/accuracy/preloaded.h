@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "assay/instrument.h"
+#include "sanitizers.h"
 
 static inline int skip_test(const char *reason)
 {
@@ -50,9 +51,8 @@ static inline int restart_preloaded(char **arguments)
  * the preloaded run itself, which goes on to its tests. */
 static inline int run_preloaded(char **arguments)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    return skip_test("sanitizers bring their own allocator");
-#endif
+    if (ADDRESS_SANITIZER || THREAD_SANITIZER)
+        return skip_test("sanitizers bring their own allocator");
     if (getenv("ASSAY_HEAP_DIR") == NULL)
         return restart_preloaded(arguments);
     return assay_heap_available()

@@ -13,25 +13,14 @@
 
 #include <cmocka.h>
 
+#include "sanitizers.h"
+
 /* The thread sanitizer keeps several bytes for each byte of the program, and a thread of its own.
  */
-#if defined(__has_feature)
-#define HAS_FEATURE(name) __has_feature(name)
-#else
-#define HAS_FEATURE(name) 0
-#endif
-#if defined(__SANITIZE_THREAD__) || HAS_FEATURE(thread_sanitizer)
-static const bool is_shadowed = true;
-#else
-static const bool is_shadowed = false;
-#endif
+static const bool is_shadowed = THREAD_SANITIZER;
 
-enum { MEGABYTE = 1 << 20 };
-#if defined(__SANITIZE_ADDRESS__) || HAS_FEATURE(address_sanitizer)
-enum { SLACK = 20 * MEGABYTE }; /* each process carries the sanitizer's own memory along */
-#else
-enum { SLACK = 8 * MEGABYTE };
-#endif
+/* Each process carries the address sanitizer's own memory along. */
+enum { MEGABYTE = 1 << 20, SLACK = (ADDRESS_SANITIZER ? 20 : 8) * MEGABYTE };
 
 /* Map and touch that much. Also for forked children, which have no test to fail. */
 static inline void *touch(size_t bytes)

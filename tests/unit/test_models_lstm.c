@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "sanitizers.h"
 #include "sequence/lstm_state.h"
 
 static assay__lstm *make(int64_t input, int64_t hidden, int64_t layers, int64_t output,
@@ -272,15 +273,7 @@ static void test_training_lowers_the_loss(void **state)
 
 /* ---- Allocations, counted where they are made ---- */
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define OWN_ALLOCATOR 1 /* gcc's way to say that a sanitizer's is in place */
-#elif defined(__has_feature)
-#define OWN_ALLOCATOR (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
-#else
-#define OWN_ALLOCATOR 0
-#endif
-
-#if OWN_ALLOCATOR || !defined(__GLIBC__)
+#if ADDRESS_SANITIZER || THREAD_SANITIZER || !defined(__GLIBC__) /* they bring allocators */
 static const bool counting = false;
 static size_t allocations;
 #else

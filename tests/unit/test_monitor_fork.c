@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sanitizers.h"
+
 static char directory[64];
 
 static int make_directory(void **state)
@@ -119,11 +121,10 @@ static void test_a_child_that_never_measures_leaves_no_trace(void **state)
                 pthread_create(&thread, NULL, exit_thread, NULL);
                 pthread_join(thread, NULL);
                 assay_span_end(open);
-/* Sanitizers keep the child alive by a thread of their own, or miss what the ended thread's stack
- * held. */
-#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
-                pthread_exit(NULL); /* runs the thread's destructors */
-#endif
+                /* Sanitizers keep the child alive by a thread of their own, or miss what the ended
+                 * thread's stack held. */
+                if (!THREAD_SANITIZER && !ADDRESS_SANITIZER)
+                    pthread_exit(NULL); /* runs the thread's destructors */
             }
             _exit(0);
         }
