@@ -22,10 +22,16 @@ static uint32_t load32(const uint32_t *field)
     return __atomic_load_n(field, __ATOMIC_RELAXED);
 }
 
-static double load_double(const double *field)
+/* Loads that stay in the order in which they stand. */
+static uint64_t load_in_turn(const uint64_t *field)
+{
+    return __atomic_load_n(field, __ATOMIC_ACQUIRE);
+}
+
+static double load_double_in_turn(const double *field)
 {
     double value;
-    __atomic_load(field, &value, __ATOMIC_RELAXED);
+    __atomic_load(field, &value, __ATOMIC_ACQUIRE);
     return value;
 }
 
@@ -288,6 +294,24 @@ bool assay__journal_read_open(const assay__journal_view *view, size_t lane, uint
     return true;
 }
 
+/* The figures of one moment, but for a span that is just being entered. A reader is interrupted for
+ * milliseconds, and the writer adds thousands of spans meanwhile: the figures are read again until
+ * the count, which is written last, has stood still. A writer faster than that gets its way. */
+static void read_figures(const assay__node *node, assay__node_reading *reading)
+{
+    enum { TRIES = 100 };
+    for (int i = 0; i < TRIES; i++) {
+        reading->count = load_in_turn(&node->count);
+        reading->sum = load_in_turn(&node->sum);
+        reading->min = load_in_turn(&node->min);
+        reading->max = load_in_turn(&node->max);
+        reading->square_sum = load_double_in_turn(&node->square_sum);
+        reading->shift = load_double_in_turn(&node->shift);
+        if (assay__journal_load(&node->count) == reading->count)
+            return;
+    }
+}
+
 bool assay__journal_read_node(const assay__journal_view *view, uint32_t unit,
                               assay__node_reading *reading)
 {
@@ -300,14 +324,9 @@ bool assay__journal_read_node(const assay__journal_view *view, uint32_t unit,
         .next = __atomic_load_n(&node->next, __ATOMIC_ACQUIRE),
         .kind = load32(&node->kind),
         .operation = load32(&node->operation),
-        .count = __atomic_load_n(&node->count, __ATOMIC_ACQUIRE),
-        .sum = assay__journal_load(&node->sum),
-        .min = assay__journal_load(&node->min),
-        .max = assay__journal_load(&node->max),
-        .square_sum = load_double(&node->square_sum),
-        .shift = load_double(&node->shift),
         .samples_dropped = assay__journal_load(&node->samples_dropped),
     };
+    read_figures(node, reading);
     uint64_t memory = (uint64_t)load32(&node->memory) * ASSAY__JOURNAL_UNIT;
     reading->has_memory = memory != 0 && in_pool(view, memory, sizeof reading->memory);
     if (reading->has_memory) {

@@ -1,0 +1,110 @@
+/* A journal read while it is written: the reader is stopped after each of its instructions in turn,
+ * and the writer goes far on meanwhile, as it does when the processor is taken from a reader. */
+#include "monitor_fixture.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <ucontext.h>
+
+#include "journal/reader.h"
+#include "monitor/state.h"
+#include "sanitizers.h"
+
+#if defined(__x86_64__) && !THREAD_SANITIZER
+
+enum { TRAP_FLAG = 0x100, SPANS = 10, MOST_STOPS = 500 };
+
+static assay_monitor *monitor;
+static bool stepping;
+static long steps, stop_at;
+
+static void write_spans(void)
+{
+    for (int i = 0; i < SPANS; i++)
+        assay_monitor_add(monitor, "same", 1000);
+}
+
+static void after_instruction(int signal_number, siginfo_t *info, void *context)
+{
+    (void)signal_number;
+    (void)info;
+    greg_t *flags = &((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL];
+    if (stepping && steps++ == stop_at)
+        write_spans();
+    *flags = stepping ? *flags | TRAP_FLAG : *flags & ~(greg_t)TRAP_FLAG;
+}
+
+/* How many instructions it took; the writer comes after `at` of them. */
+static long read_stopped(const assay__journal_view *view, uint32_t unit, long at,
+                         assay__node_reading *node)
+{
+    steps = 0;
+    stop_at = at;
+    stepping = true;
+    raise(SIGTRAP);
+    bool read = assay__journal_read_node(view, unit, node);
+    stepping = false;
+    raise(SIGTRAP);
+    assert_true(read);
+    return steps;
+}
+
+static uint32_t node_of_spans(const assay__journal_view *view)
+{
+    assay__lane_reading lane;
+    assay__node_reading node = {0};
+    assay__journal_read_lane(view, 0, &lane);
+    uint32_t unit = lane.first_node;
+    while (assay__journal_read_node(view, unit, &node) && node.count == 0)
+        unit = node.next;
+    assert_int_equal(node.count, SPANS);
+    return unit;
+}
+
+/* All spans are of one length, so that a sum of others than were counted shows. */
+static void test_figures_of_a_node_belong_together(void **state)
+{
+    (void)state;
+    struct sigaction trap = {.sa_sigaction = after_instruction, .sa_flags = SA_SIGINFO};
+    struct sigaction before;
+    assay_monitor_options options = ASSAY_MONITOR_OPTIONS_INIT;
+    options.private_journal = true;
+    monitor = open_monitor(&options);
+    write_spans();
+    const assay__journal_header *journal = assay__monitor_journal(monitor);
+    assay__journal_view view;
+    assay__node_reading node;
+    assert_int_equal(assay__journal_view_bytes(&view, journal, journal->total_bytes, "live", NULL),
+                     ASSAY_OK);
+    uint32_t unit = node_of_spans(&view);
+    assert_int_equal(sigaction(SIGTRAP, &trap, &before), 0);
+    long whole = read_stopped(&view, unit, -1, &node), seen = 0;
+    for (long at = 0; at < whole; at += 1 + whole / MOST_STOPS) {
+        read_stopped(&view, unit, at, &node);
+        assert_int_equal(node.sum, node.count * node.min);
+        seen++;
+    }
+    sigaction(SIGTRAP, &before, NULL);
+    assert_true(seen > 20);
+    assert_int_equal(node.min, node.max);
+    assay__journal_view_release(&view);
+    assay_monitor_free(monitor);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_figures_of_a_node_belong_together),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#else
+
+int main(void)
+{
+    puts("skipped: instructions are stepped through on x86-64, and not in the thread sanitizer");
+    return 77;
+}
+
+#endif
