@@ -34,17 +34,27 @@ static void after_instruction(int signal_number, siginfo_t *info, void *context)
     *flags = stepping ? *flags | TRAP_FLAG : *flags & ~(greg_t)TRAP_FLAG;
 }
 
-/* How many instructions it took; the writer comes after `at` of them. */
-static long read_stopped(const assay__journal_view *view, uint32_t unit, long at,
-                         assay__node_reading *node)
+static void step_on(long at)
 {
     steps = 0;
     stop_at = at;
     stepping = true;
     raise(SIGTRAP);
-    bool read = assay__journal_read_node(view, unit, node);
+}
+
+static void step_off(void)
+{
     stepping = false;
     raise(SIGTRAP);
+}
+
+/* How many instructions it took; the writer comes after `at` of them. */
+static long read_stopped(const assay__journal_view *view, uint32_t unit, long at,
+                         assay__node_reading *node)
+{
+    step_on(at);
+    bool read = assay__journal_read_node(view, unit, node);
+    step_off();
     assert_true(read);
     return steps;
 }
@@ -65,8 +75,6 @@ static uint32_t node_of_spans(const assay__journal_view *view)
 static void test_figures_of_a_node_belong_together(void **state)
 {
     (void)state;
-    struct sigaction trap = {.sa_sigaction = after_instruction, .sa_flags = SA_SIGINFO};
-    struct sigaction before;
     assay_monitor_options options = ASSAY_MONITOR_OPTIONS_INIT;
     options.private_journal = true;
     monitor = open_monitor(&options);
@@ -77,14 +85,12 @@ static void test_figures_of_a_node_belong_together(void **state)
     assert_int_equal(assay__journal_view_bytes(&view, journal, journal->total_bytes, "live", NULL),
                      ASSAY_OK);
     uint32_t unit = node_of_spans(&view);
-    assert_int_equal(sigaction(SIGTRAP, &trap, &before), 0);
     long whole = read_stopped(&view, unit, -1, &node), seen = 0;
     for (long at = 0; at < whole; at += 1 + whole / MOST_STOPS) {
         read_stopped(&view, unit, at, &node);
         assert_int_equal(node.sum, node.count * node.min);
         seen++;
     }
-    sigaction(SIGTRAP, &before, NULL);
     assert_true(seen > 20);
     assert_int_equal(node.min, node.max);
     assay__journal_view_release(&view);
@@ -93,6 +99,14 @@ static void test_figures_of_a_node_belong_together(void **state)
 
 int main(void)
 {
+    struct sigaction trap = {.sa_sigaction = after_instruction, .sa_flags = SA_SIGINFO};
+    sigaction(SIGTRAP, &trap, NULL);
+    step_on(-1);
+    step_off();
+    if (steps < 2) { /* the first trap is our own signal */
+        puts("skipped: this processor is an emulated one that does not stop after an instruction");
+        return 77;
+    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_figures_of_a_node_belong_together),
     };
