@@ -171,6 +171,51 @@ static void failures_are_timed_when_asked(void **state)
     assay_record_free(record);
 }
 
+/* ---- The record ----------------------------------------------------------------------------- */
+
+static void bring_usage(actor *self, assay_sample *sample)
+{
+    static const double seconds[] = {3e-3, 1e-3, 2e-3, 4e-3, 5e-3};
+    sample->seconds = seconds[self->samples - 1];
+    sample->user_seconds = assay_reading_of(1e-3 * self->samples);
+    sample->sys_seconds = assay_reading_of(2e-3 * self->samples);
+}
+
+static void the_record_says_what_was_measured(void **state)
+{
+    world *w = *state;
+    static const char *const command[] = {"sort", "-n"};
+    static const assay_record_fact parameters[] = {{.key = "size", .value = "4"},
+                                                   {.key = "kind", .value = "random"}};
+    actor a = {.world = w, .letter = 'a', .touch = bring_usage};
+    assay_subject subject = subject_of(&a, "a");
+    subject.command = command;
+    subject.command_count = 2;
+    subject.parameters = parameters;
+    subject.parameter_count = 2;
+    assay_record *record =
+        sample(w, &subject, 1, (assay_sampling_options){.min_rounds = 5, .max_rounds = 5});
+    const assay_record_subject *found = &record->subjects[0];
+    assert_string_equal(found->source, "assay");
+    assert_int_equal(found->command_count, 2);
+    assert_int_equal(found->parameter_count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_string_equal(found->command[i], command[i]);
+        assert_string_equal(found->parameters[i].key, parameters[i].key);
+        assert_string_equal(found->parameters[i].value, parameters[i].value);
+    }
+    assert_true(fabs(found->mean_seconds.value - 3e-3) < 1e-12);
+    assert_true(fabs(found->median_seconds.value - 3e-3) < 1e-12);
+    assert_true(fabs(found->std_seconds.value - sqrt(2.5) * 1e-3) < 1e-12);
+    assert_true(found->min_seconds.value == 1e-3 && found->max_seconds.value == 5e-3);
+    /* t = 2.776 of four degrees of freedom */
+    assert_true(fabs(found->low_seconds.value - (3 - 2.776445105 * sqrt(0.5)) * 1e-3) < 1e-9);
+    assert_true(fabs(found->high_seconds.value - (3 + 2.776445105 * sqrt(0.5)) * 1e-3) < 1e-9);
+    assert_true(fabs(found->user_seconds.value - 3e-3) < 1e-12);
+    assert_true(fabs(found->sys_seconds.value - 6e-3) < 1e-12);
+    assay_record_free(record);
+}
+
 /* ---- Trouble -------------------------------------------------------------------------------- */
 
 static void a_failing_subject_is_named(void **state)
@@ -294,6 +339,7 @@ int main(void)
         IN_A_WORLD(disturbed_rounds_go_whole),
         IN_A_WORLD(failed_rounds_go_whole),
         IN_A_WORLD(failures_are_timed_when_asked),
+        IN_A_WORLD(the_record_says_what_was_measured),
         IN_A_WORLD(a_failing_subject_is_named),
         IN_A_WORLD(nonsense_is_refused),
         IN_A_WORLD(work_without_time_is_no_work),

@@ -57,6 +57,41 @@ static void orders_change_from_block_to_block(void **state)
     assay__order_release(&order);
 }
 
+/* The rows of a block are mixed, too: in any order of letters the second row is one of three. */
+static void rows_change_places(void **state)
+{
+    (void)state;
+    assay__order order;
+    bool seen[4] = {false};
+    assert_int_equal(assay__order_init(&order, 4, 1), ASSAY_OK);
+    for (int block = 0; block < 100; block++) {
+        uint32_t rows[4][4];
+        for (size_t i = 0; i < 4; i++)
+            assay__order_next(&order, rows[i]);
+        for (size_t place = 0; place < 4; place++)
+            if (rows[1][place] == rows[0][0])
+                seen[place] = true;
+    }
+    assert_true(!seen[0] && seen[1] && seen[2] && seen[3]);
+    assay__order_release(&order);
+}
+
+/* From the first block on. */
+static void seeds_decide_who_begins(void **state)
+{
+    (void)state;
+    int first = 0;
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        assay__order order;
+        uint32_t round[2];
+        assert_int_equal(assay__order_init(&order, 2, seed), ASSAY_OK);
+        assay__order_next(&order, round);
+        first += round[0] == 0;
+        assay__order_release(&order);
+    }
+    assert_in_range(first, 30, 70);
+}
+
 static uint64_t fingerprint(uint64_t seed)
 {
     assay__order order;
@@ -83,6 +118,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(order_is_balanced),
         cmocka_unit_test(orders_change_from_block_to_block),
+        cmocka_unit_test(rows_change_places),
+        cmocka_unit_test(seeds_decide_who_begins),
         cmocka_unit_test(order_follows_the_seed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,6 +106,7 @@ static void stolen_rounds_count_for_nobody(void **state)
 static void bring_a_peak(actor *self, assay_sample *sample)
 {
     sample->peak_rss_bytes = assay_reading_of(self->samples == 20 ? 3e6 : 2e6);
+    sample->user_seconds = assay_reading_of(sample->seconds / 2);
 }
 
 /* Sharing one number of iterations gives nobody more than its bound; and a peak is not shared out
@@ -123,6 +124,8 @@ static void bounds_of_iterations_are_kept(void **state)
     assert_true(record->subjects[0].iterations >= 200);
     assert_int_equal(record->subjects[1].iterations, 100);
     assert_true(record->subjects[0].peak_rss_bytes.value == 3e6);
+    assert_true(fabs(record->subjects[0].user_seconds.value - 0.5e-6) < 1e-12);
+    assert_int_equal(record->subjects[1].user_seconds.validity, ASSAY_NOT_MEASURED);
     assert_int_equal(record->subjects[1].peak_rss_bytes.validity, ASSAY_NOT_MEASURED);
     assay_record_free(record);
 }

@@ -13,6 +13,7 @@ static void asked_warmup_is_left_out(void **state)
         .fixed_warmup = true, .warmup_rounds = 4, .max_rounds = 14, .min_rounds = 14};
     assay_record *record = sample(w, &subject, 1, options);
     assert_int_equal(record->subjects[0].warmup_samples, 4);
+    assert_int_equal(record->subjects[0].rejected_samples, 0);
     assert_int_equal(record->subjects[0].sample_count, 10);
     assert_true(record->subjects[0].max_seconds.value < 2e-3);
     assay_record_free(record);

@@ -212,8 +212,10 @@ static void summaries(void **state)
     assert_close(summary.median.value, 10.5, 1e-12);
     assert_close(summary.mad.value, 5, 1e-12);
     assert_close(summary.p25.value, 5.75, 1e-12);
+    assert_close(summary.p75.value, 15.25, 1e-12);
     assert_close(summary.p90.value, 18.1, 1e-12);
     assert_close(summary.p95.value, 19.05, 1e-12);
+    assert_close(summary.min.value, 1, 0);
     assert_close(summary.max.value, 20, 0);
     assert_int_equal(summary.p99.validity, ASSAY_NOT_ENOUGH_DATA);
     assert_true(values[0] == 1 && values[1] == 8); /* not sorted in place */
@@ -250,7 +252,15 @@ static void a_quantile_needs_values_beyond_it(void **state)
     assert_close(reading.value, 1, 0);
     assert_int_equal(assay_stats_quantile(values, 3, 1, &reading), ASSAY_OK);
     assert_close(reading.value, 2, 0);
+    assert_int_equal(assay_stats_quantile(values, 3, 0, &reading), ASSAY_OK);
+    assert_int_equal(reading.validity, ASSAY_VALID);
+    assert_close(reading.value, 0, 0);
+    assert_int_equal(assay_stats_quantile(values, 3, 0.25, &reading), ASSAY_OK);
+    assert_int_equal(reading.validity, ASSAY_NOT_ENOUGH_DATA);
+    assert_int_equal(assay_stats_quantile(values, 1, 0.5, &reading), ASSAY_OK);
+    assert_int_equal(reading.validity, ASSAY_VALID);
     assert_int_equal(assay_stats_quantile(values, 3, 1.5, &reading), ASSAY_E_ARGUMENT);
+    assert_int_equal(assay_stats_quantile(values, 3, -0.5, &reading), ASSAY_E_ARGUMENT);
     assert_int_equal(assay_stats_quantile(NULL, 0, 0.5, &reading), ASSAY_OK);
     assert_int_equal(reading.validity, ASSAY_NOT_ENOUGH_DATA);
 }

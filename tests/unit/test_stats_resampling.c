@@ -168,13 +168,27 @@ static void outlier_classes(void **state)
     assert_int_equal(assay_stats_outliers(values, 11, &outliers), ASSAY_OK);
     assert_int_equal(outliers.mild_low, 2);
     assert_int_equal(outliers.severe_low, 0);
+    values[1] = -4; /* on the inner fence: inside */
+    values[10] = 23.5;
+    assert_int_equal(assay_stats_outliers(values, 11, &outliers), ASSAY_OK);
+    assert_int_equal(outliers.mild_low, 1);
+    assert_int_equal(outliers.mild_high, 2);
+    assert_int_equal(outliers.severe_high, 0);
+    values[10] = 24;
     values[0] = -12;
+    values[1] = -5;
+    assert_int_equal(assay_stats_outliers(values, 4, &outliers), ASSAY_OK);
     assert_int_equal(assay_stats_outliers(values, 3, &outliers), ASSAY_E_DATA);
     assert_int_equal(assay_stats_outliers(broken, 4, &outliers), ASSAY_E_ARGUMENT);
     /* median 6, deviations 18 11 10.5 3 2 1 0 1 2 3 18: their median is 3 */
     assert_int_equal(assay_stats_robust_scores(values, 11, scores), ASSAY_OK);
     assert_close(scores[10], 18 / (1.4826 * 3), 1e-12);
     assert_close(scores[0], -18 / (1.4826 * 3), 1e-12);
+    for (size_t i = 0; i < 11; i++)
+        values[i] *= 1e-9; /* nanoseconds, in seconds */
+    assert_int_equal(assay_stats_robust_scores(values, 11, scores), ASSAY_OK);
+    assert_close(scores[10], 18 / (1.4826 * 3), 1e-12);
+    assert_int_equal(assay_stats_robust_scores(broken, 4, scores), ASSAY_E_ARGUMENT);
     assert_int_equal(assay_stats_robust_scores(same, 5, scores), ASSAY_E_DATA);
     assert_int_equal(assay_stats_robust_scores(NULL, 0, scores), ASSAY_E_DATA);
 }

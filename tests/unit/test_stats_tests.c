@@ -38,6 +38,8 @@ static void mann_whitney(void **state)
     assert_false(test.exact);
     assert_close(test.statistic, 1330, 0);
     assert_close(test.p_value, 0.8995131952083523, 1e-10);
+    assert_int_equal(assay_stats_mann_whitney(first, 60, first, 60, &test), ASSAY_OK);
+    assert_close(test.p_value, 1, 1e-12); /* at the mean */
 }
 
 static void signed_rank_and_signs(void **state)
@@ -65,6 +67,29 @@ static void signed_rank_and_signs(void **state)
     assert_false(test.exact);
     assert_close(test.statistic, 1066.5, 0);
     assert_close(test.p_value, 0.26628823437850624, 1e-10);
+    /* one difference proves nothing, nor do two that cancel */
+    assert_int_equal(assay_stats_signed_rank(sleep, 1, &test), ASSAY_OK);
+    assert_true(test.statistic == 1 && test.p_value == 1);
+    double balanced[] = {3, -2};
+    assert_int_equal(assay_stats_sign_test(balanced, 2, &test), ASSAY_OK);
+    assert_true(test.statistic == 1 && test.p_value == 1);
+}
+
+static void up_to_fifty_values_are_exact(void **state)
+{
+    double values[51];
+    assay_test test;
+    (void)state;
+    for (int i = 0; i < 51; i++)
+        values[i] = (i * 37) % 101 - 45;
+    assert_int_equal(assay_stats_mann_whitney(values, 20, values + 20, 30, &test), ASSAY_OK);
+    assert_true(test.exact);
+    assert_int_equal(assay_stats_mann_whitney(values, 20, values + 20, 31, &test), ASSAY_OK);
+    assert_false(test.exact);
+    assert_int_equal(assay_stats_signed_rank(values, 50, &test), ASSAY_OK);
+    assert_true(test.exact);
+    assert_int_equal(assay_stats_signed_rank(values, 51, &test), ASSAY_OK);
+    assert_false(test.exact);
 }
 
 static void tests_of_means(void **state)
@@ -82,6 +107,35 @@ static void tests_of_means(void **state)
     assert_int_equal(assay_stats_welch_t(drug_1, 10, drug_2, 10, &test), ASSAY_OK);
     assert_close(test.statistic, -1.8608134674868526, 1e-10);
     assert_close(test.p_value, 0.07939414018735823, 1e-9);
+    /* scipy.stats.ttest_ind(equal_var=False), as few as can be and sides of different sizes */
+    double few[] = {1, 2}, more[] = {3, 5, 4.5};
+    assert_int_equal(assay_stats_welch_t(few, 2, more, 2, &test), ASSAY_OK);
+    assert_close(test.p_value, 0.19872738893452604, 1e-9);
+    assert_int_equal(assay_stats_welch_t(few, 2, more, 3, &test), ASSAY_OK);
+    assert_close(test.statistic, -3.411211461689767, 1e-10);
+    assert_close(test.p_value, 0.04377411729552227, 1e-9);
+}
+
+/* Nanoseconds, in seconds: no test has a size in mind below which all is equal. */
+static void small_values_are_values(void **state)
+{
+    double first[10], second[10], differences[10];
+    assay_test test;
+    (void)state;
+    for (size_t i = 0; i < 10; i++) {
+        first[i] = 1e-9 * drug_1[i];
+        second[i] = 1e-9 * drug_2[i];
+        differences[i] = second[i] - first[i];
+    }
+    assert_int_equal(assay_stats_paired_t(differences, 10, &test), ASSAY_OK);
+    assert_close(test.p_value, 0.00283289019738427, 1e-9);
+    assert_int_equal(assay_stats_welch_t(first, 10, second, 10, &test), ASSAY_OK);
+    assert_close(test.p_value, 0.07939414018735823, 1e-9);
+    assert_int_equal(assay_stats_permutation(first, 10, second, 10, 200000, 1, &test), ASSAY_OK);
+    assert_close(test.p_value, 0.08144796380090498, 1e-12);
+    double d;
+    assert_int_equal(assay_stats_cohen_d(second, 10, first, 10, &d), ASSAY_OK);
+    assert_close(d, 0.8321810813495395, 1e-9);
 }
 
 static void permutations(void **state)
@@ -103,6 +157,17 @@ static void permutations(void **state)
            high[] = {101, 102, 103, 104, 105, 106, 107};
     assert_int_equal(assay_stats_permutation(low, 11, high, 7, 999, 1, &test), ASSAY_OK);
     assert_close(test.p_value, 0.001, 1e-12); /* never 0 */
+    /* sides of different sizes, by itertools.combinations: 396 of 3003 */
+    assert_int_equal(assay_stats_permutation(term, 10, early, 5, 3003, 1, &test), ASSAY_OK);
+    assert_true(test.exact);
+    assert_close(test.p_value, 396.0 / 3003, 1e-12);
+    assert_int_equal(assay_stats_permutation(term, 10, early, 5, 3002, 1, &test), ASSAY_OK);
+    assert_false(test.exact);
+    double same[20] = {0};
+    assert_int_equal(assay_stats_permutation(same, 10, same + 10, 10, 50, 1, &test), ASSAY_OK);
+    assert_true(!test.exact && test.p_value == 1);
+    assert_int_equal(assay_stats_permutation(low, 3, high, 1, 100, 1, &test), ASSAY_OK);
+    assert_close(test.p_value, 0.25, 1e-12);
 }
 
 static void holm(void **state)
@@ -117,6 +182,13 @@ static void holm(void **state)
     assert_close(adjusted[3], 0.02, 1e-12);
     assert_int_equal(assay_stats_holm(p, 4, p), ASSAY_OK);
     assert_close(p[3], 0.02, 1e-12);
+    double sure[] = {0.9, 0.8, 0, 1}; /* R: 1 1 0 1 */
+    assert_int_equal(assay_stats_holm(sure, 4, adjusted), ASSAY_OK);
+    assert_true(adjusted[0] == 1 && adjusted[1] == 1 && adjusted[2] == 0 && adjusted[3] == 1);
+    assert_int_equal(assay_stats_holm(broken, 2, adjusted), ASSAY_E_ARGUMENT);
+    broken[1] = -0.5;
+    assert_int_equal(assay_stats_holm(broken, 2, adjusted), ASSAY_E_ARGUMENT);
+    broken[1] = NAN;
     assert_int_equal(assay_stats_holm(broken, 2, adjusted), ASSAY_E_ARGUMENT);
     assert_int_equal(assay_stats_holm(NULL, 0, NULL), ASSAY_OK);
 }
@@ -141,21 +213,31 @@ static void shift(void **state)
     assert_close(interval.estimate, 5.578407218435666, 1e-12);
     assert_close(interval.low, 4.890249868509486, 1e-12);
     assert_close(interval.high, 6.2257908950833025, 1e-12);
+    /* P(U = 0) = 1/70, P(U ≤ 1) = 2/70: the outermost of 16 differences */
+    double above[] = {13, 10, 17, 11}, below[] = {1, 8, 2, 4};
+    assert_int_equal(assay_stats_shift(above, 4, below, 4, 0.95, &interval), ASSAY_OK);
+    assert_true(interval.low == 2 && interval.high == 16);
     assert_int_equal(assay_stats_shift(term, 3, early, 3, 0.95, &interval), ASSAY_OK);
     assert_int_equal(interval.validity, ASSAY_NOT_ENOUGH_DATA); /* 1 of 20 orders is over 2.5 % */
     assert_int_equal(assay_stats_shift(term, 0, early, 3, 0.95, &interval), ASSAY_OK);
     assert_int_equal(interval.validity, ASSAY_NOT_ENOUGH_DATA);
+    static const double zeros[4097];
+    assert_int_equal(assay_stats_shift(zeros, 4096, zeros, 4097, 0.95, &interval), ASSAY_E_LIMIT);
 }
 
 static void sizes_of_effects(void **state)
 {
-    double d, delta, same[] = {1, 1, 1};
+    double d, delta, same[] = {1, 1, 1}, few[] = {1, 2}, other[] = {3, 5};
     (void)state;
     /* NumPy: difference of means over the pooled deviation, mean of sign(a_i - b_j) */
     assert_int_equal(assay_stats_cohen_d(drug_2, 10, drug_1, 10, &d), ASSAY_OK);
     assert_close(d, 0.8321810813495395, 1e-12);
     assert_int_equal(assay_stats_cliff_delta(drug_2, 10, drug_1, 10, &delta), ASSAY_OK);
     assert_close(delta, 0.49, 1e-12);
+    assert_int_equal(assay_stats_cohen_d(few, 2, other, 2, &d), ASSAY_OK);
+    assert_close(d, -2.5 / sqrt(1.25), 1e-12);
+    assert_int_equal(assay_stats_cohen_d(few, 1, other, 2, &d), ASSAY_E_DATA);
+    assert_int_equal(assay_stats_cohen_d(few, 2, other, 1, &d), ASSAY_E_DATA);
     assert_int_equal(assay_stats_cohen_d(same, 3, same, 3, &d), ASSAY_E_DATA);
     assert_int_equal(assay_stats_cliff_delta(same, 3, same, 3, &delta), ASSAY_OK);
     assert_close(delta, 0, 0);
@@ -166,8 +248,19 @@ static void too_little_or_broken_input(void **state)
 {
     double same[] = {1, 1, 1}, zeros[] = {0, 0}, broken[] = {1, NAN, 3};
     assay_test test;
+    assay_interval interval;
+    double size;
     (void)state;
+    assert_int_equal(assay_stats_shift(broken, 3, same, 3, 0.95, &interval), ASSAY_E_ARGUMENT);
+    assert_int_equal(assay_stats_shift(same, 3, broken, 3, 0.95, &interval), ASSAY_E_ARGUMENT);
+    assert_int_equal(assay_stats_shift(same, 3, same, 3, 1, &interval), ASSAY_E_ARGUMENT);
+    assert_int_equal(assay_stats_cohen_d(broken, 3, same, 3, &size), ASSAY_E_ARGUMENT);
+    assert_int_equal(assay_stats_cohen_d(same, 3, broken, 3, &size), ASSAY_E_ARGUMENT);
+    assert_int_equal(assay_stats_cliff_delta(broken, 3, same, 3, &size), ASSAY_E_ARGUMENT);
+    assert_int_equal(assay_stats_cliff_delta(same, 3, broken, 3, &size), ASSAY_E_ARGUMENT);
     assert_int_equal(assay_stats_mann_whitney(same, 0, same, 3, &test), ASSAY_E_DATA);
+    assert_int_equal(assay_stats_mann_whitney(same, 3, same, 0, &test), ASSAY_E_DATA);
+    assert_int_equal(assay_stats_mann_whitney(same, 3, broken, 3, &test), ASSAY_E_ARGUMENT);
     assert_int_equal(assay_stats_mann_whitney(same, 3, same, 3, &test), ASSAY_E_DATA);
     assert_int_equal(assay_stats_mann_whitney(broken, 3, same, 3, &test), ASSAY_E_ARGUMENT);
     assert_int_equal(assay_stats_signed_rank(zeros, 2, &test), ASSAY_E_DATA);
@@ -179,7 +272,14 @@ static void too_little_or_broken_input(void **state)
     assert_int_equal(assay_stats_paired_t(same, 1, &test), ASSAY_E_DATA);
     assert_int_equal(assay_stats_paired_t(broken, 3, &test), ASSAY_E_ARGUMENT);
     assert_int_equal(assay_stats_welch_t(same, 3, same, 3, &test), ASSAY_E_DATA);
-    assert_int_equal(assay_stats_welch_t(same, 1, same, 3, &test), ASSAY_E_DATA);
+    const double uneven[] = {1, 2, 4};
+    assert_int_equal(assay_stats_welch_t(uneven, 1, uneven, 3, &test), ASSAY_E_DATA);
+    assert_int_equal(assay_stats_welch_t(uneven, 3, uneven, 1, &test), ASSAY_E_DATA);
+    assert_int_equal(assay_stats_welch_t(broken, 3, uneven, 3, &test), ASSAY_E_ARGUMENT);
+    assert_int_equal(assay_stats_welch_t(uneven, 3, broken, 3, &test), ASSAY_E_ARGUMENT);
+    assert_int_equal(assay_stats_permutation(broken, 3, uneven, 3, 9, 1, &test), ASSAY_E_ARGUMENT);
+    assert_int_equal(assay_stats_permutation(uneven, 3, broken, 3, 9, 1, &test), ASSAY_E_ARGUMENT);
+    assert_int_equal(assay_stats_permutation(uneven, 3, uneven, 0, 9, 1, &test), ASSAY_E_DATA);
     const double far[] = {1e100, -1e100, 1e100}; /* the same as of 1, -1, 1 and 0, 0, 1 */
     const double near[] = {0, 0, 1e100};
     assert_int_equal(assay_stats_welch_t(far, 3, near, 3, &test), ASSAY_OK);
@@ -197,7 +297,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mann_whitney),
         cmocka_unit_test(signed_rank_and_signs),
+        cmocka_unit_test(up_to_fifty_values_are_exact),
         cmocka_unit_test(tests_of_means),
+        cmocka_unit_test(small_values_are_values),
         cmocka_unit_test(permutations),
         cmocka_unit_test(holm),
         cmocka_unit_test(shift),
