@@ -234,6 +234,44 @@ static void a_failing_subject_is_named(void **state)
     assert_non_null(strstr(error.message, "round 5"));
 }
 
+static assay_status fail_to_prepare(void *context)
+{
+    actor *a = context;
+    return ++a->set_ups == 3 ? ASSAY_E_IO : ASSAY_OK;
+}
+
+/* Whichever callback it is that fails; what was set up is torn down all the same. */
+static void every_callback_may_fail(void **state)
+{
+    world *w = *state;
+    for (int which = 0; which < 5; which++) {
+        actor a = {.world = w, .letter = 'a', .seconds = 1e-3};
+        assay_subject subject = subject_of(&a, "fragile");
+        assay_status (*callback)(void *) = fail_to_prepare;
+        subject.measure = NULL;
+        subject.run = act_run;
+        subject.set_up = which == 0 ? callback : NULL;
+        subject.tear_down = which == 1 ? callback : NULL;
+        subject.set_up_iteration = which == 2 ? callback : NULL;
+        subject.tear_down_iteration = which == 3 ? callback : NULL;
+        if (which == 4) {
+            a.fails_at = 3;
+            subject.set_up = act_set_up;
+            subject.tear_down = act_tear_down;
+        }
+        assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
+        options.clock = w->clock;
+        assay_record *record = NULL;
+        assay_error error = {0};
+        assert_int_equal(assay_sampling_run(&subject, 1, &options, &error, &record), ASSAY_E_IO);
+        assert_non_null(strstr(error.message, "'fragile'"));
+        assert_non_null(strstr(error.message, "round 3"));
+        assert_int_equal(a.samples, which == 0 || which == 2 ? 2 : 3);
+        if (which == 4)
+            assert_int_equal(a.tear_downs, a.set_ups);
+    }
+}
+
 static void expect_refused(const assay_subject *subjects, size_t count,
                            const assay_sampling_options *options, const char *word)
 {
@@ -250,28 +288,66 @@ static void nonsense_is_refused(void **state)
 {
     world *w = *state;
     actor a = {.world = w, .letter = 'a', .seconds = (double)NAN};
-    assay_subject subjects[] = {subject_of(&a, "a"), subject_of(&a, "a")};
+    assay_subject subjects[3] = {subject_of(&a, "a"), subject_of(&a, "a")};
     assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
     options.clock = w->clock;
     expect_refused(NULL, 1, NULL, "subjects");
     expect_refused(subjects, 0, NULL, "subjects");
     expect_refused(subjects, 2, &options, "two subjects");
     expect_refused(subjects, 1, &options, "nan seconds");
-    options.budget_seconds = -1;
-    expect_refused(subjects, 1, &options, "budget");
-    options.budget_seconds = 0;
-    options.precision = (double)NAN;
-    expect_refused(subjects, 1, &options, "precision");
-    options.precision = 0;
-    options.min_rounds = 3;
-    options.max_rounds = 2;
-    expect_refused(subjects, 1, &options, "rounds");
+    a.seconds = -1e-3;
+    expect_refused(subjects, 1, &options, "-0.001 seconds");
     subjects[0].run = act_run;
     expect_refused(subjects, 1, NULL, "run and measure");
     subjects[0].run = NULL;
+    subjects[0].measure = NULL;
+    expect_refused(subjects, 1, NULL, "run and measure");
+    subjects[0].measure = act_measure;
+    subjects[0].set_up_iteration = act_set_up;
+    expect_refused(subjects, 1, NULL, "own time");
+    subjects[0].set_up_iteration = NULL;
+    subjects[0].tear_down_iteration = act_set_up;
+    expect_refused(subjects, 1, NULL, "own time");
+    subjects[0].tear_down_iteration = NULL;
+    subjects[1].name = NULL;
+    expect_refused(subjects, 2, NULL, "subject 2 has no name");
+    subjects[1].name = "";
+    expect_refused(subjects, 2, NULL, "subject 2 has no name");
+    subjects[1].struct_size = sizeof *subjects + 8;
+    expect_refused(subjects, 2, NULL, "differs");
+    expect_refused(subjects, ASSAY_SAMPLING_MAX_SUBJECTS + 1, NULL, "1024 subjects");
     subjects[0].struct_size = 3;
     expect_refused(subjects, 1, NULL, "struct_size");
     assert_int_equal(assay_sampling_run(subjects, 1, NULL, NULL, NULL), ASSAY_E_ARGUMENT);
+}
+
+static void expect_option_refused(world *w, assay_sampling_options options, const char *word)
+{
+    actor a = {.world = w, .letter = 'a', .seconds = 1e-3};
+    assay_subject subject = subject_of(&a, "a");
+    options.struct_size = sizeof options;
+    options.clock = w->clock;
+    expect_refused(&subject, 1, &options, word);
+    assert_int_equal(a.samples, 0);
+}
+
+static void nonsense_in_options_is_refused(void **state)
+{
+    world *w = *state;
+    expect_option_refused(w, (assay_sampling_options){.budget_seconds = -1}, "budget");
+    expect_option_refused(w, (assay_sampling_options){.budget_seconds = 1.1e7}, "budget");
+    expect_option_refused(w, (assay_sampling_options){.budget_seconds = (double)NAN}, "budget");
+    expect_option_refused(w, (assay_sampling_options){.precision = (double)NAN}, "precision");
+    expect_option_refused(w, (assay_sampling_options){.precision = -0.01}, "precision");
+    expect_option_refused(w, (assay_sampling_options){.margin = 1.01}, "margin");
+    expect_option_refused(w, (assay_sampling_options){.min_sample_seconds = -1}, "samples of");
+    expect_option_refused(w, (assay_sampling_options){.min_sample_seconds = 1.1e7}, "samples of");
+    expect_option_refused(w, (assay_sampling_options){.min_rounds = 3, .max_rounds = 2}, "rounds");
+    expect_option_refused(w, (assay_sampling_options){.min_rounds = ASSAY_SAMPLING_MAX_ROUNDS + 1},
+                          "rounds");
+    expect_option_refused(w, (assay_sampling_options){.pin = true, .cpu = -1}, "processor -1");
+    expect_option_refused(w, (assay_sampling_options){.pin = true, .cpu = 1 << 20}, "processor");
+    expect_option_refused(w, (assay_sampling_options){.pin = true, .cpu = 1023}, "processor 1023");
 }
 
 static assay_status ignores_its_argument(void *context, uint64_t iterations)
@@ -341,7 +417,9 @@ int main(void)
         IN_A_WORLD(failures_are_timed_when_asked),
         IN_A_WORLD(the_record_says_what_was_measured),
         IN_A_WORLD(a_failing_subject_is_named),
+        IN_A_WORLD(every_callback_may_fail),
         IN_A_WORLD(nonsense_is_refused),
+        IN_A_WORLD(nonsense_in_options_is_refused),
         IN_A_WORLD(work_without_time_is_no_work),
         IN_A_WORLD(a_clock_that_goes_back_disturbs),
     };

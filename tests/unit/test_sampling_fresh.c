@@ -147,12 +147,52 @@ static void a_dead_process_is_reported(void **state)
     assert_null(record);
 }
 
+static assay_status leaves(void *context, uint64_t iterations)
+{
+    int *calls = context;
+    (void)iterations;
+    if (++*calls == 3)
+        _exit(7);
+    return ASSAY_OK;
+}
+
+static assay_status fails(void *context, uint64_t iterations)
+{
+    int *calls = context;
+    (void)iterations;
+    return ++*calls == 3 ? ASSAY_E_IO : ASSAY_OK;
+}
+
+/* The calls are one of a round to no account, then one of each round. */
+static void a_failure_in_a_fresh_process_is_told_here(void **state)
+{
+    (void)state;
+    int calls = 0;
+    assay_subject subject = {.struct_size = sizeof subject,
+                             .name = "fails",
+                             .run = leaves,
+                             .context = &calls,
+                             .max_iterations = 1};
+    assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
+    options.fresh_rounds = 5;
+    assay_record *record = NULL;
+    assay_error error = {0};
+    assert_int_equal(assay_sampling_run(&subject, 1, &options, &error, &record), ASSAY_E_DATA);
+    assert_non_null(strstr(error.message, "status 7"));
+    subject.run = fails;
+    assert_int_equal(assay_sampling_run(&subject, 1, &options, &error, &record), ASSAY_E_IO);
+    assert_non_null(strstr(error.message, "'fails'"));
+    assert_null(record);
+    assert_int_equal(calls, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fresh_processes_keep_to_themselves),
         cmocka_unit_test(fresh_processes_keep_the_order),
         cmocka_unit_test(a_dead_process_is_reported),
+        cmocka_unit_test(a_failure_in_a_fresh_process_is_told_here),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -42,6 +43,52 @@ static void samples_are_long_beside_the_clock(void **state)
     assay_record_free(record);
 }
 
+static double own_seconds(void)
+{
+    struct timespec time;
+    assert_int_equal(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time), 0);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static assay_status be_busy(void *context, uint64_t iterations)
+{
+    const double *seconds = context;
+    double end_seconds = own_seconds() + *seconds * (double)iterations;
+    while (own_seconds() < end_seconds)
+        ;
+    return ASSAY_OK;
+}
+
+/* To within the kernel's ticks at both ends. */
+static void long_samples_know_their_processor_time(void **state)
+{
+    (void)state;
+    double seconds = 0.11;
+    assay_subject subject = ASSAY_SUBJECT_INIT;
+    subject.name = "busy";
+    subject.context = &seconds;
+    subject.run = be_busy;
+    subject.max_iterations = 1;
+    assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
+    options.min_rounds = options.max_rounds = 3;
+    assay_record *record = NULL;
+    assert_int_equal(assay_sampling_run(&subject, 1, &options, NULL, &record), ASSAY_OK);
+    const assay_record_subject *found = &record->subjects[0];
+    assert_int_equal(found->user_seconds.validity, ASSAY_VALID);
+    assert_int_equal(found->sys_seconds.validity, ASSAY_VALID);
+    double used = found->user_seconds.value + found->sys_seconds.value;
+    assert_true(used > seconds - 0.02 && used < seconds + 0.02);
+    assert_true(found->sys_seconds.value >= 0 && found->user_seconds.value >= 0);
+    assay_record_free(record);
+}
+
+static assay_status find_out_where(void *context, uint64_t iterations)
+{
+    cpu_set_t *seen = context;
+    (void)iterations;
+    return sched_getaffinity(0, sizeof *seen, seen) == 0 ? ASSAY_OK : ASSAY_E_IO;
+}
+
 /* Pinned for the sampling alone. */
 static void pinning_is_undone(void **state)
 {
@@ -50,11 +97,12 @@ static void pinning_is_undone(void **state)
     assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
     if (CPU_COUNT(&before) < 2)
         skip();
-    uint64_t sum = 0;
+    cpu_set_t during;
     assay_subject subject = ASSAY_SUBJECT_INIT;
-    subject.name = "sum";
-    subject.context = &sum;
-    subject.run = add_up;
+    subject.name = "where";
+    subject.context = &during;
+    subject.run = find_out_where;
+    subject.max_iterations = 1;
     assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
     options.max_rounds = 3;
     options.pin = true;
@@ -64,6 +112,8 @@ static void pinning_is_undone(void **state)
     assert_int_equal(assay_sampling_run(&subject, 1, &options, NULL, &record), ASSAY_OK);
     assert_int_equal(sched_getaffinity(0, sizeof after, &after), 0);
     assert_true(CPU_EQUAL(&before, &after));
+    assert_int_equal(CPU_COUNT(&during), 1);
+    assert_true(CPU_ISSET((size_t)options.cpu, &during));
     assay_record_free(record);
 }
 
@@ -71,6 +121,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_are_long_beside_the_clock),
+        cmocka_unit_test(long_samples_know_their_processor_time),
         cmocka_unit_test(pinning_is_undone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -122,6 +122,12 @@ static void the_minimum_outlasts_the_budget(void **state)
     assay_sampling_options options = {.budget_seconds = 1e-4, .min_rounds = 5};
     assert_string_equal(stopped(w, 0.1, options, &samples), "budget");
     assert_int_equal(samples, 5);
+    options.min_rounds = 0;
+    assert_string_equal(stopped(w, 0.1, options, &samples), "budget");
+    assert_int_equal(samples, 2);
+    options.min_rounds = 1;
+    assert_string_equal(stopped(w, 0.1, options, &samples), "budget");
+    assert_int_equal(samples, 1);
 }
 
 static void keep_progress(void *context, const assay_sampling_progress *progress)
@@ -155,6 +161,44 @@ static void the_end_of_a_count_is_foreseen(void **state)
     }
 }
 
+typedef struct listener {
+    world *world;
+    size_t calls, wrong;
+    char announced; /* subject about to run, or 0 */
+} listener;
+
+static void listen(void *context, const assay_sampling_progress *progress)
+{
+    listener *self = context;
+    const world *w = self->world;
+    if (self->announced != 0)
+        self->wrong += w->log[w->logged - 1] != self->announced;
+    self->wrong += progress->rounds != w->logged / 2;
+    self->announced = progress->subject == 0 ? 'a' : 'b';
+    self->calls++;
+}
+
+/* Before each sample whose it will be; or, unless asked for more, ten times a second. */
+static void progress_is_told(void **state)
+{
+    world *w = *state;
+    listener self = {.world = w};
+    actor actors[2] = {{.seconds = 10e-3}, {.seconds = 10e-3}};
+    assay_sampling_options options = {.min_rounds = 50,
+                                      .max_rounds = 50,
+                                      .progress = listen,
+                                      .progress_context = &self,
+                                      .progress_seconds = 1e-9};
+    assay_record_free(sample_actors(w, actors, 2, options));
+    assert_int_equal(self.calls, 100);
+    assert_int_equal(self.wrong, 0);
+    options.progress_seconds = 0;
+    w->logged = 0;
+    self = (listener){.world = w};
+    assay_record_free(sample_actors(w, actors, 2, options));
+    assert_in_range(self.calls, 9, 11);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +210,7 @@ int main(void)
         IN_A_WORLD(a_fixed_number_is_taken_unless_the_budget_ends),
         IN_A_WORLD(the_minimum_outlasts_the_budget),
         IN_A_WORLD(the_end_of_a_count_is_foreseen),
+        IN_A_WORLD(progress_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

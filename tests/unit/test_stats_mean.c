@@ -219,11 +219,16 @@ static void summaries(void **state)
     assert_close(summary.max.value, 20, 0);
     assert_int_equal(summary.p99.validity, ASSAY_NOT_ENOUGH_DATA);
     assert_true(values[0] == 1 && values[1] == 8); /* not sorted in place */
+    double hundred[100];
+    for (int i = 0; i < 100; i++)
+        hundred[i] = 100 - i;
+    assert_int_equal(assay_stats_summarize(hundred, 100, &summary), ASSAY_OK);
+    assert_close(summary.p99.value, 99.01, 1e-12);
 }
 
 static void summaries_of_little(void **state)
 {
-    double values[] = {7, 7, NAN};
+    double values[] = {7, 7, NAN}, low[] = {1, 1, 10}, high[] = {1, 10, 10};
     assay_summary summary;
     (void)state;
     assert_int_equal(assay_stats_summarize(NULL, 0, &summary), ASSAY_OK);
@@ -233,8 +238,13 @@ static void summaries_of_little(void **state)
     assert_int_equal(summary.std.validity, ASSAY_NOT_ENOUGH_DATA);
     assert_close(summary.median.value, 7, 0);
     assert_int_equal(assay_stats_summarize(values, 2, &summary), ASSAY_OK);
+    assert_int_equal(summary.std.validity, ASSAY_VALID);
     assert_close(summary.std.value, 0, 0);
     assert_int_equal(assay_stats_summarize(values, 3, &summary), ASSAY_E_ARGUMENT);
+    assert_int_equal(assay_stats_summarize(low, 3, &summary), ASSAY_OK);
+    assert_close(summary.mean.value, 4, 1e-12);
+    assert_int_equal(assay_stats_summarize(high, 3, &summary), ASSAY_OK);
+    assert_close(summary.mean.value, 7, 1e-12);
 }
 
 static void a_quantile_needs_values_beyond_it(void **state)

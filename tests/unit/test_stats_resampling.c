@@ -122,7 +122,16 @@ static void quantile_bounds(void **state)
     assert_int_equal(interval.validity, ASSAY_NOT_ENOUGH_DATA);
     assert_int_equal(assay_stats_quantile_interval(values, 5, 0.5, 0.95, &interval), ASSAY_OK);
     assert_int_equal(interval.validity, ASSAY_NOT_ENOUGH_DATA); /* 2 · 0.5^5 > 5 % */
+    assert_int_equal(assay_stats_quantile_interval(values, 6, 0.5, 0.95, &interval), ASSAY_OK);
+    assert_int_equal(interval.validity, ASSAY_VALID); /* 2 · 0.5^6 < 5 %: both extremes */
+    assert_true(interval.low == 95 && interval.high == 100);
     assert_int_equal(assay_stats_quantile_interval(values, 9, 1, 0.95, &interval),
+                     ASSAY_E_ARGUMENT);
+    assert_int_equal(assay_stats_quantile_interval(values, 9, 0, 0.95, &interval),
+                     ASSAY_E_ARGUMENT);
+    assert_int_equal(assay_stats_quantile_interval(values, 9, 0.5, 1, &interval), ASSAY_E_ARGUMENT);
+    values[3] = NAN;
+    assert_int_equal(assay_stats_quantile_interval(values, 9, 0.5, 0.95, &interval),
                      ASSAY_E_ARGUMENT);
 }
 
