@@ -15,8 +15,8 @@
 enum { TRAP_FLAG = 0x100, SPANS = 10, MOST_STOPS = 500 };
 
 static assay_monitor *monitor;
-static bool stepping;
-static long steps, stop_at;
+static volatile bool stepping; /* volatile: raise() is declared to call nothing of ours */
+static volatile long steps, stop_at;
 
 static void write_spans(void)
 {
