@@ -102,16 +102,15 @@ static double count_to_decide(size_t count, double excess)
     while ((wider = assay__contrast_widening(enough)) > 1 &&
            bare * wider * sqrt((double)count / (double)enough) > 1)
         enough++;
-    return wider > 1 ? (double)enough : fmax((double)enough, (double)count * bare * bare);
+    return fmax((double)enough, (double)count * bare * bare);
 }
 
 static void explain_width(const trial *it, const assay_interval *shown,
                           const assay_interval *decision, double margin, char *text, size_t size)
 {
-    size_t count = it->contrast.paired ? it->contrast.pairs
-                   : it->contrast.baseline_samples > it->contrast.candidate_samples
-                       ? it->contrast.candidate_samples
-                       : it->contrast.baseline_samples;
+    size_t count = it->contrast.baseline_samples < it->contrast.candidate_samples
+                       ? it->contrast.baseline_samples
+                       : it->contrast.candidate_samples;
     double needed = count_to_decide(count, excess_width(shown, decision, margin));
     double more = fmax(1, ceil(needed - (double)count));
     const char *what = it->contrast.paired ? "pair" : "sample",

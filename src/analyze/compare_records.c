@@ -252,7 +252,6 @@ static assay_status note_lonely(const view *v, span here, span there, bool basel
 /* Pair the benchmarks of two records and note what differs. */
 static assay_status hold_against(const view *v, span baseline, span candidate, pairing_list *list)
 {
-    size_t before = list->count;
     assay_status status = note_facts(v);
     for (size_t i = baseline.from; i < baseline.to && status == ASSAY_OK; i++) {
         const assay_record_subject *one = &v->result->subjects[i];
@@ -263,15 +262,9 @@ static assay_status hold_against(const view *v, span baseline, span candidate, p
         if (status == ASSAY_OK)
             status = note_subjects(v, one, other);
     }
-    if (status != ASSAY_OK || list->count == before)
-        return status;
-    status = note_lonely(v, baseline, candidate, true);
+    if (status == ASSAY_OK)
+        status = note_lonely(v, baseline, candidate, true);
     return status == ASSAY_OK ? note_lonely(v, candidate, baseline, false) : status;
-}
-
-static const char *first_name(const assay_record *record)
-{
-    return record->subject_count > 0 ? record->subjects[0].name : NULL;
 }
 
 static assay_status nothing_common(const view *v, assay_error *error)
@@ -283,11 +276,11 @@ static assay_status nothing_common(const view *v, assay_error *error)
         return assay__fail(error, ASSAY_E_DATA,
                            "%.160s: no benchmarks in it; `assay bench --json FILE` writes some",
                            empty == v->baseline ? v->baseline_origin : v->candidate_origin);
-    return assay__fail(error, ASSAY_E_DATA,
-                       "no benchmark is in both %.120s ('%.60s'%s) and %.120s ('%.60s'%s)",
-                       v->baseline_origin, first_name(v->baseline),
-                       v->baseline->subject_count > 1 ? ", …" : "", v->candidate_origin,
-                       first_name(v->candidate), v->candidate->subject_count > 1 ? ", …" : "");
+    return assay__fail(
+        error, ASSAY_E_DATA, "no benchmark is in both %.120s ('%.60s'%s) and %.120s ('%.60s'%s)",
+        v->baseline_origin, v->baseline->subjects[0].name,
+        v->baseline->subject_count > 1 ? ", …" : "", v->candidate_origin,
+        v->candidate->subjects[0].name, v->candidate->subject_count > 1 ? ", …" : "");
 }
 
 static assay_status compare_all(assay_record *result, const assay_record *const *records,

@@ -307,7 +307,7 @@ static assay_status contrast_pairs(assay__contrast *contrast, const assay_record
                                &contrast->error, &contrast->degrees_of_freedom) == ASSAY_OK;
     if (contrast->known)
         spread = deviation(contrast->log_ratios, contrast->pairs, contrast->mean);
-    if (contrast->known && contrast->pairs >= PAIRS_MIN && !is_clear(contrast->mean, spread) &&
+    if (contrast->known && !is_clear(contrast->mean, spread) &&
         worth(spread, contrast->error, contrast->pairs) < WORTH_MIN)
         forbid(contrast, "strongly autocorrelated: needs more pairs than %zu", contrast->pairs);
     assay_status status = find_drift(contrast->log_ratios, contrast->pairs, &drift);

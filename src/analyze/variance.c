@@ -38,7 +38,7 @@ assay_status assay_batch_variance_analyze(const double *batch_seconds, size_t co
         result.below = outliers.mild_low;
         result.above = outliers.mild_high;
         result.far_above = outliers.severe_high;
-        result.first_only = result.far_above == 1 && result.slowest == 0 && result.far_below == 0;
+        result.first_only = result.far_above == 1 && result.slowest == 0;
     }
     *variance = result;
     return ASSAY_OK;

@@ -1,6 +1,7 @@
-/* Verdicts: the rule at its edges, pairs, several comparisons sharing their risk, and records held
- * against each other. What forbids a verdict is in test_compare_obstacles.c; how often verdicts are
- * wrong is measured in tests/accuracy/test_compare_simulated.c. */
+/* Verdicts: the rule at its edges, pairs, and several comparisons sharing their risk. What forbids
+ * a verdict is in test_compare_obstacles.c and test_compare_drift.c, records held against each
+ * other in test_compare_records.c; how often verdicts are wrong is measured in
+ * tests/accuracy/test_compare_simulated.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,13 +50,13 @@ static void test_the_rule(void **state)
     }
 }
 
-/* Welch's interval, by hand from the errors of the two sides. */
-static void test_the_interval_of_two_series(void **state)
+/* Welch's interval, by hand from the errors of the two sides, each widened for its few samples as
+ * docs/comparing.md says: linearly between the counts it names. */
+static void check_welch(const size_t counts[2], const double widening[2])
 {
-    (void)state;
     assay_record *record = empty_record();
-    add(record, "a", MANY, 1e-3, 0.02);
-    add(record, "b", MANY - 20, 1.2e-3, 0.04);
+    add(record, "a", counts[0], 1e-3, 0.02);
+    add(record, "b", counts[1], 1.2e-3, 0.04);
     double mean[2], error[2], freedom[2], logs[MANY];
     for (size_t side = 0; side < 2; side++) {
         const assay_record_subject *subject = &record->subjects[side];
@@ -64,6 +65,7 @@ static void test_the_interval_of_two_series(void **state)
         assert_int_equal(assay_stats_mean_error(logs, subject->sample_count, &mean[side],
                                                 &error[side], &freedom[side]),
                          ASSAY_OK);
+        error[side] *= widening[side];
     }
     double variance = pow(error[0], 2) + pow(error[1], 2);
     double df =
@@ -73,8 +75,56 @@ static void test_the_interval_of_two_series(void **state)
     check_near(log(it->ratio.value), mean[1] - mean[0], 1e-12);
     check_near(log(it->low.value), mean[1] - mean[0] - reach, 1e-12);
     check_near(log(it->high.value), mean[1] - mean[0] + reach, 1e-12);
-    check_near(reach, 2 * hypot(0.002, 0.04 / sqrt(80)), 0.002);
+    check_near(reach,
+               2 * hypot(0.02 * widening[0] / sqrt((double)counts[0]),
+                         0.04 * widening[1] / sqrt((double)counts[1])),
+               0.4 * reach);
     assay_record_free(record);
+}
+
+static void test_the_interval_of_two_series(void **state)
+{
+    (void)state;
+    check_welch((const size_t[]){MANY, 80}, (const double[]){1, 1});
+    check_welch((const size_t[]){79, 60}, (const double[]){1 + 0.15 / 40, 1.075});
+    check_welch((const size_t[]){40, 39}, (const double[]){1.15, 1.185});
+    check_welch((const size_t[]){30, 20}, (const double[]){1.5, 1.85});
+    check_welch((const size_t[]){MANY, 19}, (const double[]){1, 3.5});
+    check_welch((const size_t[]){10, MANY}, (const double[]){3.5, 1});
+}
+
+/* That of the mean of the log ratios, not narrower on either side than Student's, and widened. */
+static void test_the_interval_of_pairs(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t count;
+        double widening;
+    } cases[] = {{MANY, 1}, {40, 1.15}, {20, 1.85}, {10, 3.5}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        size_t count = cases[k].count;
+        assay_record *record = empty_record();
+        add(record, "a", count, 1e-3, 0.02);
+        add(record, "b", count, 1.2e-3, 0.03);
+        interleave(record);
+        for (size_t i = 0; i < count; i++) /* skewed to the right */
+            ((double *)record->subjects[1].samples_seconds)[i] *= i % 10 == 3 ? 1.1 : 1;
+        double logs[MANY], mean, error, freedom;
+        for (size_t i = 0; i < count; i++)
+            logs[i] = log(record->subjects[1].samples_seconds[i] /
+                          record->subjects[0].samples_seconds[i]);
+        assay_interval skewed;
+        assert_int_equal(assay_stats_mean_error(logs, count, &mean, &error, &freedom), ASSAY_OK);
+        assert_int_equal(assay_stats_mean_interval(logs, count, 0.95, &skewed), ASSAY_OK);
+        double reach = error * assay_stats_student_quantile(0.975, freedom);
+        double down = fmax(reach, mean - skewed.low), up = fmax(reach, skewed.high - mean);
+        assert_true(up > down);
+        const assay_record_comparison *it = compare(record, 0.01, false);
+        check_near(log(it->ratio.value), mean, 1e-12);
+        check_near(log(it->low.value), mean - cases[k].widening * down, 1e-12);
+        check_near(log(it->high.value), mean + cases[k].widening * up, 1e-12);
+        assay_record_free(record);
+    }
 }
 
 /* A drift that both share hides a difference from two series, not from pairs. */
@@ -112,7 +162,43 @@ static void test_only_common_rounds_are_pairs(void **state)
     assert_int_equal(it->pairs, 0);
     assert_string_equal(it->reason, "0 pairs of samples: at least 10 are needed");
     assert_int_equal(it->ratio.validity, ASSAY_NOT_ENOUGH_DATA);
+    for (size_t i = 0; i < 2; i++) { /* whose rounds are known on one side only is no pair */
+        record->subjects[i].rounds = NULL;
+        record->subjects[1 - i].rounds = rounds;
+        assert_false(compare(record, 0.01, false)->paired);
+    }
     assay_record_free(record);
+}
+
+static void test_ten_pairs_are_enough(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t common;
+        const char *reason;
+    } cases[] = {{1, "1 pair of samples: at least 10 are needed"},
+                 {9, "9 pairs of samples: at least 10 are needed"},
+                 {10, NULL}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        assay_record *record = empty_record();
+        add(record, "a", MANY, 1e-3, 0.01);
+        add(record, "b", MANY, 2e-3, 0.01);
+        interleave(record);
+        uint32_t *rounds = assay_record_allocate(record, MANY, sizeof *rounds);
+        assert_non_null(rounds);
+        for (uint32_t i = 0; i < MANY; i++)
+            rounds[i] = 2 * i + (i >= cases[k].common);
+        record->subjects[1].rounds = rounds;
+        const assay_record_comparison *it = compare(record, 0.01, false);
+        assert_int_equal(it->pairs, cases[k].common);
+        assert_int_equal(it->baseline_samples, it->pairs);
+        assert_int_equal(it->candidate_samples, it->pairs);
+        assert_int_equal(it->verdict,
+                         cases[k].reason ? ASSAY_VERDICT_INCONCLUSIVE : ASSAY_VERDICT_SLOWER);
+        if (cases[k].reason)
+            assert_string_equal(it->reason, cases[k].reason);
+        assay_record_free(record);
+    }
 }
 
 static void test_several_share_the_risk(void **state)
@@ -133,6 +219,11 @@ static void test_several_share_the_risk(void **state)
     check_near(it[3].decision_level, 1 - 0.01 / 2, 1e-12);
     assert_string_equal(it[2].baseline, "a");
     assert_string_equal(it[2].candidate, "d");
+    record->subject_count = 3; /* the one that is left is tried as if it were alone */
+    it = compare(record, 0.01, false);
+    check_near(it[1].decision_level, 1 - 0.01 / 2, 1e-12);
+    check_near(it[0].decision_level, 0.99, 1e-12);
+    record->subject_count = 5;
     it = compare(record, 0.01, true);
     assert_int_equal(record->comparison_count, 10);
     assert_string_equal(it[9].baseline, "d");
@@ -157,6 +248,36 @@ static void test_sweeps_are_compared_at_equal_parameters(void **state)
     record->subject_count = 2; /* a(1), a(2): the sweep itself is the question */
     compare(record, 0.01, false);
     assert_int_equal(record->comparison_count, 1);
+    record->subject_count = 1;
+    compare(record, 0.01, false);
+    assert_int_equal(record->comparison_count, 0);
+    assay_record_free(record);
+}
+
+/* A parameter that has no value is one as well. */
+static void test_parameters_without_a_value(void **state)
+{
+    (void)state;
+    assay_record *record = empty_record();
+    for (int i = 0; i < 4; i++) {
+        assay_record_subject *it = add(record, i % 2 ? "b" : "a", MANY, 1e-3, 0.02);
+        assert_int_equal(assay_record_add_parameter(record, it, "n", i < 2 ? NULL : "1"), ASSAY_OK);
+    }
+    compare(record, 0.01, false);
+    assert_int_equal(record->comparison_count, 2);
+    assay_record_free(record);
+}
+
+static void test_more_subjects_than_can_be_compared(void **state)
+{
+    (void)state;
+    assay_record *record = empty_record();
+    for (size_t i = 0; i <= 4096; i++)
+        add(record, "a", 2, 1e-3, 0.02);
+    assert_int_equal(assay_compare_record(record, NULL), ASSAY_E_LIMIT);
+    record->subject_count = 4096;
+    assert_int_equal(assay_compare_record(record, NULL), ASSAY_OK);
+    assert_int_equal(record->comparison_count, 4095);
     assay_record_free(record);
 }
 
@@ -169,146 +290,14 @@ static void test_options_that_make_no_sense(void **state)
     for (size_t i = 0; i < 3; i++) {
         options.margin = (double[]){-0.01, 1, NAN}[i];
         assert_int_equal(assay_compare_record(record, &options), ASSAY_E_ARGUMENT);
+        assay_record_comparison unused;
+        assert_int_equal(assay_compare_subjects(record, &record->subjects[0], &record->subjects[1],
+                                                &options, &unused),
+                         ASSAY_E_ARGUMENT);
     }
     assert_int_equal(assay_compare_record(record, NULL), ASSAY_OK);
     check_near(record->comparisons[0].margin, 0.01, 0);
     assay_record_free(record);
-}
-
-/* ---- between records ------------------------------------------------------------------------- */
-
-static const char *const origins[] = {"before.json", "after.json", "later.json"};
-
-static void test_records_are_matched_by_name(void **state)
-{
-    (void)state;
-    assay_record *before = empty_record(), *after = empty_record(), *result = NULL;
-    add(before, "sort", MANY, 1e-3, 0.02);
-    add(before, "twice", MANY, 1e-3, 0.02);
-    add(before, "twice", MANY, 2e-3, 0.02);
-    add(before, "gone", MANY, 1e-3, 0.02);
-    add(after, "new", MANY, 1e-3, 0.02);
-    add(after, "twice", MANY, 1e-3, 0.02);
-    add(after, "twice", MANY, 2e-3, 0.02);
-    add(after, "sort", MANY, 1.2e-3, 0.02);
-    interleave(before);
-    interleave(after); /* rounds of two records are no pairs */
-    const assay_record *records[] = {before, after};
-    assay_error error = {0};
-    if (assay_compare_records(records, origins, 2, NULL, &error, &result) != ASSAY_OK)
-        fail_msg("%s", error.message);
-    assay_record_free(before);
-    assay_record_free(after);
-    assert_string_equal(result->kind, "compare");
-    assert_int_equal(result->subject_count, 8);
-    assert_int_equal(result->comparison_count, 3);
-    const assay_record_comparison *it = result->comparisons;
-    assert_string_equal(it[0].baseline, "sort");
-    assert_string_equal(it[0].baseline_origin, "before.json");
-    assert_string_equal(it[0].candidate_origin, "after.json");
-    assert_int_equal(it[0].verdict, ASSAY_VERDICT_SLOWER);
-    assert_false(it[0].paired);
-    check_near(it[1].ratio.value, 1, 1e-6);
-    check_near(it[2].ratio.value, 1, 1e-6);
-    assert_int_equal(result->difference_count, 2);
-    assert_string_equal(result->differences[0].what, "benchmark gone");
-    assert_string_equal(result->differences[0].candidate, "missing");
-    assert_string_equal(assay_compare_missing(&result->differences[0]), "gone");
-    assert_null(assay_compare_missing(&result->differences[1])); /* new, not gone */
-    assert_string_equal(result->differences[1].what, "benchmark new");
-    assert_string_equal(result->differences[1].baseline, "missing");
-    assay_record_free(result);
-}
-
-static void test_differences_are_pointed_out(void **state)
-{
-    (void)state;
-    assay_record *before = empty_record(), *after = empty_record(), *result = NULL;
-    add(before, "sort", MANY, 1e-3, 0.02)->iterations = 100;
-    add(after, "sort", MANY, 1e-3, 0.02)->iterations = 1000;
-    before->subjects[0].source = "assay";
-    after->subjects[0].source = "hyperfine";
-    before->clock.source = "tsc";
-    after->clock.source = "clock-monotonic";
-    assert_int_equal(assay_record_add_machine(before, "cpu", "Z80", ASSAY_VALID), ASSAY_OK);
-    assert_int_equal(assay_record_add_machine(after, "cpu", "6502", ASSAY_VALID), ASSAY_OK);
-    assert_int_equal(assay_record_add_machine(before, "load_average", "1", ASSAY_VALID), ASSAY_OK);
-    assert_int_equal(assay_record_add_machine(after, "load_average", "2", ASSAY_VALID), ASSAY_OK);
-    assert_int_equal(assay_record_add_machine(before, "governor", NULL, ASSAY_UNSUPPORTED),
-                     ASSAY_OK);
-    assert_int_equal(assay_record_add_machine(after, "governor", "powersave", ASSAY_VALID),
-                     ASSAY_OK);
-    assert_int_equal(assay_record_add_build(before, "compiler", "gcc 12", ASSAY_VALID), ASSAY_OK);
-    assert_int_equal(assay_record_add_build(after, "compiler", "gcc 13", ASSAY_VALID), ASSAY_OK);
-    const assay_record *records[] = {before, after};
-    assert_int_equal(assay_compare_records(records, origins, 2, NULL, NULL, &result), ASSAY_OK);
-    static const char *const expected[][3] = {{"cpu", "Z80", "6502"},
-                                              {"compiler", "gcc 12", "gcc 13"},
-                                              {"clock", "tsc", "clock-monotonic"},
-                                              {"source of sort", "assay", "hyperfine"},
-                                              {"iterations of sort", "100", "1000"}};
-    assert_int_equal(result->difference_count, 5);
-    for (size_t i = 0; i < 5; i++) {
-        assert_string_equal(result->differences[i].what, expected[i][0]);
-        assert_string_equal(result->differences[i].baseline, expected[i][1]);
-        assert_string_equal(result->differences[i].candidate, expected[i][2]);
-        assert_string_equal(result->differences[i].candidate_origin, "after.json");
-    }
-    assay_record_free(result);
-    assay_record_free(before);
-    assay_record_free(after);
-}
-
-static void test_records_without_a_common_benchmark(void **state)
-{
-    (void)state;
-    assay_record *a = empty_record(), *b = empty_record(), *c = empty_record(), *result = NULL;
-    add(a, "sort", MANY, 1e-3, 0.02);
-    add(b, "copy", MANY, 1e-3, 0.02);
-    const assay_record *two[] = {a, b}, *with_empty[] = {a, c};
-    assay_error error = {0};
-    assert_int_equal(assay_compare_records(two, origins, 2, NULL, &error, &result), ASSAY_E_DATA);
-    assert_null(result);
-    assert_string_equal(error.message,
-                        "no benchmark is in both before.json ('sort') and after.json ('copy')");
-    add(c, "sort", MANY, 1e-3, 0.02); /* at a size is another benchmark, whichever comes first */
-    assert_int_equal(assay_record_add_parameter(c, &c->subjects[0], "n", "1"), ASSAY_OK);
-    const assay_record *sized[] = {a, c, a};
-    for (size_t i = 0; i < 2; i++)
-        assert_int_equal(assay_compare_records(sized + i, origins, 2, NULL, &error, &result),
-                         ASSAY_E_DATA);
-    c->subject_count = 0;
-    assert_int_equal(assay_compare_records(with_empty, origins, 2, NULL, &error, &result),
-                     ASSAY_E_DATA);
-    assert_string_equal(error.message,
-                        "after.json: no benchmarks in it; `assay bench --json FILE` writes some");
-    assert_int_equal(assay_compare_records(two, origins, 1, NULL, &error, &result),
-                     ASSAY_E_ARGUMENT);
-    assay_record_free(a);
-    assay_record_free(b);
-    assay_record_free(c);
-}
-
-static void test_three_records(void **state)
-{
-    (void)state;
-    assay_record *records[3], *result = NULL;
-    for (size_t i = 0; i < 3; i++) {
-        records[i] = empty_record();
-        add(records[i], "sort", MANY, 1e-3 * pow(1.1, (double)i), 0.02);
-    }
-    assay_compare_options options;
-    assay_compare_options_init(&options);
-    options.all_pairs = true;
-    assert_int_equal(assay_compare_records((const assay_record *const *)records, origins, 3,
-                                           &options, NULL, &result),
-                     ASSAY_OK);
-    assert_int_equal(result->comparison_count, 3);
-    assert_string_equal(result->comparisons[2].baseline_origin, "after.json");
-    check_near(result->comparisons[1].ratio.value, 1.21, 1e-9);
-    assay_record_free(result);
-    for (size_t i = 0; i < 3; i++)
-        assay_record_free(records[i]);
 }
 
 int main(void)
@@ -316,15 +305,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_rule),
         cmocka_unit_test(test_the_interval_of_two_series),
+        cmocka_unit_test(test_the_interval_of_pairs),
         cmocka_unit_test(test_pairs_cancel_what_they_share),
         cmocka_unit_test(test_only_common_rounds_are_pairs),
+        cmocka_unit_test(test_ten_pairs_are_enough),
         cmocka_unit_test(test_several_share_the_risk),
         cmocka_unit_test(test_sweeps_are_compared_at_equal_parameters),
+        cmocka_unit_test(test_parameters_without_a_value),
+        cmocka_unit_test(test_more_subjects_than_can_be_compared),
         cmocka_unit_test(test_options_that_make_no_sense),
-        cmocka_unit_test(test_records_are_matched_by_name),
-        cmocka_unit_test(test_differences_are_pointed_out),
-        cmocka_unit_test(test_records_without_a_common_benchmark),
-        cmocka_unit_test(test_three_records),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

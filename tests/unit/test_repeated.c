@@ -322,6 +322,11 @@ static void test_batches_are_classified(void **state)
     assert_int_equal(found.slowest, 0);
     assert_int_equal(found.far_above, 2);
     assert_false(found.first_only); /* the slowest, but not alone */
+    const double both[] = {19, 12, 10, 12, 11, 3.5, 12, 10, 11, 10, 11, 10, 12};
+    assert_int_equal(assay_batch_variance_analyze(both, 13, &found), ASSAY_OK);
+    assert_int_equal(found.far_below, 1);
+    assert_int_equal(found.far_above, 1);
+    assert_true(found.first_only); /* alone far above, whatever is below */
 }
 
 static void test_slow_first_batch_is_warmup(void **state)
@@ -348,6 +353,11 @@ static void test_batches_bad_input(void **state)
     assert_int_equal(assay_batch_variance_analyze(negative, 1, &found), ASSAY_E_ARGUMENT);
     assert_int_equal(assay_batch_variance_analyze(zero, 2, &found), ASSAY_OK);
     assert_missing(found.spread);
+    const double pair[] = {1.0, 3.0};
+    assert_int_equal(assay_batch_variance_analyze(pair, 1, &found), ASSAY_OK);
+    assert_missing(found.spread); /* one says nothing about how they differ */
+    assert_int_equal(assay_batch_variance_analyze(pair, 2, &found), ASSAY_OK);
+    assert_reading(found.spread, 3.0);
 }
 
 /* ---- printed --------------------------------------------------------------------------------- */

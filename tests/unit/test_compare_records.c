@@ -1,0 +1,266 @@
+/* Records held against each other: which benchmarks belong together, and what else differs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "compare_fixture.h"
+
+static const char *const origins[] = {"before.json", "after.json", "later.json"};
+
+/* Nothing of a subject is shared with the record it came from, which may go. */
+static void check_copy(const assay_record_subject *copy, const assay_record_subject *subject)
+{
+    assert_ptr_not_equal(copy->name, subject->name);
+    assert_ptr_not_equal(copy->source, subject->source);
+    assert_string_equal(copy->source, subject->source);
+    assert_ptr_not_equal(copy->stopped, subject->stopped);
+    assert_string_equal(copy->stopped, subject->stopped);
+    assert_ptr_not_equal(copy->command, subject->command);
+    assert_int_equal(copy->command_count, subject->command_count);
+    for (size_t i = 0; i < subject->command_count; i++) {
+        assert_ptr_not_equal(copy->command[i], subject->command[i]);
+        assert_string_equal(copy->command[i], subject->command[i]);
+    }
+    assert_ptr_not_equal(copy->samples_seconds, subject->samples_seconds);
+    assert_memory_equal(copy->samples_seconds, subject->samples_seconds,
+                        subject->sample_count * sizeof(double));
+    assert_null(copy->rounds);
+}
+
+static void test_records_are_matched_by_name(void **state)
+{
+    (void)state;
+    assay_record *before = empty_record(), *after = empty_record(), *result = NULL;
+    add(before, "sort", MANY, 1e-3, 0.02);
+    add(before, "twice", MANY, 1e-3, 0.02);
+    add(before, "twice", MANY, 2e-3, 0.02);
+    add(before, "gone", MANY, 1e-3, 0.02);
+    add(after, "new", MANY, 1e-3, 0.02);
+    add(after, "twice", MANY, 1e-3, 0.02);
+    add(after, "twice", MANY, 2e-3, 0.02);
+    add(after, "sort", MANY, 1.2e-3, 0.02);
+    interleave(before);
+    interleave(after); /* rounds of two records are no pairs */
+    const char *const command[] = {"sort", "-n"};
+    before->subjects[0].command = command;
+    before->subjects[0].command_count = 2;
+    before->subjects[0].source = assay_record_text(before, "assay");
+    before->subjects[0].stopped = assay_record_text(before, "precision");
+    const assay_record *records[] = {before, after};
+    assay_error error = {0};
+    if (assay_compare_records(records, origins, 2, NULL, &error, &result) != ASSAY_OK)
+        fail_msg("%s", error.message);
+    check_copy(&result->subjects[0], &before->subjects[0]);
+    assay_record_free(before);
+    assay_record_free(after);
+    assert_string_equal(result->kind, "compare");
+    assert_int_equal(result->subject_count, 8);
+    assert_int_equal(result->comparison_count, 3);
+    const assay_record_comparison *it = result->comparisons;
+    assert_string_equal(it[0].baseline, "sort");
+    assert_string_equal(it[0].baseline_origin, "before.json");
+    assert_string_equal(it[0].candidate_origin, "after.json");
+    assert_int_equal(it[0].verdict, ASSAY_VERDICT_SLOWER);
+    assert_false(it[0].paired);
+    check_near(it[1].ratio.value, 1, 1e-6);
+    check_near(it[2].ratio.value, 1, 1e-6);
+    assert_int_equal(result->difference_count, 2);
+    assert_string_equal(result->differences[0].what, "benchmark gone");
+    assert_string_equal(result->differences[0].candidate, "missing");
+    assert_string_equal(assay_compare_missing(&result->differences[0]), "gone");
+    assert_null(assay_compare_missing(&result->differences[1])); /* new, not gone */
+    assert_string_equal(result->differences[1].what, "benchmark new");
+    assert_string_equal(result->differences[1].baseline, "missing");
+    assay_record_free(result);
+}
+
+static void test_differences_are_pointed_out(void **state)
+{
+    (void)state;
+    assay_record *before = empty_record(), *after = empty_record(), *result = NULL;
+    add(before, "sort", MANY, 1e-3, 0.02)->iterations = 100;
+    add(after, "sort", MANY, 1e-3, 0.02)->iterations = 1000;
+    before->subjects[0].source = "assay";
+    after->subjects[0].source = "hyperfine";
+    before->clock.source = "tsc";
+    after->clock.source = "clock-monotonic";
+    assert_int_equal(assay_record_add_machine(before, "hostname", "x", ASSAY_VALID), ASSAY_OK);
+    assert_int_equal(assay_record_add_machine(after, "hostname", "y", ASSAY_VALID), ASSAY_OK);
+    assert_int_equal(assay_record_add_machine(before, "cpu", "Z80", ASSAY_VALID), ASSAY_OK);
+    assert_int_equal(assay_record_add_machine(after, "cpu", "6502", ASSAY_VALID), ASSAY_OK);
+    assert_int_equal(assay_record_add_machine(before, "load_average", "1", ASSAY_VALID), ASSAY_OK);
+    assert_int_equal(assay_record_add_machine(after, "load_average", "2", ASSAY_VALID), ASSAY_OK);
+    assert_int_equal(assay_record_add_machine(before, "governor", NULL, ASSAY_UNSUPPORTED),
+                     ASSAY_OK);
+    assert_int_equal(assay_record_add_machine(after, "governor", "powersave", ASSAY_VALID),
+                     ASSAY_OK);
+    assert_int_equal(assay_record_add_build(before, "compiler", "gcc 12", ASSAY_VALID), ASSAY_OK);
+    assert_int_equal(assay_record_add_build(after, "compiler", "gcc 13", ASSAY_VALID), ASSAY_OK);
+    const assay_record *records[] = {before, after};
+    assert_int_equal(assay_compare_records(records, origins, 2, NULL, NULL, &result), ASSAY_OK);
+    static const char *const expected[][3] = {{"hostname", "x", "y"},
+                                              {"cpu", "Z80", "6502"},
+                                              {"compiler", "gcc 12", "gcc 13"},
+                                              {"clock", "tsc", "clock-monotonic"},
+                                              {"source of sort", "assay", "hyperfine"},
+                                              {"iterations of sort", "100", "1000"}};
+    assert_int_equal(result->difference_count, 6);
+    for (size_t i = 0; i < 6; i++) {
+        assert_string_equal(result->differences[i].what, expected[i][0]);
+        assert_string_equal(result->differences[i].baseline, expected[i][1]);
+        assert_string_equal(result->differences[i].candidate, expected[i][2]);
+        assert_string_equal(result->differences[i].candidate_origin, "after.json");
+    }
+    assay_record_free(result);
+    assay_record_free(before);
+    assay_record_free(after);
+}
+
+/* Chosen anew in each run they differ a little, and not everybody counts them. */
+static void test_iterations_that_are_pointed_out(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t baseline, candidate;
+        size_t differences;
+    } cases[] = {{1000, 1400, 0}, {1000, 1600, 1}, {1400, 1000, 0}, {1600, 1000, 1},
+                 {0, 1000, 0},    {1000, 0, 0},    {1, 1000, 1},    {1000, 1, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assay_record *before = empty_record(), *after = empty_record(), *result = NULL;
+        add(before, "sort", MANY, 1e-3, 0.02)->iterations = cases[i].baseline;
+        add(after, "sort", MANY, 1e-3, 0.02)->iterations = cases[i].candidate;
+        const assay_record *records[] = {before, after};
+        assert_int_equal(assay_compare_records(records, origins, 2, NULL, NULL, &result), ASSAY_OK);
+        assert_int_equal(result->difference_count, cases[i].differences);
+        assay_record_free(result);
+        assay_record_free(before);
+        assay_record_free(after);
+    }
+}
+
+/* Whatever a file says. */
+static void test_differences_that_are_no_missing_benchmark(void **state)
+{
+    (void)state;
+    static const assay_record_difference others[] = {
+        {.what = "cpu", .baseline = "there", .candidate = "missing"},
+        {.what = "benchmark sort", .baseline = "there", .candidate = "there"},
+        {.what = "benchmark sort", .baseline = "missing", .candidate = "missing"},
+        {.what = "benchmark sort", .baseline = NULL, .candidate = "missing"},
+        {.what = "benchmark sort", .baseline = "there", .candidate = NULL},
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_null(assay_compare_missing(&others[i]));
+}
+
+/* A comparison that was saved holds the same subjects against each other when it is judged again.
+ */
+static void test_a_saved_comparison_is_judged_again(void **state)
+{
+    (void)state;
+    assay_record *before = empty_record(), *after = empty_record(), *result = NULL;
+    for (size_t i = 0; i < 2; i++) {
+        add(i ? after : before, "sort", MANY, 1e-3 * (1 + 0.1 * (double)i), 0.02);
+        add(i ? after : before, "copy", MANY, 2e-3, 0.02);
+    }
+    const assay_record *records[] = {before, after};
+    assert_int_equal(assay_compare_records(records, origins, 2, NULL, NULL, &result), ASSAY_OK);
+    compare(result, 0.2, false);
+    assert_int_equal(result->comparison_count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const assay_record_comparison *it = &result->comparisons[i];
+        assert_string_equal(it->baseline, i ? "copy" : "sort");
+        assert_string_equal(it->candidate, i ? "copy" : "sort");
+        assert_string_equal(it->baseline_origin, "before.json");
+        assert_string_equal(it->candidate_origin, "after.json");
+        check_near(it->ratio.value, i ? 1 : 1.1, 1e-9);
+    }
+    result->subject_count = 2; /* both from one file: that is a record like any other */
+    compare(result, 0.01, false);
+    assert_int_equal(result->comparison_count, 1);
+    result->subjects[0].origin = NULL; /* measured here, not read from a file */
+    compare(result, 0.01, false);
+    assert_int_equal(result->comparison_count, 1);
+    assay_record_free(result);
+    assay_record_free(before);
+    assay_record_free(after);
+}
+
+static void test_records_without_a_common_benchmark(void **state)
+{
+    (void)state;
+    assay_record *a = empty_record(), *b = empty_record(), *c = empty_record(), *result = NULL;
+    add(a, "sort", MANY, 1e-3, 0.02);
+    add(b, "copy", MANY, 1e-3, 0.02);
+    const assay_record *two[] = {a, b}, *with_empty[] = {a, c};
+    assay_error error = {0};
+    assert_int_equal(assay_compare_records(two, origins, 2, NULL, &error, &result), ASSAY_E_DATA);
+    assert_null(result);
+    assert_string_equal(error.message,
+                        "no benchmark is in both before.json ('sort') and after.json ('copy')");
+    add(c, "sort", MANY, 1e-3, 0.02); /* at a size is another benchmark, whichever comes first */
+    assert_int_equal(assay_record_add_parameter(c, &c->subjects[0], "n", "1"), ASSAY_OK);
+    const assay_record *sized[] = {a, c, a};
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(assay_compare_records(sized + i, origins, 2, NULL, &error, &result),
+                         ASSAY_E_DATA);
+    add(b, "move", MANY, 1e-3, 0.02);
+    result = a; /* is not left alone */
+    assert_int_equal(assay_compare_records(two, origins, 2, NULL, &error, &result), ASSAY_E_DATA);
+    assert_null(result);
+    assert_string_equal(error.message,
+                        "no benchmark is in both before.json ('sort') and after.json ('copy', …)");
+    c->subject_count = 0;
+    assert_int_equal(assay_compare_records(with_empty, origins, 2, NULL, &error, &result),
+                     ASSAY_E_DATA);
+    assert_string_equal(error.message,
+                        "after.json: no benchmarks in it; `assay bench --json FILE` writes some");
+    assert_int_equal(assay_compare_records(sized + 1, origins, 2, NULL, &error, &result),
+                     ASSAY_E_DATA);
+    assert_memory_equal(error.message, "before.json: no benchmarks in it", 32);
+    assert_int_equal(assay_compare_records(two, origins, 1, NULL, &error, &result),
+                     ASSAY_E_ARGUMENT);
+    assay_record_free(a);
+    assay_record_free(b);
+    assay_record_free(c);
+}
+
+static void test_three_records(void **state)
+{
+    (void)state;
+    assay_record *records[3], *result = NULL;
+    for (size_t i = 0; i < 3; i++) {
+        records[i] = empty_record();
+        add(records[i], "sort", MANY, 1e-3 * pow(1.1, (double)i), 0.02);
+    }
+    assay_compare_options options;
+    assay_compare_options_init(&options);
+    options.all_pairs = true;
+    assert_int_equal(assay_compare_records((const assay_record *const *)records, origins, 3,
+                                           &options, NULL, &result),
+                     ASSAY_OK);
+    assert_int_equal(result->comparison_count, 3);
+    assert_string_equal(result->comparisons[2].baseline_origin, "after.json");
+    check_near(result->comparisons[1].ratio.value, 1.21, 1e-9);
+    assay_record_free(result);
+    for (size_t i = 0; i < 3; i++)
+        assay_record_free(records[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_records_are_matched_by_name),
+        cmocka_unit_test(test_differences_are_pointed_out),
+        cmocka_unit_test(test_iterations_that_are_pointed_out),
+        cmocka_unit_test(test_differences_that_are_no_missing_benchmark),
+        cmocka_unit_test(test_a_saved_comparison_is_judged_again),
+        cmocka_unit_test(test_records_without_a_common_benchmark),
+        cmocka_unit_test(test_three_records),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
