@@ -29,7 +29,7 @@
  *              storage, or the clock went back, or the hypervisor took more than 5 % of the
  *              machine's time (looked at every 10 ms or longer). A round with a disturbed sample is
  *              left out whole and counted for the subject that was switched out or waited. If more
- *              than half of the rounds would go, none does.
+ *              than half of the rounds would go, or fewer than two stay, none does.
  *   looks      At 30 rounds, then by the rule of assay_stopping_look() (stats.h): each nearer to
  *              the predicted end, so that repeated looking costs no coverage.
  *

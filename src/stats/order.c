@@ -29,9 +29,7 @@ double assay__stats_sorted_quantile(const double *sorted, size_t count, double q
 {
     double position = q * (double)(count - 1);
     size_t below = (size_t)position;
-    if (below + 1 >= count)
-        return sorted[count - 1];
-    double share = position - (double)below;
+    double share = position - (double)below; /* 0 at the last value, which has none above */
     return share == 0 ? sorted[below] : (1 - share) * sorted[below] + share * sorted[below + 1];
 }
 

@@ -68,6 +68,39 @@ static void half_of_the_rounds_may_go(void **state)
     assay_record_free(record);
 }
 
+/* The share is that of the rounds after the warm-up, whose own disturbances do not count. */
+static void disturbed_warmup_is_forgiven(void **state)
+{
+    world *w = *state;
+    assay_sampling_options options = {
+        .max_rounds = 30, .min_rounds = 30, .fixed_warmup = true, .warmup_rounds = 10};
+    actor a = {.seconds = 1e-3, .touch = disturb_the_first, .argument = 16};
+    assay_record *record = sample_actors(w, &a, 1, options);
+    assert_int_equal(record->subjects[0].sample_count, 14);
+    assert_int_equal(record->subjects[0].rejected_samples, 6);
+    assert_int_equal(record->subjects[0].disturbed_samples, 6);
+    assay_record_free(record);
+    a = (actor){.seconds = 1e-3, .touch = disturb_the_first, .argument = 21};
+    record = sample_actors(w, &a, 1, options);
+    assert_int_equal(record->subjects[0].sample_count, 20);
+    assert_int_equal(record->subjects[0].rejected_samples, 0);
+    assay_record_free(record);
+}
+
+static void two_rounds_stay_at_least(void **state)
+{
+    world *w = *state;
+    actor a = {.seconds = 1e-3, .touch = disturb_the_first, .argument = 1};
+    assay_record *record =
+        sample_actors(w, &a, 1, (assay_sampling_options){.max_rounds = 2, .min_rounds = 2});
+    assert_int_equal(record->subjects[0].sample_count, 2);
+    assay_record_free(record);
+    a = (actor){.seconds = 1e-3, .touch = disturb_the_first, .argument = 1};
+    record = sample_actors(w, &a, 1, (assay_sampling_options){.max_rounds = 3, .min_rounds = 3});
+    assert_int_equal(record->subjects[0].sample_count, 2);
+    assay_record_free(record);
+}
+
 /* Stolen time is nobody's fault: the round goes, and is held against neither subject. */
 static void stolen_rounds_count_for_nobody(void **state)
 {
@@ -82,7 +115,7 @@ static void stolen_rounds_count_for_nobody(void **state)
                                  .disturbed = i == 30};
     assay__sampler sampler = {.subjects = subjects,
                               .count = 2,
-                              .options = {.budget_seconds = 1, .precision = 0.01},
+                              .options = {.budget_seconds = 1, .precision = 0.007},
                               .clock = w->clock,
                               .iterations = iterations,
                               .shots = shots,
@@ -212,32 +245,51 @@ static void what_goes_is_made_up_for(void **state)
     assay_record_free(record);
 }
 
-/* A series longer than 256 is thinned out to look for its steady state. */
+/* A series longer than 256 is thinned out, here to means of four, to look for its steady state. */
 static void a_warmup_is_found_in_a_long_series(void **state)
 {
     world *w = *state;
-    actor a = {.seconds = 1e-3, .noise = 0.01, .slow_samples = 100};
-    assay_record *record =
-        sample_actors(w, &a, 1, (assay_sampling_options){.min_rounds = 1000, .max_rounds = 1000});
-    assert_in_range(record->subjects[0].warmup_samples, 96, 120);
-    assert_true(record->subjects[0].max_seconds.value < 1.5e-3);
+    for (int slow = 4; slow <= 100; slow += 96) {
+        actor a = {.seconds = 1e-3, .noise = 0.01, .slow_samples = slow};
+        assay_record *record = sample_actors(
+            w, &a, 1, (assay_sampling_options){.min_rounds = 1000, .max_rounds = 1000});
+        assert_int_equal(record->subjects[0].warmup_samples, slow);
+        assert_true(record->subjects[0].max_seconds.value < 1.5e-3);
+        assay_record_free(record);
+    }
+}
+
+static void slow_down_gradually(actor *self, assay_sample *sample)
+{
+    sample->seconds *= 1 + 1e-4 * self->samples;
+}
+
+/* By 10 % in a thousand samples. */
+static void a_long_drift_is_no_steady_state(void **state)
+{
+    world *w = *state;
+    actor a = {.seconds = 1e-3, .noise = 0.01, .touch = slow_down_gradually};
+    assay_record *record = sample_actors(
+        w, &a, 1, (assay_sampling_options){.min_rounds = 1000, .budget_seconds = 0.5});
+    assert_string_equal(record->subjects[0].stopped, "noise");
+    assert_int_equal(record->subjects[0].warmup_samples, 0);
     assay_record_free(record);
 }
 
 /* What ten budgets would not reach is given up at half of one. Of 1000 samples in a budget, (1.96 *
- * 30 % / 0.3 %)^2 = 38416 are more than that, and 3457 for 1 % are not. */
+ * 30 % / 0.48 %)^2 = 15006 are more than that, and 7056 for 0.7 % are not. */
 static void hopeless_is_given_up_early(void **state)
 {
     world *w = *state;
     actor a = {.seconds = 1e-3, .noise = 0.3};
     assay_record *record =
-        sample_actors(w, &a, 1, (assay_sampling_options){.budget_seconds = 1, .precision = 0.003});
+        sample_actors(w, &a, 1, (assay_sampling_options){.budget_seconds = 1, .precision = 0.0048});
     uint64_t given_up_ns = w->now_ns;
     assert_string_equal(record->subjects[0].stopped, "noise");
     assert_in_range(given_up_ns, 500000000, 800000000);
     assay_record_free(record);
     record =
-        sample_actors(w, &a, 1, (assay_sampling_options){.budget_seconds = 1, .precision = 0.01});
+        sample_actors(w, &a, 1, (assay_sampling_options){.budget_seconds = 1, .precision = 0.007});
     assert_string_equal(record->subjects[0].stopped, "budget");
     assert_true(w->now_ns - given_up_ns >= 1000000000);
     assay_record_free(record);
@@ -297,12 +349,15 @@ int main(void)
         IN_A_WORLD(ten_switches_a_second_are_no_disturbance),
         IN_A_WORLD(one_page_from_storage_is_a_disturbance),
         IN_A_WORLD(half_of_the_rounds_may_go),
+        IN_A_WORLD(disturbed_warmup_is_forgiven),
+        IN_A_WORLD(two_rounds_stay_at_least),
         IN_A_WORLD(stolen_rounds_count_for_nobody),
         IN_A_WORLD(bounds_of_iterations_are_kept),
         IN_A_WORLD(every_candidate_is_precise),
         IN_A_WORLD(a_third_of_the_margin),
         IN_A_WORLD(what_goes_is_made_up_for),
         IN_A_WORLD(a_warmup_is_found_in_a_long_series),
+        IN_A_WORLD(a_long_drift_is_no_steady_state),
         IN_A_WORLD(hopeless_is_given_up_early),
         IN_A_WORLD(judging_has_a_share_of_the_time),
     };

@@ -48,23 +48,31 @@ static void a_late_step_is_no_warmup(void **state)
     assay_record_free(record);
 }
 
-/* Warm-up of two subjects, which are slow in the first rounds of 100. */
-static void check_warmup(world *w, int slow_a, int slow_b, size_t least, size_t most)
+/* Warm-up of two subjects, which are slow in the first rounds of so many. */
+static void check_warmup(world *w, size_t rounds, int slow_a, int slow_b, size_t least, size_t most)
 {
     actor a = {.world = w, .letter = 'a', .seconds = 1e-3, .noise = 0.03, .slow_samples = slow_a};
     actor b = {.world = w, .letter = 'b', .seconds = 1e-3, .noise = 0.03, .slow_samples = slow_b};
     assay_subject subjects[] = {subject_of(&a, "a"), subject_of(&b, "b")};
-    assay_record *record =
-        sample(w, subjects, 2, (assay_sampling_options){.max_rounds = 100, .min_rounds = 100});
+    assay_record *record = sample(
+        w, subjects, 2, (assay_sampling_options){.max_rounds = rounds, .min_rounds = rounds});
     assert_in_range(record->subjects[0].warmup_samples, least, most);
     assay_record_free(record);
 }
 
 static void what_changes_for_all_is_no_warmup(void **state)
 {
-    check_warmup(*state, 80, 80, 0, 0);
-    check_warmup(*state, 0, 70, 70, 75);
-    check_warmup(*state, 20, 20, 20, 25);
+    check_warmup(*state, 100, 80, 80, 0, 0);
+    check_warmup(*state, 100, 0, 70, 70, 75);
+    check_warmup(*state, 100, 40, 40, 40, 45);
+    check_warmup(*state, 100, 20, 20, 20, 25);
+}
+
+/* Of several subjects the first 200 rounds are looked at. */
+static void what_changes_late_is_no_warmup(void **state)
+{
+    check_warmup(*state, 400, 0, 150, 150, 155);
+    check_warmup(*state, 600, 0, 250, 0, 0);
 }
 
 /* ---- Stopping ------------------------------------------------------------------------------- */
@@ -161,6 +169,45 @@ static void the_end_of_a_count_is_foreseen(void **state)
     }
 }
 
+/* The mean of one subject, the ratio of two, each with its interval. */
+static void the_interval_is_shown(void **state)
+{
+    world *w = *state;
+    for (size_t count = 1; count <= 2; count++) {
+        actor actors[2] = {{.seconds = 10e-3, .noise = 0.05}, {.seconds = 20e-3, .noise = 0.05}};
+        assay_sampling_progress last = {0};
+        assay_sampling_options options = {.max_rounds = 60,
+                                          .min_rounds = 60,
+                                          .progress = keep_progress,
+                                          .progress_context = &last,
+                                          .progress_seconds = 1e-9};
+        assay_record_free(sample_actors(w, actors, count, options));
+        double truth = count == 1 ? 10e-3 : 2, low = last.low.value, high = last.high.value;
+        assert_true(fabs(last.estimate.value / truth - 1) < 0.05);
+        assert_true(low < last.estimate.value && last.estimate.value < high);
+        assert_true(low < truth && truth < high);
+        double half = count == 1 ? (high - low) / 2 / last.estimate.value : sqrt(high / low) - 1;
+        assert_true(fabs(last.relative_width / half - 1) < 1e-9);
+    }
+}
+
+/* A time of 0 is a time, but has no ratio. */
+static void nothing_at_all_has_no_ratio(void **state)
+{
+    world *w = *state;
+    actor actors[2] = {{.seconds = 1e-3}, {.seconds = 0}};
+    assay_sampling_progress last = {0};
+    assay_sampling_options options = {.max_rounds = 40,
+                                      .progress = keep_progress,
+                                      .progress_context = &last,
+                                      .progress_seconds = 1e-9};
+    assay_record *record = sample_actors(w, actors, 2, options);
+    assert_string_equal(record->subjects[1].stopped, "count");
+    assert_int_equal(record->subjects[1].sample_count, 40);
+    assert_int_equal(last.estimate.validity, ASSAY_NOT_ENOUGH_DATA);
+    assay_record_free(record);
+}
+
 typedef struct listener {
     world *world;
     size_t calls, wrong;
@@ -206,10 +253,13 @@ int main(void)
         IN_A_WORLD(warmup_is_detected),
         IN_A_WORLD(a_late_step_is_no_warmup),
         IN_A_WORLD(what_changes_for_all_is_no_warmup),
+        IN_A_WORLD(what_changes_late_is_no_warmup),
         IN_A_WORLD(it_says_why_it_stopped),
         IN_A_WORLD(a_fixed_number_is_taken_unless_the_budget_ends),
         IN_A_WORLD(the_minimum_outlasts_the_budget),
         IN_A_WORLD(the_end_of_a_count_is_foreseen),
+        IN_A_WORLD(the_interval_is_shown),
+        IN_A_WORLD(nothing_at_all_has_no_ratio),
         IN_A_WORLD(progress_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
