@@ -99,6 +99,11 @@ static void a_step_near_the_end_is_not_steady(void **state)
     make(190, 1.5);
     assert_int_equal(find(COUNT).state, ASSAY_STEADY_STEPS);
     assert_int_equal(find(COUNT).from, COUNT);
+    make(182, 1.5);
+    assert_int_equal(find(COUNT).state, ASSAY_STEADY_STEPS);
+    make(180, 1.5); /* a tenth of the series is enough */
+    assert_int_equal(find(COUNT).state, ASSAY_STEADY);
+    assert_int_equal(find(COUNT).from, 180);
 }
 
 static void a_drift_is_not_steady(void **state)
@@ -125,11 +130,37 @@ static void a_warm_up_that_fades(void **state)
         series[i] += 0.5 * exp(-(double)i / 10);
     assert_int_equal(find(COUNT).state, ASSAY_STEADY);
     assert_in_range(find(COUNT).from, 33, 46);
+    make(0, 1);
+    for (size_t i = 0; i < COUNT; i++)
+        series[i] +=
+            0.04 * exp(-(double)i / 8); /* too little for a cut; passes the noise after 11 */
+    assert_int_equal(find(COUNT).state, ASSAY_STEADY);
+    assert_in_range(find(COUNT).from, 8, 15);
+}
+
+/* An even fall for 60 values, which meets the level or is cut off above it. */
+static void a_warm_up_that_falls_evenly(void **state)
+{
+    (void)state;
+    for (int way = -1; way <= 1; way += 2) {
+        make(0, 1);
+        for (size_t i = 0; i < 60; i++)
+            series[i] += way * 0.5 * (double)(60 - i) / 60;
+        assert_int_equal(find(COUNT).state, ASSAY_STEADY);
+        assert_in_range(find(COUNT).from, 57, 61);
+        assert_int_equal(find(COUNT).segments, 2);
+        for (size_t i = 0; i < 60; i++)
+            series[i] += way * 0.5;
+        assert_int_equal(find(COUNT).from, 60);
+        for (size_t i = 0; i < 60; i++)
+            series[i] -= way * 0.75; /* half of it is beyond the level */
+        assert_int_equal(find(COUNT).from, 60);
+    }
 }
 
 static void change_points_are_listed(void **state)
 {
-    size_t points[4], count;
+    size_t points[4] = {0, 0, 7}, count;
     (void)state;
     make(150, 1.2);
     for (size_t i = 0; i < 60; i++)
@@ -138,9 +169,16 @@ static void change_points_are_listed(void **state)
     assert_int_equal(count, 2);
     assert_int_equal(points[0], 60);
     assert_int_equal(points[1], 150);
+    assert_int_equal(points[2], 7);
+    points[0] = points[1] = 0;
+    assert_int_equal(assay_stats_change_points(series, COUNT, points, 2, &count), ASSAY_OK);
+    assert_int_equal(points[0], 60);
+    assert_int_equal(points[1], 150);
+    points[0] = 0;
     points[1] = 7;
     assert_int_equal(assay_stats_change_points(series, COUNT, points, 1, &count), ASSAY_OK);
     assert_int_equal(count, 2);
+    assert_int_equal(points[0], 60);
     assert_int_equal(points[1], 7); /* capacity respected */
 }
 
@@ -200,6 +238,7 @@ int main(void)
         cmocka_unit_test(a_step_near_the_end_is_not_steady),
         cmocka_unit_test(a_drift_is_not_steady),
         cmocka_unit_test(a_warm_up_that_fades),
+        cmocka_unit_test(a_warm_up_that_falls_evenly),
         cmocka_unit_test(change_points_are_listed),
         cmocka_unit_test(a_coarse_clock),
         cmocka_unit_test(long_series_are_grouped),
