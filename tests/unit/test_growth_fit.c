@@ -90,6 +90,66 @@ static void power_law_and_its_range(void **state)
     assert_close(range.high, 1.0990876752, 1e-4);
 }
 
+/* 9 sizes with as many values each as `weights` says, alternately 5 % above and below offset + n.
+ */
+static void make_weighted(double offset, double *x, double *y)
+{
+    static const int sign[9] = {1, -1, -1, 1, -1, 1, 1, -1, 1};
+    for (int i = 0; i < 9; i++) {
+        x[i] = log(1 << i);
+        y[i] = log((offset + (1 << i)) * (1 + 0.05 * sign[i]));
+    }
+}
+
+/* NumPy's weighted normal equations; with an offset scipy.optimize.least_squares. */
+static void weights_count(void **state)
+{
+    (void)state;
+    static const double weight[9] = {1, 2, 5, 1, 3, 4, 1, 2, 6};
+    double x[9], y[9], scratch[9];
+    assay__fit_points points = {x, y, weight, 9};
+    make_weighted(0.5, x, y);
+    assay__fit_curve curve = assay__fit_scale(&points, x);
+    assert_close(curve.coefficient, 1.0704365148267574, 1e-10);
+    assert_close(curve.squares, 0.22460213612863827, 1e-9);
+    curve = assay__fit_power(&points);
+    assert_close(curve.coefficient, 1.1729363304761082, 1e-10);
+    assert_close(curve.exponent, 0.9713205505203303, 1e-10);
+    assert_close(curve.squares, 0.15821226511883626, 1e-9);
+    curve = assay__fit_offset_power(&points, scratch);
+    assert_close(curve.offset, 0.5856654621196585, 1e-3);
+    assert_close(curve.coefficient, 0.9108406703871088, 1e-3);
+    assert_close(curve.exponent, 1.0248478839307704, 1e-4);
+    assert_close(curve.squares, 0.04044230890151151, 1e-6);
+    memcpy(scratch, x, sizeof scratch);
+    curve = assay__fit_offset_scale(&points, scratch);
+    assert_close(curve.offset, 0.41455366149090617, 1e-3);
+    assert_close(curve.coefficient, 1.012040344380762, 1e-4);
+    assert_close(curve.squares, 0.056549366394361776, 1e-6);
+    make_weighted(0.15, x, y); /* little better than without one, but better */
+    memcpy(scratch, x, sizeof scratch);
+    curve = assay__fit_offset_scale(&points, scratch);
+    assert_close(curve.offset, 0.09031757556623334, 1e-3);
+}
+
+/* From a hundredth of the smallest growth to a hundred times the largest. */
+static void offsets_of_all_sizes(void **state)
+{
+    (void)state;
+    double x[9], y[9], weight[9], log_g[9];
+    assay__fit_points points = {x, y, weight, 9};
+    for (double offset = 0.01; offset < 3e4; offset *= 10) {
+        for (int i = 0; i < 9; i++) {
+            log_g[i] = x[i] = log(1 << i);
+            y[i] = log(offset + 3 * (1 << i));
+            weight[i] = 1;
+        }
+        assay__fit_curve curve = assay__fit_offset_scale(&points, log_g);
+        assert_close(curve.offset, offset, 1e-2);
+        assert_close(curve.coefficient, 3, 1e-2);
+    }
+}
+
 /* Exact data without repeats: the class, and the coefficients to many digits. */
 static void exact_data(void **state)
 {
@@ -354,6 +414,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(curves_of_the_example),
         cmocka_unit_test(power_law_and_its_range),
+        cmocka_unit_test(weights_count),
+        cmocka_unit_test(offsets_of_all_sizes),
         cmocka_unit_test(exact_data),
         cmocka_unit_test(order_and_unit),
         cmocka_unit_test(hiccups_are_set_aside),

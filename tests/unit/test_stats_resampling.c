@@ -28,19 +28,19 @@ static void bootstrap_intervals(void **state)
     assay_bootstrap_options options = ASSAY_INIT(assay_bootstrap_options);
     assay_interval interval;
     (void)state;
-    options.resamples = 20000;
+    options.resamples = 200000;
     options.block_length = 1;
-    /* scipy.stats.bootstrap, 200 000 resamples: percentile 6.2456 … 7.5704, BCa 6.3228 … 7.7064 */
+    /* scipy.stats.bootstrap, means of three times a million resamples */
     assert_int_equal(assay_stats_bootstrap(skewed, 25, 0.95, mean, NULL, &options, &interval),
                      ASSAY_OK);
     assert_close(interval.estimate, 6.8576, 1e-9);
-    assert_close(interval.low, 6.2456, 0.003);
-    assert_close(interval.high, 7.5704, 0.003);
+    assert_close(interval.low, 6.2477, 0.001);
+    assert_close(interval.high, 7.5720, 0.001);
     options.method = ASSAY_BOOTSTRAP_BCA;
     assert_int_equal(assay_stats_bootstrap(skewed, 25, 0.95, mean, NULL, &options, &interval),
                      ASSAY_OK);
-    assert_close(interval.low, 6.3228, 0.003);
-    assert_close(interval.high, 7.7064, 0.004);
+    assert_close(interval.low, 6.3228, 0.001);
+    assert_close(interval.high, 7.7120, 0.001);
 }
 
 static void blocks_keep_the_memory(void **state)
@@ -67,6 +67,54 @@ static void blocks_keep_the_memory(void **state)
     double ratio = (blocks.high - blocks.low) / (single.high - single.low);
     assert_true(ratio > 1.7 && ratio < 2.6); /* √((1 + ρ) / (1 − ρ)) = 2.38, less the usual bias */
     assert_close(blocks.high - blocks.low, formula.high - formula.low, 0.35);
+    assay_interval corrected;
+    options.method = ASSAY_BOOTSTRAP_BCA; /* draws single values, whatever is asked for */
+    options.block_length = 0;
+    assert_int_equal(assay_stats_bootstrap(series, COUNT, 0.95, mean, NULL, &options, &corrected),
+                     ASSAY_OK);
+    assert_close(corrected.high - corrected.low, single.high - single.low, 0.1);
+}
+
+static void lengths_of_blocks(void **state)
+{
+    double turns[30], line[30], length;
+    (void)state;
+    for (int i = 0; i < 30; i++) {
+        turns[i] = i % 2;
+        line[i] = i;
+    }
+    assert_int_equal(assay_stats_block_length(turns, 30, &length), ASSAY_OK);
+    assert_close(length, 1, 0);
+    /* (2 · 0.9 / 0.19)^(2/3) · 30^(1/3) = 14; Politis and White take a third of the series at most
+     */
+    assert_int_equal(assay_stats_block_length(line, 30, &length), ASSAY_OK);
+    assert_close(length, 10, 0);
+    assert_int_equal(assay_stats_block_length(line, 2, &length), ASSAY_OK);
+    assert_close(length, 1, 0);
+    line[3] = NAN;
+    assert_int_equal(assay_stats_block_length(line, 30, &length), ASSAY_E_ARGUMENT);
+}
+
+static double count_calls(const double *values, size_t count, void *context)
+{
+    ++*(size_t *)context;
+    return mean(values, count, NULL);
+}
+
+/* Ten figures beyond either end, and 2000 at least; and the figure itself. */
+static void as_many_resamples_as_the_level_needs(void **state)
+{
+    assay_interval interval;
+    size_t calls = 0;
+    (void)state;
+    assert_int_equal(assay_stats_bootstrap(skewed, 25, 0.95, count_calls, &calls, NULL, &interval),
+                     ASSAY_OK);
+    assert_int_equal(calls, 2001);
+    calls = 0;
+    assert_int_equal(assay_stats_bootstrap(skewed, 25, 0.998, count_calls, &calls, NULL, &interval),
+                     ASSAY_OK);
+    assert_int_equal(calls, 10001);
+    assert_true(interval.low > 5.12 && interval.low < 6.2 && interval.high > 7.6);
 }
 
 static void bootstrap_of_little(void **state)
@@ -77,6 +125,8 @@ static void bootstrap_of_little(void **state)
     (void)state;
     assert_int_equal(assay_stats_bootstrap(same, 2, 0.95, mean, NULL, NULL, &interval), ASSAY_OK);
     assert_int_equal(interval.validity, ASSAY_NOT_ENOUGH_DATA);
+    assert_int_equal(assay_stats_bootstrap(same, 3, 0.95, mean, NULL, NULL, &interval), ASSAY_OK);
+    assert_int_equal(interval.validity, ASSAY_VALID);
     assert_int_equal(assay_stats_bootstrap(same, 4, 0.95, mean, NULL, NULL, &interval), ASSAY_OK);
     assert_true(interval.low == 2 && interval.high == 2);
     assert_int_equal(assay_stats_bootstrap(same, 4, 0.95, undefined, NULL, NULL, &interval),
@@ -205,9 +255,14 @@ static void outlier_classes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bootstrap_intervals), cmocka_unit_test(blocks_keep_the_memory),
-        cmocka_unit_test(bootstrap_of_little), cmocka_unit_test(quantile_bounds),
-        cmocka_unit_test(autocorrelations),    cmocka_unit_test(outlier_classes),
+        cmocka_unit_test(bootstrap_intervals),
+        cmocka_unit_test(blocks_keep_the_memory),
+        cmocka_unit_test(lengths_of_blocks),
+        cmocka_unit_test(as_many_resamples_as_the_level_needs),
+        cmocka_unit_test(bootstrap_of_little),
+        cmocka_unit_test(quantile_bounds),
+        cmocka_unit_test(autocorrelations),
+        cmocka_unit_test(outlier_classes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,6 +23,7 @@ static void cook(const recipe *what, double *series)
     }
 }
 
+/* In units of 1, and of seconds where that is a microsecond. */
 static void check(recipe what, double before, size_t settled, double change)
 {
     double series[COUNT];
@@ -30,6 +31,11 @@ static void check(recipe what, double before, size_t settled, double change)
     assay__tail tail = assay__tail_judge(series, COUNT, before);
     assert_int_equal(tail.settled, settled);
     assert_close(tail.change, change, 1e-9);
+    for (size_t i = 0; i < COUNT; i++)
+        series[i] *= 1e-6;
+    tail = assay__tail_judge(series, COUNT, 1e-6 * before);
+    assert_int_equal(tail.settled, settled);
+    assert_close(tail.change, 1e-6 * change, 1e-9);
 }
 
 static void level_with_memory_is_level(void **state)
@@ -38,11 +44,12 @@ static void level_with_memory_is_level(void **state)
     check((recipe){152, -0.004, 0, 1, 0}, NAN, 0, 0); /* a slope of 95 % of what counts */
 }
 
-/* ρ is 0.46, then at its most of 0.9, where the slope is just clear. */
+/* ρ is 0.46, 0.72 beside a slope, and at its most of 0.9, where the slope is just clear. */
 static void drifts_go_on(void **state)
 {
     (void)state;
     check((recipe){749, 0.027, 0, 1, 0.6}, NAN, COUNT, 0.7916485150696972);
+    check((recipe){1, 0.15, 0, 1, 0.7}, NAN, COUNT, 6.633457702460227);
     check((recipe){871, -0.052, 0, 1, 0.97}, NAN, COUNT, -2.384647639303626);
 }
 
@@ -53,7 +60,8 @@ static void decays_settle(void **state)
 }
 
 /* What goes on where the stretch before came from needs less to be called a decay: the first is
- * better than a slope by 7.8 variances, the second better than a level by 14.7. */
+ * better than a slope by 7.8 variances, the second better than a level by 14.7, the third better
+ * than a slope by 2.1. */
 static void what_is_continued_fades_sooner(void **state)
 {
     (void)state;
@@ -63,6 +71,9 @@ static void what_is_continued_fades_sooner(void **state)
     check(falls, 20, 7, -1.1890131302665041);
     check(falls, 0, 0, 0);
     check(falls, NAN, 0, 0);
+    const recipe fades = {912, 0, 1.93, 9, 0.8};
+    check(fades, 20, 14, -1.627411847804828);
+    check(fades, NAN, COUNT, -1.451521834367118);
 }
 
 int main(void)
