@@ -88,16 +88,14 @@ static bool power_is_better(const assay__growth_fits *fits, int chosen)
 {
     static const double exponents[] = {0, NAN, 1, NAN, 2, 3, NAN}; /* in the order of the enum */
     bool same = fabs(fits->power.exponent - exponents[chosen]) < SAME_EXPONENT;
-    return chosen != POWER && !same &&
-           fits->classes[chosen].score - fits->classes[POWER].score > 2 * log(POWER_ODDS);
+    return !same && fits->classes[chosen].score - fits->classes[POWER].score > 2 * log(POWER_ODDS);
 }
 
 static void judge(const assay__growth_fits *fits, assay_growth *growth, int chosen)
 {
     const assay_growth_candidate *candidates = growth->candidates;
     const char *name = assay_growth_class_name(growth->growth_class);
-    int second = chosen == POWER ? -1 : runner_up(candidates, chosen);
-    growth->conclusive = false;
+    int second = runner_up(candidates, chosen);
     if (growth->size_count < CONCLUSIVE_SIZES)
         snprintf(growth->reason, sizeof growth->reason,
                  "only %zu different sizes; measure at least %d, over two decades",

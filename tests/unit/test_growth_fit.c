@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "assay/growth.h"
+#include "assay/stats.h"
 #include "stats/fit.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
@@ -202,59 +203,6 @@ static void order_and_unit(void **state)
     assay_growth_free(other);
 }
 
-/* One repeat of each size in ten times its time: a hiccup, not a growth. */
-static void hiccups_are_set_aside(void **state)
-{
-    (void)state;
-    double n[40], t[40];
-    for (int i = 0; i < 40; i++) {
-        n[i] = 10 << (i / 5);
-        t[i] = 1e-6 * n[i] * (1 + 0.01 * (i % 5)) * (i == 4 || i == 18 || i == 39 ? 10 : 1);
-    }
-    assay_growth *growth = fit(n, t, 40);
-    assert_int_equal(growth->growth_class, ASSAY_GROWTH_LINEAR);
-    assert_int_equal(growth->outlier_count, 3);
-    assert_true(growth->conclusive);
-    assert_true(growth->low.value < 1 && 1 < growth->high.value);
-    assert_true(growth->high.value - growth->low.value < 0.02);
-    assay_growth_free(growth);
-}
-
-/* Eight sizes five times each, 1 % to either side of n; the last `far` repeats of the sizes, one of
- * each and then a second one, are off by `distance`. Five standard deviations are 0.074. */
-static size_t outliers(size_t far, double distance)
-{
-    static const double calm[] = {-0.01, 0, 0.01, -0.01, 0.01};
-    double n[40], t[40];
-    for (size_t i = 0; i < 40; i++) {
-        n[i] = 10 << (i / 5);
-        t[i] = n[i] * exp(calm[i % 5]);
-    }
-    for (size_t i = 0; i < far; i++)
-        t[i % 8 * 5 + 4 - i / 8] = n[i % 8 * 5] * exp(distance);
-    assay_growth *growth = fit(n, t, 40);
-    size_t count = growth->outlier_count;
-    assay_growth_free(growth);
-    return count;
-}
-
-static void hiccups_are_few_and_far(void **state)
-{
-    (void)state;
-    assert_int_equal(outliers(1, 0.065), 0);
-    assert_int_equal(outliers(1, 0.090), 1);
-    assert_int_equal(outliers(10, 0.5), 10);
-    assert_int_equal(outliers(11, 0.5), 0); /* more than a quarter: that is the noise */
-    double n[27], t[27];
-    for (int i = 0; i < 27; i++) {
-        n[i] = 10 << (i / 3);
-        t[i] = n[i] * exp((i / 3 == 4 ? 0.7 : 0.01) * (i % 3 - 1)); /* one size scatters */
-    }
-    assay_growth *growth = fit(n, t, 27);
-    assert_int_equal(growth->outlier_count, 0);
-    assay_growth_free(growth);
-}
-
 /* Powers ever farther from n: it is rejected from p = 1 % on, and not before. */
 static void rejected_below_one_percent(void **state)
 {
@@ -305,6 +253,10 @@ static void too_few_sizes(void **state)
         assert_int_equal(growth->exponent.validity, ASSAY_NOT_ENOUGH_DATA);
         assert_int_equal(assay_growth_predict(growth, 10).validity, ASSAY_NOT_ENOUGH_DATA);
         assert_null(assay_growth_class_name(growth->growth_class));
+        for (int i = 0; i < ASSAY_GROWTH_CANDIDATES; i++) {
+            assert_int_equal(growth->candidates[i].growth_class, i + 1);
+            assert_int_equal(growth->candidates[i].p_value.validity, ASSAY_NOT_ENOUGH_DATA);
+        }
         assay_growth_free(growth);
     }
 }
@@ -319,8 +271,98 @@ static void few_sizes_are_not_conclusive(void **state)
         assert_int_equal(growth->growth_class, ASSAY_GROWTH_LINEAR);
         assert_false(growth->conclusive);
         assert_non_null(strstr(growth->reason, "different sizes"));
+        assert_close(growth->exponent.value, 1, 0.05);
+        assert_int_equal(growth->low.validity, count == 3 ? ASSAY_NOT_ENOUGH_DATA : ASSAY_VALID);
+        assert_int_equal(growth->high.validity, count == 3 ? ASSAY_NOT_ENOUGH_DATA : ASSAY_VALID);
         assay_growth_free(growth);
     }
+}
+
+/* Without growth it is the slope of the regression line of log t on log n, with Student's interval
+ * at 97.5 %. */
+static void exponent_of_no_growth(void **state)
+{
+    (void)state;
+    static const double noise[] = {0.03, -0.04, 0.01, -0.02, 0.05, -0.01, 0.02};
+    double n[18], t[18], x = 0, y = 0, xx = 0, xy = 0, squares = 0;
+    for (int i = 0; i < 18; i++) {
+        n[i] = 100 << (i / 2);
+        t[i] = exp(noise[i % 7]);
+        x += log(n[i]) / 18;
+        y += log(t[i]) / 18;
+    }
+    for (int i = 0; i < 18; i++) {
+        xx += pow(log(n[i]) - x, 2);
+        xy += (log(n[i]) - x) * (log(t[i]) - y);
+    }
+    for (int i = 0; i < 18; i++)
+        squares += pow(log(t[i]) - y - xy / xx * (log(n[i]) - x), 2);
+    double reach = assay_stats_student_quantile(0.9875, 16) * sqrt(squares / 16 / xx);
+    assay_growth *growth = fit(n, t, 18);
+    assert_int_equal(growth->growth_class, ASSAY_GROWTH_CONSTANT);
+    assert_close(growth->exponent.value, xy / xx, 1e-9);
+    assert_close(growth->low.value, xy / xx - reach, 1e-9);
+    assert_close(growth->high.value, xy / xx + reach, 1e-9);
+    assert_close(growth->candidates[0].exponent + 1, 1, 0);
+    assay_growth_free(growth);
+}
+
+/* Elsewhere by the profile of the power law, with its three parameters. */
+static void interval_of_the_exponent(void **state)
+{
+    (void)state;
+    double x[EXAMPLE_SIZES], y[EXAMPLE_SIZES], weight[EXAMPLE_SIZES], scratch[EXAMPLE_SIZES];
+    double within = 0;
+    for (size_t i = 0; i < EXAMPLE_SIZES; i++) {
+        double both[] = {log(example_t[2 * i]), log(example_t[2 * i + 1])};
+        x[i] = log(example_n[2 * i]);
+        y[i] = 0.5 * (both[0] + both[1]);
+        weight[i] = 2;
+        within += 0.5 * pow(both[1] - both[0], 2);
+    }
+    assay__fit_points points = {x, y, weight, EXAMPLE_SIZES};
+    assay__fit_curve curve = assay__fit_offset_power(&points, scratch);
+    double variance = (curve.squares + within) / (EXAMPLE - 3);
+    double limit = variance * pow(assay_stats_student_quantile(0.9875, EXAMPLE - 3), 2);
+    assay__fit_range range =
+        assay__fit_power_range(&points, &curve, curve.squares + limit, scratch);
+    assay_growth *growth = fit(example_n, example_t, EXAMPLE);
+    assert_close(growth->low.value, range.low, 1e-9);
+    assert_close(growth->high.value, range.high, 1e-9);
+    assay_growth_free(growth);
+}
+
+static void asking_for_nothing(void **state)
+{
+    (void)state;
+    static const double three[] = {1, 2, 3};
+    assay_growth *growth = fit(three, three, 3);
+    assert_close(assay_growth_predict(growth, 0.5).value, 0.5, 1e-3);
+    assert_int_equal(assay_growth_predict(growth, 0).validity, ASSAY_NOT_ENOUGH_DATA);
+    assert_int_equal(assay_growth_predict(growth, -1).validity, ASSAY_NOT_ENOUGH_DATA);
+    assay_growth_free(growth);
+    assert_int_equal(assay_growth_fit(NULL, three, 3, NULL, &growth), ASSAY_E_ARGUMENT);
+    assert_int_equal(assay_growth_fit(three, NULL, 3, NULL, &growth), ASSAY_E_ARGUMENT);
+    assert_int_equal(assay_growth_fit(three, three, 3, NULL, NULL), ASSAY_E_ARGUMENT);
+    assert_null(assay_growth_class_name((assay_growth_class)-1));
+    assert_null(assay_growth_class_name((assay_growth_class)(ASSAY_GROWTH_POWER + 1)));
+    assert_string_equal(assay_growth_class_name(ASSAY_GROWTH_POWER), "power");
+}
+
+static void more_sizes_than_can_be_fitted(void **state)
+{
+    (void)state;
+    enum { COUNT = ASSAY_GROWTH_MAX_SIZES + 1 };
+    double *n = calloc(COUNT, sizeof *n);
+    assert_non_null(n);
+    for (size_t i = 0; i < COUNT; i++)
+        n[i] = (double)i + 1;
+    assay_error error = {0};
+    assay_growth *growth = (assay_growth *)n; /* is not left alone */
+    assert_int_equal(assay_growth_fit(n, n, COUNT, &error, &growth), ASSAY_E_LIMIT);
+    assert_non_null(strstr(error.message, "16385 different sizes; at most 16384"));
+    assert_null(growth);
+    free(n);
 }
 
 static void times_that_are_none(void **state)
@@ -418,12 +460,14 @@ int main(void)
         cmocka_unit_test(offsets_of_all_sizes),
         cmocka_unit_test(exact_data),
         cmocka_unit_test(order_and_unit),
-        cmocka_unit_test(hiccups_are_set_aside),
-        cmocka_unit_test(hiccups_are_few_and_far),
         cmocka_unit_test(rejected_below_one_percent),
         cmocka_unit_test(noise_has_a_least),
         cmocka_unit_test(too_few_sizes),
         cmocka_unit_test(few_sizes_are_not_conclusive),
+        cmocka_unit_test(exponent_of_no_growth),
+        cmocka_unit_test(interval_of_the_exponent),
+        cmocka_unit_test(asking_for_nothing),
+        cmocka_unit_test(more_sizes_than_can_be_fitted),
         cmocka_unit_test(times_that_are_none),
         cmocka_unit_test(awkward_data),
         cmocka_unit_test(falling_times),
