@@ -95,7 +95,6 @@ static bool next_field(const reader *self, const char **at, const char *last, fi
                 p++;
             field_append(target, *p);
         }
-        p += p < last;
     }
     for (; p < last && !is_separator(self, *p); p++)
         if (!quoted)

@@ -1,4 +1,4 @@
-/* What figures mean: timers, speed-up, convergence, warm-up, aggregates, bottleneck rules. */
+/* What figures mean: timers, convergence, warm-up, aggregates, bottleneck rules. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -117,31 +117,6 @@ static void test_recursive_timers_never_own_themselves(void **state)
     assert_int_equal(assay__timers_begin(timers, "next", &next), ASSAY_OK);
     assay__timers_end(timers, next, 1.0);
     assert_int_equal(assay_timers_at(timers, 2).parent, -1);
-    assay_timers_free(timers);
-}
-
-static void test_speedup_ratios(void **state)
-{
-    (void)state;
-    assay_timers *timers = new_timers();
-    assay_speedup ratios[4];
-    size_t baseline = 9;
-    assert_int_equal(assay_timers_set(timers, "MLP", 120.0), ASSAY_OK);
-    assert_int_equal(assay_timers_set(timers, "SIREN", 90.0), ASSAY_OK);
-    assert_int_equal(assay_timers_set_metric(timers, "KAN", "time", assay_reading_of(150.0)),
-                     ASSAY_OK); /* nested */
-    assert_int_equal(assay_speedup_ratios(timers, NULL, NULL, ratios, &baseline), ASSAY_OK);
-    assert_int_equal(baseline, 2);
-    assert_reads(ratios[0].ratio, 1.25);
-    assert_reads(ratios[1].ratio, 150.0 / 90.0);
-    assert_reads(ratios[2].ratio, 1.0);
-    assert_int_equal(assay_timers_set(timers, "zero", 0.0), ASSAY_OK);
-    assert_int_equal(assay_speedup_ratios(timers, "SIREN", NULL, ratios, NULL), ASSAY_OK);
-    assert_reads(ratios[0].ratio, 0.75);
-    assert_missing(ratios[3].ratio, ASSAY_NOT_ENOUGH_DATA);
-    assay_error error;
-    assert_int_equal(assay_speedup_ratios(timers, "none", &error, ratios, NULL), ASSAY_E_NOT_FOUND);
-    assert_non_null(strstr(error.message, "'none'"));
     assay_timers_free(timers);
 }
 
@@ -395,7 +370,6 @@ int main(void)
         cmocka_unit_test(test_timers_refuse_what_is_no_time),
         cmocka_unit_test(test_timers_declare_their_maximum),
         cmocka_unit_test(test_recursive_timers_never_own_themselves),
-        cmocka_unit_test(test_speedup_ratios),
         cmocka_unit_test(test_convergence),
         cmocka_unit_test(test_never_converged_is_said),
         cmocka_unit_test(test_warmup),

@@ -41,6 +41,13 @@ static void forms_of_one_table(void **state)
         {"who,n,note,seconds\nann,10,\"a, b\",0.5\nbob,2000,,1.5,more\n", NULL, NULL},
         {"who,size,ms\nann,10,0.5\nbob,2000,1.5\n", "size", "ms"},
         {"ann,10,0.5\nbob,2000,1.5\n", "2", "3"},
+        {"10,0.5\n2000,1.5\n", "1", "2"},
+        {"0.5,10\n1.5,2000\n", "2", "1"},
+        {",,,,,,,,,10,0.5\n,,,,,,,,,2000,1.5\n", "10", "11"},
+        {"\xef\xbb\xbfseconds,n\n0.5,10\n1.5,2000\n", NULL, NULL},
+        {"seconds n\n0.5 \t 10\n1.5\t2000\n", NULL, NULL},
+        {"who,n,seconds\n\"a \"\"b\"\", c\",10,0.5\n\"\"\"d\"\"\",2000,1.5\n", NULL, NULL},
+        {"ms,\"the \"\"size\"\"\"\n0.5,10\n1.5,2000\n", "the \"size\"", "ms"},
     };
     for (size_t i = 0; i < COUNT_OF(forms); i++) {
         assay_error error;
@@ -70,6 +77,8 @@ static void mistakes(void **state)
         {"10,1e999\n", "line 1: seconds '1e999' is not a finite number above 0"},
         {"10,0x10\n", "line 1: seconds '0x10' is not a number"},
         {"10,1 2\n", "line 1: seconds '1 2' is not a number"},
+        {"10,1-2\n", "line 1: seconds '1-2' is not a number"},
+        {"10,1e5e\n", "line 1: seconds '1e5e' is not a number"},
         {"10,oops\n20,1\n", "line 1: seconds 'oops' is not a number"},
         {"n,seconds\n10\n", "line 2: seconds is missing"},
         {"n,seconds\n10,\n", "line 2: seconds is missing"},
@@ -102,6 +111,19 @@ static void columns_that_are_not_there(void **state)
     assert_int_equal(parse("1,2\n", NULL, "3", &error, &table), ASSAY_E_FORMAT);
     assert_int_equal(parse("1,2\n", NULL, "0", &error, &table), ASSAY_E_FORMAT);
     assert_int_equal(parse("1,2\n", "1", "1", &error, &table), ASSAY_E_FORMAT);
+}
+
+static void bytes_that_are_no_text(void **state)
+{
+    (void)state;
+    static const char bytes[] = "10,1\n20,2\0\n";
+    assay_error error = {0};
+    assay_growth_table table;
+    assert_int_equal(
+        assay__growth_csv_parse(bytes, sizeof bytes - 1, "data.csv", NULL, NULL, &error, &table),
+        ASSAY_E_FORMAT);
+    assert_string_equal(error.message, "'data.csv' is no text: it contains zero bytes");
+    assert_null(table.sizes);
 }
 
 static void nothing_at_all(void **state)
@@ -140,6 +162,7 @@ int main(void)
         cmocka_unit_test(forms_of_one_table),
         cmocka_unit_test(mistakes),
         cmocka_unit_test(columns_that_are_not_there),
+        cmocka_unit_test(bytes_that_are_no_text),
         cmocka_unit_test(nothing_at_all),
         cmocka_unit_test(many_rows),
     };

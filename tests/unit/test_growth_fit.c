@@ -391,7 +391,10 @@ static void awkward_data(void **state)
     static const double huge[] = {1e-300, 1e-200, 1e-100, 1, 1e100, 1e200, 1e300};
     assay_growth *growth = fit(small, small, 7);
     assert_int_equal(growth->growth_class, ASSAY_GROWTH_LINEAR);
-    assert_false(growth->candidates[ASSAY_GROWTH_LOG - 1].possible);
+    const assay_growth_candidate *impossible = &growth->candidates[ASSAY_GROWTH_LOG - 1];
+    assert_false(impossible->possible);
+    assert_int_equal(impossible->p_value.validity, ASSAY_UNSUPPORTED);
+    assert_true(impossible->relative_error == 0 && impossible->weight == 0);
     assay_growth_free(growth);
     growth = fit(small, equal, 7);
     assert_int_equal(growth->growth_class, ASSAY_GROWTH_CONSTANT);

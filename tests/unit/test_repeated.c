@@ -36,13 +36,39 @@ static double noise(uint64_t *random, double sigma)
 /* ---- warm-up --------------------------------------------------------------------------------- */
 
 /* The first eight of 60 epochs take 3 s, the rest 2 s: warm-up cost 8 s. */
+static void fill_warmup(double *seconds, double unit)
+{
+    uint64_t random = 11;
+    for (size_t i = 0; i < 60; i++)
+        seconds[i] = unit * ((i < 8 ? 3.0 : 2.0) + noise(&random, 0.02));
+}
+
+/* What it cost is what the epochs took that as many steady ones would not have taken. */
+static void test_warmup_costs(void **state)
+{
+    (void)state;
+    double seconds[60], warm = 0.0;
+    fill_warmup(seconds, 1e-3);
+    for (size_t i = 0; i < 8; i++)
+        warm += seconds[i];
+    assay_warmup_detection found;
+    assay_interval steady;
+    assert_int_equal(assay_warmup_detect(seconds, 60, &found), ASSAY_OK);
+    assert_int_equal(assay_stats_time_interval(seconds + 8, 52, 0.95, &steady), ASSAY_OK);
+    assert_true(found.steady_time.level == 0.95 && found.overhead.level == 0.95);
+    assert_true(fabs(found.steady_time.low - steady.low) < 1e-12);
+    assert_true(fabs(found.steady_time.high - steady.high) < 1e-12);
+    assert_true(fabs(found.overhead.estimate - (warm - 8 * steady.estimate)) < 1e-12);
+    assert_true(fabs(found.overhead.low - (warm - 8 * steady.high)) < 1e-12);
+    assert_true(fabs(found.overhead.high - (warm - 8 * steady.low)) < 1e-12);
+    assert_reading(found.overhead_pct, 100.0 * (warm / steady.estimate - 8));
+}
+
 static void test_warmup_is_detected(void **state)
 {
     (void)state;
     double seconds[60];
-    uint64_t random = 11;
-    for (size_t i = 0; i < 60; i++)
-        seconds[i] = (i < 8 ? 3.0 : 2.0) + noise(&random, 0.02);
+    fill_warmup(seconds, 1.0);
     assay_warmup_detection found;
     assert_int_equal(assay_warmup_detect(seconds, 60, &found), ASSAY_OK);
     assert_int_equal(found.state, ASSAY_STEADY);
@@ -98,70 +124,16 @@ static void test_never_settles(void **state)
 static void test_warmup_bad_input(void **state)
 {
     (void)state;
-    const double seconds[] = {5.0, 3.0, 3.0, 3.0}, bad[] = {1.0, -1.0};
+    const double seconds[] = {5.0, 3.0, 3.0, 3.0}, bad[] = {1.0, -1.0, NAN, INFINITY};
     assay_warmup_detection found;
     assert_int_equal(assay_warmup_detect(seconds, 4, &found), ASSAY_OK);
     assert_int_equal(found.state, ASSAY_STEADY_UNKNOWN);
     assert_int_equal(assay_warmup_detect(NULL, 0, &found), ASSAY_OK);
     assert_int_equal(found.state, ASSAY_STEADY_UNKNOWN);
-    assert_int_equal(assay_warmup_detect(bad, 2, &found), ASSAY_E_ARGUMENT);
-}
-
-/* ---- speed-up -------------------------------------------------------------------------------- */
-
-enum { TIMINGS = 100 };
-
-/* Alternating timings; `shared` disturbs both of a pair alike. */
-static assay_speedup_verdict speedup(double baseline, double candidate, double shared,
-                                     bool alternating)
-{
-    double first[TIMINGS], second[TIMINGS];
-    uint64_t random = 21;
-    for (size_t i = 0; i < TIMINGS; i++) {
-        double disturbance = 1.0 + noise(&random, shared);
-        first[i] = baseline * (disturbance + noise(&random, 0.002));
-        second[i] = candidate * (disturbance + noise(&random, 0.002));
+    for (size_t i = 1; i < 4; i++) {
+        assert_int_equal(assay_warmup_detect(bad + i, 1, &found), ASSAY_E_ARGUMENT);
+        assert_int_equal(assay_warmup_detect(bad, i + 1, &found), ASSAY_E_ARGUMENT);
     }
-    assay_speedup_verdict found;
-    assert_int_equal(assay_speedup_compare(first, TIMINGS, second, TIMINGS, alternating, &found),
-                     ASSAY_OK);
-    return found;
-}
-
-static void test_speedup_with_interval(void **state)
-{
-    (void)state;
-    const assay_speedup_verdict found = speedup(0.5, 0.4, 0.01, true);
-    assert_int_equal(found.verdict, ASSAY_VERDICT_FASTER);
-    assert_true(found.low.value < 1.25 && found.high.value > 1.25);
-    assert_true(found.low.value > 1.24 && found.high.value < 1.26);
-    assert_int_equal(speedup(0.4, 0.5, 0.01, true).verdict, ASSAY_VERDICT_SLOWER);
-    assert_int_equal(speedup(0.5, 0.5, 0.002, true).verdict, ASSAY_VERDICT_SAME);
-}
-
-/* 3 % within noise of 20 %: told apart only if the pairs are known to be pairs. */
-static void test_alternating_timings_are_paired(void **state)
-{
-    (void)state;
-    assert_int_equal(speedup(0.515, 0.5, 0.2, true).verdict, ASSAY_VERDICT_FASTER);
-    const assay_speedup_verdict unpaired = speedup(0.515, 0.5, 0.2, false);
-    assert_int_equal(unpaired.verdict, ASSAY_VERDICT_INCONCLUSIVE);
-    assert_true(unpaired.reason[0] != '\0');
-}
-
-static void test_speedup_bad_input(void **state)
-{
-    (void)state;
-    const double seconds[] = {1.0, 2.0, NAN};
-    assay_speedup_verdict found;
-    assert_int_equal(assay_speedup_compare(seconds, 1, seconds, 1, false, &found), ASSAY_OK);
-    assert_int_equal(found.verdict, ASSAY_VERDICT_INCONCLUSIVE);
-    assert_true(found.reason[0] != '\0');
-    assert_int_equal(assay_speedup_compare(NULL, 0, NULL, 0, true, &found), ASSAY_OK);
-    assert_int_equal(found.verdict, ASSAY_VERDICT_INCONCLUSIVE);
-    assert_int_equal(assay_speedup_compare(seconds, 3, seconds, 3, false, &found), ASSAY_OK);
-    assert_int_equal(found.verdict, ASSAY_VERDICT_INCONCLUSIVE);
-    assert_int_equal(assay_speedup_compare(seconds, 1, seconds, 2, true, &found), ASSAY_E_ARGUMENT);
 }
 
 /* ---- convergence ----------------------------------------------------------------------------- */
@@ -227,6 +199,57 @@ static void test_trainings_that_never_converge_count(void **state)
     assert_missing(found.seconds.median_high);     /* the 8th never got there */
     assert_true(found.share_converged.low > 0.3 && found.share_converged.low < 0.31);
     assert_true(found.share_converged.high > 0.86 && found.share_converged.high < 0.87);
+}
+
+/* Epochs are counted, however long they take. */
+static void test_time_and_epochs_that_never_converge(void **state)
+{
+    (void)state;
+    double losses[20], seconds[20];
+    assay_convergence trainings[7];
+    assay_convergence_summary found;
+    for (size_t i = 0; i < 20; i++) {
+        losses[i] = 1.0;
+        seconds[i] = 2.5;
+    }
+    for (size_t i = 0; i < 7; i++)
+        assert_int_equal(assay_convergence_analyze(losses, seconds, 20, 0.1, &trainings[i]),
+                         ASSAY_OK);
+    assert_int_equal(assay_convergence_summarize(trainings, 7, &found), ASSAY_OK);
+    assert_reading(found.seconds.median_at_least, 50.0);
+    assert_reading(found.epochs.median_at_least, 20.0);
+    assert_reading(found.epochs.median_low, 20.0);
+}
+
+/* The ends are the k-th from either side, k by the binomial distribution (scipy.stats.binom.ppf).
+ */
+static void test_median_interval_of_many_trainings(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t count, rank;
+    } cases[] = {{5, 0}, {6, 1}, {100, 40}, {1000, 469}, {1001, 470}, {2000, 956}};
+    static assay_convergence trainings[2000];
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        size_t count = cases[k].count, rank = cases[k].rank;
+        assay_convergence_summary found;
+        for (size_t i = 0; i < count; i++)
+            trainings[i] = (assay_convergence){
+                .converged = true,
+                .threshold = 0.1,
+                .epochs = 5000,
+                .epochs_to_converge = assay_reading_of((double)(i * 17 % count) + 1),
+                .time_to_converge = assay_reading_missing(ASSAY_NOT_MEASURED),
+                .total_time = assay_reading_missing(ASSAY_NOT_MEASURED)};
+        assert_int_equal(assay_convergence_summarize(trainings, count, &found), ASSAY_OK);
+        if (rank == 0)
+            assert_missing(found.epochs.median_low);
+        else
+            assert_in_range((size_t)found.epochs.median_low.value, rank - (count > 1000), rank);
+        if (rank > 0)
+            assert_reading(found.epochs.median_high,
+                           (double)(count + 1) - found.epochs.median_low.value);
+    }
 }
 
 static void test_median_beyond_what_was_seen(void **state)
@@ -421,40 +444,18 @@ static void test_warmup_lines(void **state)
     golden_check(&text, "warmup_detected");
 }
 
-static void test_speedup_lines(void **state)
-{
-    (void)state;
-    golden_text text;
-    FILE *stream = golden_open(&text);
-    assay_speedup_verdict shown = {.ratio = assay_reading_of(1.25),
-                                   .low = assay_reading_of(1.2),
-                                   .high = assay_reading_of(1.3),
-                                   .verdict = ASSAY_VERDICT_FASTER};
-    assert_int_equal(assay_print_speedup_verdict(&shown, stream, "SIREN"), ASSAY_OK);
-    shown = (assay_speedup_verdict){.ratio = assay_reading_of(0.8),
-                                    .low = assay_reading_of(0.5),
-                                    .high = assay_reading_of(1.25),
-                                    .reason = "the interval is wider than the difference"};
-    assert_int_equal(assay_print_speedup_verdict(&shown, stream, "KAN"), ASSAY_OK);
-    const assay_reading none = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
-    shown = (assay_speedup_verdict){none, none, none, ASSAY_VERDICT_INCONCLUSIVE, "one timing"};
-    assert_int_equal(assay_print_speedup_verdict(&shown, stream, "MLP"), ASSAY_OK);
-    golden_check(&text, "speedup_verdict");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_warmup_is_detected),
+        cmocka_unit_test(test_warmup_costs),
         cmocka_unit_test(test_steady_from_the_start),
         cmocka_unit_test(test_never_settles),
         cmocka_unit_test(test_warmup_bad_input),
-        cmocka_unit_test(test_speedup_with_interval),
-        cmocka_unit_test(test_alternating_timings_are_paired),
-        cmocka_unit_test(test_speedup_bad_input),
-        cmocka_unit_test(test_speedup_lines),
         cmocka_unit_test(test_all_trainings_converge),
         cmocka_unit_test(test_trainings_that_never_converge_count),
+        cmocka_unit_test(test_time_and_epochs_that_never_converge),
+        cmocka_unit_test(test_median_interval_of_many_trainings),
         cmocka_unit_test(test_median_beyond_what_was_seen),
         cmocka_unit_test(test_trainings_stopped_at_different_times),
         cmocka_unit_test(test_convergence_bad_input),

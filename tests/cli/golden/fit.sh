@@ -15,6 +15,7 @@ table "5e-3 * e" >constant.csv
 show fit constant.csv | head -n 4
 table "(1e-3 + 1e-9 * n) * e" | show fit - | head -n 6
 { table "1e-8 * n * (1 + 20 * (e - 1))"; echo 32,1; } | show fit - | sed -n '/^data/,/^$/p'
+awk 'BEGIN { for (i = 0; i < 30000; i++) print 10 * 2 ^ (i % 6) "," 2 ^ (i % 6) * (1 + i % 7 / 100) }' | show fit - | sed -n '/^data/,/^$/p'
 printf 'run;size;time_ms\nann;10;1,5\nbob;20;2,5\nann;30;3,7\n' >other.csv
 show fit other.csv
 show fit other.csv -n size --seconds-column time_ms | head -n 6
