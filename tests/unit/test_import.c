@@ -92,6 +92,61 @@ static void test_numbers_without_a_word(void **state)
     assay_record_free(record);
 }
 
+static assay_record *import(const char *json)
+{
+    assay_record *record = NULL;
+    assay_error error = {0};
+    if (assay_record_import(json, strlen(json), &error, &record) != ASSAY_OK)
+        fail_msg("%s", error.message);
+    return record;
+}
+
+/* What looks like such a number within a string stays, wherever strings end. */
+static void test_words_within_strings(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *json, *command;
+    } cases[] = {
+        {"{\"results\": [{\"command\": \"a \\\"NaN\", \"times\": [1], \"mean\": NaN}]}", "a \"NaN"},
+        {"{\"results\": [{\"x\": \"\\\\\", \"command\": \"NaN\", \"times\": [1], \"mean\": NaN}]}",
+         "NaN"},
+        {"{\"results\": [{\"x\": \"\", \"command\": \"-Infinity\", \"times\": [1], \"mean\": "
+         "-Infinity}]}",
+         "-Infinity"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assay_record *record = import(cases[i].json);
+        assert_string_equal(record->subjects[0].name, cases[i].command);
+        assert_int_equal(record->subjects[0].mean_seconds.validity, ASSAY_NOT_MEASURED);
+        check_samples(&record->subjects[0], 1, (double[]){1});
+        assay_record_free(record);
+    }
+}
+
+static void test_values_of_every_kind(void **state)
+{
+    (void)state;
+    assay_record *record =
+        import("{\"results\": [{\"command\": \"a\", \"times\": [0, 1], \"exit_codes\": "
+               "[0, 1], \"parameters\": {\"fast\": true, \"slow\": false, \"n\": 7, "
+               "\"x\": 0.5}}]}");
+    const assay_record_subject *it = &record->subjects[0];
+    assert_string_equal(record->kind, "bench");
+    check_samples(it, 2, (double[]){0, 1}); /* too short for a clock, but a time */
+    assert_int_equal(it->failed_runs, 1);
+    assert_true(it->failures_timed);
+    assert_string_equal(fact(it->parameters, it->parameter_count, "fast"), "true");
+    assert_string_equal(fact(it->parameters, it->parameter_count, "slow"), "false");
+    assert_string_equal(fact(it->parameters, it->parameter_count, "n"), "7");
+    assert_string_equal(fact(it->parameters, it->parameter_count, "x"), "0.5");
+    assay_record_free(record);
+    record = import("{\"context\": {\"host_name\": \"\", \"num_cpus\": 2}, \"benchmarks\": []}");
+    assert_int_equal(record->machine_count, 1); /* an empty text is no fact */
+    assert_string_equal(fact(record->machine, record->machine_count, "cores"), "2");
+    assay_record_free(record);
+}
+
 static void test_times_are_samples(void **state)
 {
     (void)state;
@@ -224,6 +279,8 @@ int main(void)
         cmocka_unit_test(test_repetitions_are_samples),
         cmocka_unit_test(test_aggregates_alone_are_figures),
         cmocka_unit_test(test_numbers_without_a_word),
+        cmocka_unit_test(test_words_within_strings),
+        cmocka_unit_test(test_values_of_every_kind),
         cmocka_unit_test(test_times_are_samples),
         cmocka_unit_test(test_values_of_all_runs_are_samples),
         cmocka_unit_test(test_what_is_no_time_is_left_out),
