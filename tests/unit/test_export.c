@@ -9,43 +9,10 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-#include <jansson.h>
 
-#include "assay/report.h"
+#include "export_document.h"
 #include "export_sample.h"
 #include "golden.h"
-
-static char *exported(const char *name, const assay_record *record)
-{
-    char *text = NULL;
-    size_t length = 0;
-    assay_error error = {0};
-    FILE *stream = open_memstream(&text, &length);
-    const assay_export_format *format = assay_export_format_find(name);
-    assert_non_null(format);
-    if (assay_export_print(format, &record, 1, stream, &error) != ASSAY_OK)
-        fail_msg("%s: %s", name, error.message);
-    fclose(stream);
-    return text;
-}
-
-static json_t *exported_json(const char *name, const assay_record *record)
-{
-    json_error_t error;
-    char *text = exported(name, record);
-    json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, &error);
-    if (json == NULL)
-        fail_msg("%s: %d:%d: %s", name, error.line, error.column, error.text);
-    free(text);
-    return json;
-}
-
-static double number_at(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    assert_true(json_is_number(value));
-    return json_number_value(value);
-}
 
 static void test_documents(void **state)
 {
@@ -329,6 +296,46 @@ static void test_views_of_spans(void **state)
     assay_record_free(record);
 }
 
+static assay_record *spans(size_t count)
+{
+    assay_record *record = new_record();
+    for (size_t i = 0; i < count; i++) {
+        assay_record_metric metric;
+        assay_record_metric_init(&metric);
+        char name[16];
+        snprintf(name, sizeof name, "step %zu", i);
+        metric.operation = assay_record_text(record, name);
+        metric.start_seconds = 0.5 * (double)i;
+        metric.duration_seconds = 0.5;
+        assert_int_equal(assay_record_add_metric(record, &metric), ASSAY_OK);
+    }
+    record->total_seconds = 0.5 * (double)count;
+    return record;
+}
+
+/* One after the other with a line between them; records without spans are passed over. */
+static void test_views_of_several_records(void **state)
+{
+    (void)state;
+    assay_record *records[] = {export_sample(), spans(1), export_sample(), spans(50)};
+    char *text = NULL, expected[4096];
+    size_t length = 0;
+    FILE *stream = open_memstream(&text, &length);
+    char *one = exported("advice", records[1]), *many = exported("advice", records[3]);
+    assert_string_equal(many, "No bottleneck stands out.\n");
+    assert_int_equal(assay_export_print(assay_export_format_find("advice"),
+                                        (const assay_record *const *)records, 4, stream, NULL),
+                     ASSAY_OK);
+    fclose(stream);
+    snprintf(expected, sizeof expected, "%s\n%s", one, many);
+    assert_string_equal(text, expected);
+    free(one);
+    free(many);
+    free(text);
+    for (size_t i = 0; i < 4; i++)
+        assay_record_free(records[i]);
+}
+
 static void test_unknown_format(void **state)
 {
     (void)state;
@@ -352,6 +359,7 @@ int main(void)
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_locale_does_not_matter),
         cmocka_unit_test(test_views_of_spans),
+        cmocka_unit_test(test_views_of_several_records),
         cmocka_unit_test(test_unknown_format),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -90,11 +90,14 @@ static void distance_of_a_hiccup(void **state)
 {
     (void)state;
     static const double three[] = {-0.01, 0, 0.01}, four[] = {-0.03, -0.01, 0.01, 0.03};
+    static const double five[] = {-0.02, -0.01, 0, 0.01, 0.02};
     static const double seven[] = {-0.03, -0.02, -0.01, 0, 0.01, 0.02, 0.03};
     assert_int_equal(outliers_at_one_size(three, 3, 0.08), 0); /* median 0.01, off by 0.07 */
     assert_int_equal(outliers_at_one_size(three, 3, 0.09), 1);
     assert_int_equal(outliers_at_one_size(four, 4, 0.155), 0); /* median 0.02, off by 0.135 */
     assert_int_equal(outliers_at_one_size(four, 4, 0.175), 1);
+    assert_int_equal(outliers_at_one_size(five, 5, 0.115), 0); /* median 0.01, off by 0.105 */
+    assert_int_equal(outliers_at_one_size(five, 5, 0.130), 1);
     assert_int_equal(outliers_at_one_size(seven, 7, 0.155), 0); /* median 0.01, off by 0.145 */
     assert_int_equal(outliers_at_one_size(seven, 7, 0.165), 1);
     for (int i = 0; i < 2; i++) { /* one size scatters five times as much, and one value further */
