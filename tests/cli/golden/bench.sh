@@ -19,6 +19,8 @@ for s in record["subjects"]:
 "$ASSAY" bench -q --runs 2 --json sweep.json --param size=1,2 --param 'how=a b,c' -- test {size} != '{how}-' && names sweep.json
 "$ASSAY" bench -q --runs 2 --json - --command 'printf "%s\n" -- '"'{n} b'"' c\ d' --param n=7 >words.json && names words.json
 "$ASSAY" bench -q --runs 2 --json shell.json --shell --label both --param n=1 -- 'true | test' '{n}' && names shell.json
+"$ASSAY" bench -q --runs 2 --json shell.json --shell --param n=1 --param m=2 --label both -- 'test {n} != {m}' && names shell.json
+"$ASSAY" bench -q --runs 2 --json shell.json --shell -- 'true | true' && names shell.json
 "$ASSAY" bench -q --runs 2 --warmup 3 --json warm.json -- true && names warm.json
 
 

@@ -18,6 +18,7 @@ show bench --margin 100% -- true
 show bench --runs 0 -- true
 show bench --warmup x -- true
 show bench --param size -- true
+show bench --param 's ze=1' -- true
 show bench --param =1 -- true
 show bench --param size= -- echo {size}
 show bench --param size=1,,2 -- echo {size}

@@ -78,6 +78,8 @@ show compare results/main/bench.json results/branch/bench.json | grep 1.100
 show compare before.json other.json
 show compare --gate before.json other.json
 show compare one.json
+echo '{"results": []}' >empty.json
+show compare empty.json
 show compare
 show compare before.json missing.json
 echo '{"rows": []}' >foreign.json
@@ -102,6 +104,11 @@ record = json.loads(text[text.index("{"):text.rindex("}") + 1])
 print(record["kind"], len(record["subjects"]))
 for c in record["comparisons"]:
     print(c["baseline"], c["candidate"], round(c["ratio"], 3), c["low"] < c["ratio"] < c["high"], c["verdict"], c["reason"])'
+
+# the gate speaks on standard output, unless the record goes there
+"$ASSAY" compare --gate before.json slower.json 2>/dev/null | tail -n 1
+"$ASSAY" compare --gate before.json slower.json --json - 2>/dev/null | python3 -c 'import json, sys; print(json.load(sys.stdin)["kind"])'
+"$ASSAY" compare --gate before.json slower.json --json - 2>&1 >/dev/null | tail -n 1
 
 # what is no time is left out, and said
 heap='{"metadata": {"name": "heap", "unit": "byte"}, "runs": [{"values": [4096, 8192]}]}'

@@ -31,3 +31,4 @@ show fit nlogn.csv few.csv
 show fit nlogn.csv --json no/such/folder/fit.json
 show fit nlogn.csv --json fit.json
 grep -c '"class": "n log n"' fit.json
+show fit --no-such nlogn.csv
