@@ -1,10 +1,13 @@
 /* Sampling on the real clock and processors of this machine. */
 #include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -82,6 +85,50 @@ static void long_samples_know_their_processor_time(void **state)
     assay_record_free(record);
 }
 
+/* Runs on one processor until it is killed. */
+static pid_t start_a_competitor(int cpu)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        cpu_set_t only;
+        CPU_ZERO(&only);
+        CPU_SET((size_t)cpu, &only);
+        if (sched_setaffinity(0, sizeof only, &only) != 0)
+            _exit(1);
+        for (volatile int i = 0;; i++)
+            ;
+    }
+    return child;
+}
+
+/* Who shares a processor is switched out against its will, in each 40 ms and more. */
+static void a_competitor_disturbs(void **state)
+{
+    (void)state;
+    double seconds = 0.04;
+    cpu_set_t allowed;
+    assert_int_equal(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    assay_subject subject = ASSAY_SUBJECT_INIT;
+    subject.name = "busy";
+    subject.context = &seconds;
+    subject.run = be_busy;
+    subject.max_iterations = 1;
+    assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
+    options.min_rounds = options.max_rounds = 4;
+    options.pin = true;
+    while (!CPU_ISSET((size_t)options.cpu, &allowed))
+        options.cpu++;
+    pid_t competitor = start_a_competitor(options.cpu);
+    assert_true(competitor > 0);
+    assay_record *record = NULL;
+    assay_status status = assay_sampling_run(&subject, 1, &options, NULL, &record);
+    kill(competitor, SIGKILL);
+    waitpid(competitor, NULL, 0);
+    assert_int_equal(status, ASSAY_OK);
+    assert_in_range(record->subjects[0].disturbed_samples, 2, 4);
+    assay_record_free(record);
+}
+
 static assay_status find_out_where(void *context, uint64_t iterations)
 {
     cpu_set_t *seen = context;
@@ -122,6 +169,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_are_long_beside_the_clock),
         cmocka_unit_test(long_samples_know_their_processor_time),
+        cmocka_unit_test(a_competitor_disturbs),
         cmocka_unit_test(pinning_is_undone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* The rules of sampling.h, each at the edge where it begins to hold: what disturbs a sample, when
  * disturbed rounds go, how long a sample is, when precision is reached and when it is out of reach.
  * What stands at neither side of an edge is in test_sampling.c. */
+#include "assay/instrument.h"
 #include "sampling/sampler.h"
 #include "sampling_world.h"
 
@@ -131,6 +132,54 @@ static void stolen_rounds_count_for_nobody(void **state)
         assert_int_equal(record->subjects[i].disturbed_samples, i == 0);
     }
     assay_record_free(record);
+}
+
+/* Six rounds on two processors, the first two looked at a second ago; `more` than 0.1 s of stolen
+ * time since then is too much. Returns how many of the others are marked, SIZE_MAX if any else is.
+ */
+static size_t stolen(assay__sampler *sampler, double more)
+{
+    enum { ROUNDS = 6, LOOKED_AT = 2 };
+    assay__shot shots[2 * ROUNDS] = {{0}};
+    size_t marked = 0;
+    sampler->count = 2;
+    sampler->shots = shots;
+    sampler->rounds = ROUNDS;
+    sampler->steal_from = LOOKED_AT;
+    sampler->processors = 2;
+    sampler->steal_seconds = assay_machine_steal_seconds().value - more;
+    assay__sampler_check_steal(sampler);
+    for (size_t i = 0; i < 2 * ROUNDS; i++)
+        marked += shots[i].stolen;
+    bool early = shots[0].stolen || shots[2 * LOOKED_AT - 1].stolen;
+    return early ? SIZE_MAX : marked;
+}
+
+static void a_twentieth_of_the_machine_may_be_stolen(void **state)
+{
+    world *w = *state;
+    if (assay_machine_steal_seconds().validity != ASSAY_VALID)
+        skip();
+    w->now_ns = 3000000000;
+    assay__sampler sampler = {.clock = w->clock, .steal_known = true, .steal_checked_seconds = 2};
+    assert_int_equal(stolen(&sampler, 0.15), 8);
+    assert_int_equal(sampler.steal_from, 6);
+    assert_true(fabs(sampler.steal_checked_seconds - 3) < 1e-9);
+    sampler.steal_checked_seconds = 2;
+    assert_int_equal(stolen(&sampler, 0.05), 0);
+    assert_int_equal(sampler.steal_from, 6);
+    sampler.steal_checked_seconds = 2.992; /* too early for the kernel's ticks to tell */
+    assert_int_equal(stolen(&sampler, 10), 0);
+    assert_int_equal(sampler.steal_from, 2);
+    sampler.steal_checked_seconds = 2.988;
+    assert_int_equal(stolen(&sampler, 10), 8);
+    sampler.steal_known = false; /* nothing to compare with yet */
+    assert_int_equal(stolen(&sampler, 10), 0);
+    assert_true(sampler.steal_known);
+    sampler.steal_checked_seconds = 2;
+    sampler.simulated = true;
+    assert_int_equal(stolen(&sampler, 10), 0);
+    assert_int_equal(sampler.steal_from, 2);
 }
 
 /* ---- Length -----------------------------------------------------------------------------------
@@ -352,6 +401,7 @@ int main(void)
         IN_A_WORLD(disturbed_warmup_is_forgiven),
         IN_A_WORLD(two_rounds_stay_at_least),
         IN_A_WORLD(stolen_rounds_count_for_nobody),
+        IN_A_WORLD(a_twentieth_of_the_machine_may_be_stolen),
         IN_A_WORLD(bounds_of_iterations_are_kept),
         IN_A_WORLD(every_candidate_is_precise),
         IN_A_WORLD(a_third_of_the_margin),

@@ -150,10 +150,24 @@ static void test_moments_merge_to_the_whole(void **state)
     assert_true(assay__moments_deviation((assay__moments){.count = 1}) == 0);
 }
 
+/* The ceil(q n)-th smallest. */
+static void test_quantiles_of_few_steps(void **state)
+{
+    (void)state;
+    static const assay__sketch_step steps[] = {{10, 0}, {20, 1}, {30, 1}, {40, 1}};
+    assert_true(assay__sketch_quantile(steps, 4, 0) == 20);
+    assert_true(assay__sketch_quantile(steps, 4, 0.3) == 20);
+    assert_true(assay__sketch_quantile(steps, 4, 0.5) == 30);
+    assert_true(assay__sketch_quantile(steps, 4, 0.6) == 30);
+    assert_true(assay__sketch_quantile(steps, 4, 0.7) == 40);
+    assert_true(assay__sketch_quantile(steps, 4, 1) == 40);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_quantiles_are_within_one_percent),
+        cmocka_unit_test(test_quantiles_of_few_steps),
         cmocka_unit_test(test_buckets_are_narrow_everywhere),
         cmocka_unit_test(test_places_ascend_with_the_value),
         cmocka_unit_test(test_moments_merge_to_the_whole),

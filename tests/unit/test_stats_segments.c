@@ -81,30 +81,50 @@ static const expectation known[] = {
      {{0, 5, false, 9.687537195214295, 9.687537195214295},
       {5, 20, false, 8.722869188073956, 8.722869188073956},
       {20, 60, true, 9.553209594254287, 8.304087888856237}}},
+    /* a fall and a rise that are as short as a slope may be */
+    {{.seed = 8, .memory = 0.2, .end = 9, .slope = -0.7},
+     0.519081325372078,
+     2,
+     {{0, 12, true, 15.632408015301541, 9.428808683511196},
+      {12, 60, false, 10.002300905978268, 10.002300905978268}}},
+    {{.seed = 9, .memory = 0.4, .end = 50, .after = 0.6},
+     0.30729081893885946,
+     2,
+     {{0, 48, false, 10.003240366678218, 10.003240366678218},
+      {48, 60, true, 9.583990391398954, 15.09314712957663}}},
 };
 
-static void check(const assay__segment *found, const assay__segment *expected)
+static void check(const assay__segment *found, const assay__segment *expected, double unit)
 {
     assert_int_equal(found->begin, expected->begin);
     assert_int_equal(found->end, expected->end);
     assert_int_equal(found->sloped, expected->sloped);
-    assert_close(found->first, expected->first, 1e-9);
-    assert_close(found->last, expected->last, 1e-9);
+    assert_close(found->first, expected->first * unit, 1e-9);
+    assert_close(found->last, expected->last * unit, 1e-9);
+}
+
+static void check_all(const expectation *expected, double unit)
+{
+    double series[COUNT];
+    assay__segments segments;
+    cook(&expected->what, series);
+    for (size_t i = 0; i < COUNT; i++)
+        series[i] *= unit;
+    assert_int_equal(assay__segments_find(series, COUNT, &segments), ASSAY_OK);
+    assert_int_equal(segments.count, expected->count);
+    assert_close(segments.noise, expected->noise * unit, 1e-9);
+    for (size_t k = 0; k < segments.count; k++)
+        check(&segments.items[k], &expected->segments[k], unit);
+    assay__segments_release(&segments);
 }
 
 static void the_best_of_all_cuts(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(known); i++) {
-        double series[COUNT];
-        assay__segments segments;
-        cook(&known[i].what, series);
-        assert_int_equal(assay__segments_find(series, COUNT, &segments), ASSAY_OK);
-        assert_int_equal(segments.count, known[i].count);
-        assert_close(segments.noise, known[i].noise, 1e-9);
-        for (size_t k = 0; k < segments.count; k++)
-            check(&segments.items[k], &known[i].segments[k]);
-        assay__segments_release(&segments);
+        check_all(&known[i], 1);
+        check_all(&known[i], 1000);
+        check_all(&known[i], 1e-9);
     }
 }
 

@@ -114,10 +114,10 @@ static void a_drift_is_not_steady(void **state)
         series[i] += 0.1 * (double)i / COUNT;
     assert_int_equal(find(COUNT).state, ASSAY_STEADY_DRIFTS);
     for (size_t i = 0; i < COUNT; i++)
-        series[i] = 1 + (series[i] - 1) / 10; /* by 1 % */
+        series[i] = 1 + (series[i] - 1) / 16; /* by 0.6 % */
     assert_int_equal(find(COUNT).state, ASSAY_STEADY_DRIFTS);
     for (size_t i = 0; i < COUNT; i++)
-        series[i] = 1 + (series[i] - 1) / 5; /* as clearly sloped, but of no consequence */
+        series[i] = 1 + (series[i] - 1) * 2 / 3; /* as clearly sloped, but of no consequence */
     assert_int_equal(find(COUNT).state, ASSAY_STEADY);
 }
 
@@ -205,6 +205,11 @@ static void long_series_are_grouped(void **state)
         values[i] = (i < 3000 ? 1.1 : 1) + 0.01 * assay__random_normal(&random);
     size_t from = assay_stats_steady_from(values, LONG);
     assert_in_range(from, 2995, 3005);
+    /* means of five have 0.45 % of noise, which this passes after 300 ln(4 / 0.45) = 657 */
+    for (size_t i = 0; i < LONG; i++)
+        values[i] = 1 + 0.04 * exp(-(double)i / 300) + 0.01 * assay__random_normal(&random);
+    from = assay_stats_steady_from(values, LONG);
+    assert_in_range(from, 450, 900);
 }
 
 static void broken_input(void **state)
@@ -221,6 +226,7 @@ static void broken_input(void **state)
     series[3] = NAN;
     assert_int_equal(assay_stats_find_steady(series, COUNT, &steady), ASSAY_E_ARGUMENT);
     assert_int_equal(assay_stats_steady_from(series, COUNT), COUNT);
+    assert_int_equal(assay_stats_change_points(series, COUNT, NULL, 0, &points), ASSAY_E_ARGUMENT);
     assert_int_equal(assay_stats_change_points(NULL, 0, NULL, 0, &points), ASSAY_OK);
     assert_int_equal(points, 0);
     assert_int_equal(assay_stats_change_points(series, 3, NULL, 0, &points), ASSAY_OK);
