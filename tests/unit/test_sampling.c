@@ -25,11 +25,11 @@ static void iterations_make_samples_long_enough(void **state)
     }
 }
 
-/* Slow for once: a page fault, or the processor taken away. */
+/* Slow twice, but not in a row: a page fault, or the processor taken away. */
 static assay_status act_slow_at_first(void *context, uint64_t iterations)
 {
     actor *a = context;
-    if (a->samples == 0)
+    if (a->samples == 0 || a->samples == 2)
         pass(a->world, 10e-3);
     return act_run(a, iterations);
 }
@@ -45,6 +45,25 @@ static void one_slow_call_is_not_the_length(void **state)
     assay_record *record = sample(w, &subject, 1, (assay_sampling_options){0});
     assert_in_range(record->subjects[0].iterations, 200, 300);
     assay_record_free(record);
+}
+
+/* What is long enough at once is tried three times, two times if ten times as long, and once if
+ * that takes a tenth of the budget. */
+static void trials_of_slow_work_are_few(void **state)
+{
+    world *w = *state;
+    static const struct {
+        double seconds;
+        int trials;
+    } known[] = {{0.5e-3, 3}, {1.9e-3, 3}, {2.1e-3, 2}, {0.2, 2}, {0.6, 1}};
+    for (size_t i = 0; i < 5; i++) {
+        actor a = {.world = w, .letter = 'a', .seconds = known[i].seconds};
+        assay_subject subject = subject_of(&a, "a");
+        subject.max_iterations = 0;
+        assay_record_free(
+            sample(w, &subject, 1, (assay_sampling_options){.min_rounds = 4, .max_rounds = 4}));
+        assert_int_equal(a.samples, 4 + known[i].trials);
+    }
 }
 
 /* Within a factor of eight. */
@@ -237,6 +256,11 @@ static void a_failing_subject_is_named(void **state)
     assert_null(record);
     assert_non_null(strstr(error.message, "'bad'"));
     assert_non_null(strstr(error.message, "round 5"));
+    b.samples = 3; /* fails while its length is still tried out */
+    subjects[1].max_iterations = 0;
+    assert_int_equal(assay_sampling_run(subjects, 2, &options, &error, &record), ASSAY_E_IO);
+    assert_int_equal(b.samples, 5);
+    assert_non_null(strstr(error.message, "'bad'"));
 }
 
 static assay_status fail_to_prepare(void *context)
@@ -414,6 +438,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_A_WORLD(iterations_make_samples_long_enough),
         IN_A_WORLD(one_slow_call_is_not_the_length),
+        IN_A_WORLD(trials_of_slow_work_are_few),
         IN_A_WORLD(like_subjects_share_their_iterations),
         IN_A_WORLD(set_up_costs_nothing),
         IN_A_WORLD(subjects_take_turns),

@@ -104,6 +104,9 @@ static void it_says_why_it_stopped(void **state)
     assert_string_equal(stopped(w, 0.2, (assay_sampling_options){.max_rounds = 7}, &samples),
                         "count");
     assert_int_equal(samples, 7);
+    uint64_t begun_ns = w->now_ns;
+    assert_string_equal(stopped(w, 0.9, (assay_sampling_options){0}, NULL), "budget");
+    assert_in_range(w->now_ns - begun_ns, 5000000000, 5010000000); /* unless told otherwise */
 }
 
 /* 60 rounds are precise, 0.05 % is hopeless: neither ends what was asked for by number. */
