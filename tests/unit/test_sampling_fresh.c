@@ -63,7 +63,7 @@ static void fresh_processes_keep_to_themselves(void **state)
 
 typedef struct ledger {
     size_t used;
-    char names[64];
+    char names[512];
 } ledger;
 
 typedef struct scribe {
@@ -77,16 +77,24 @@ static assay_status sign(void *context, uint64_t iterations, assay_sample *sampl
     scribe *self = context;
     if (self->shared->used < sizeof self->shared->names)
         self->shared->names[self->shared->used++] = self->name;
-    sample->seconds = 1e-3;
+    sample->seconds = 1e-3 * (double)self->shared->used;
     return ASSAY_OK;
 }
 
+/* With time of its own, which stands still, nothing of the machine's disturbs. */
+static uint64_t stand_still(void *context)
+{
+    (void)context;
+    return 0;
+}
+
 /* Each fresh process goes on in the order where the one before it ended. Its unrecorded round has
- * the order of its first one: a row of its own would be missing from the balance of the others. */
+ * the order of its first one: a row of its own would be missing from the balance of the others. And
+ * what each subject measured there arrives here as its own. */
 static void fresh_processes_keep_the_order(void **state)
 {
     (void)state;
-    enum { COUNT = 3, ROUNDS = 8, FRESH = 2, TAKEN = ROUNDS / FRESH * (FRESH + 1) };
+    enum { COUNT = 3, ROUNDS = 120, FRESH = 40, TAKEN = ROUNDS / FRESH * (FRESH + 1) };
     ledger *shared = share(sizeof *shared);
     scribe scribes[COUNT];
     assay_subject subjects[COUNT];
@@ -100,7 +108,11 @@ static void fresh_processes_keep_the_order(void **state)
                                       .max_iterations = 1};
     }
     assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
+    assay_clock *clock = NULL;
+    assert_int_equal(assay_clock_new_injected(stand_still, NULL, &clock), ASSAY_OK);
+    options.clock = clock;
     options.seed = 5;
+    options.fixed_warmup = true;
     options.fresh_rounds = FRESH;
     options.min_rounds = options.max_rounds = ROUNDS;
     assay_record *record = NULL;
@@ -109,12 +121,19 @@ static void fresh_processes_keep_the_order(void **state)
     assay__order order;
     uint32_t round[COUNT];
     assert_int_equal(assay__order_init(&order, COUNT, 5), ASSAY_OK);
-    for (size_t i = 0; i < TAKEN; i++) {
+    for (size_t i = 0, kept = 0; i < TAKEN; i++) {
         if (i % (FRESH + 1) != 1)
             assay__order_next(&order, round);
-        for (size_t k = 0; k < COUNT; k++)
+        for (size_t k = 0; k < COUNT; k++) {
             assert_int_equal(shared->names[i * COUNT + k], names[round[k]][0]);
+            double seconds = record->subjects[round[k]].samples_seconds[kept];
+            if (i % (FRESH + 1) != 0)
+                assert_true(seconds == 1e-3 * (double)(i * COUNT + k + 1));
+        }
+        kept += i % (FRESH + 1) != 0;
     }
+    assert_int_equal(record->subjects[0].sample_count, ROUNDS);
+    assay_clock_free(clock);
     assay__order_release(&order);
     assay_record_free(record);
     munmap(shared, sizeof *shared);
@@ -144,6 +163,7 @@ static void a_dead_process_is_reported(void **state)
     assay_error error = {0};
     assert_int_equal(assay_sampling_run(&subject, 1, &options, &error, &record), ASSAY_E_DATA);
     assert_non_null(strstr(error.message, "signal 9"));
+    assert_non_null(strstr(error.message, "round 1 "));
     assert_null(record);
 }
 
@@ -179,6 +199,7 @@ static void a_failure_in_a_fresh_process_is_told_here(void **state)
     assay_error error = {0};
     assert_int_equal(assay_sampling_run(&subject, 1, &options, &error, &record), ASSAY_E_DATA);
     assert_non_null(strstr(error.message, "status 7"));
+    assert_non_null(strstr(error.message, "round 1 "));
     subject.run = fails;
     assert_int_equal(assay_sampling_run(&subject, 1, &options, &error, &record), ASSAY_E_IO);
     assert_non_null(strstr(error.message, "'fails'"));

@@ -213,6 +213,7 @@ static void nothing_at_all_has_no_ratio(void **state)
 
 typedef struct listener {
     world *world;
+    uint64_t begun_ns;
     size_t calls, wrong;
     char announced; /* subject about to run, or 0 */
 } listener;
@@ -224,6 +225,8 @@ static void listen(void *context, const assay_sampling_progress *progress)
     if (self->announced != 0)
         self->wrong += w->log[w->logged - 1] != self->announced;
     self->wrong += progress->rounds != w->logged / 2;
+    double elapsed_seconds = 1e-9 * (double)(w->now_ns - self->begun_ns);
+    self->wrong += fabs(progress->elapsed_seconds - elapsed_seconds) > 1e-6;
     self->announced = progress->subject == 0 ? 'a' : 'b';
     self->calls++;
 }
@@ -244,7 +247,7 @@ static void progress_is_told(void **state)
     assert_int_equal(self.wrong, 0);
     options.progress_seconds = 0;
     w->logged = 0;
-    self = (listener){.world = w};
+    self = (listener){.world = w, .begun_ns = w->now_ns};
     assay_record_free(sample_actors(w, actors, 2, options));
     assert_in_range(self.calls, 9, 11);
 }
