@@ -172,6 +172,26 @@ static void the_end_of_a_count_is_foreseen(void **state)
     }
 }
 
+/* By the precision that is near, or by a number that was asked for although it is long precise. */
+static void the_end_is_foreseen(void **state)
+{
+    world *w = *state;
+    for (int fixed = 0; fixed < 2; fixed++) {
+        actor a = {.seconds = 10e-3, .noise = fixed ? 0.001 : 0.05};
+        assay_sampling_progress last = {0};
+        assay_sampling_options options = {.max_rounds = fixed ? 100 : 0,
+                                          .fixed_rounds = fixed,
+                                          .progress = keep_progress,
+                                          .progress_context = &last,
+                                          .progress_seconds = 1e-3};
+        uint64_t begun_ns = w->now_ns;
+        assay_record_free(sample_actors(w, &a, 1, options));
+        double took_seconds = 1e-9 * (double)(w->now_ns - begun_ns);
+        assert_true(took_seconds < 2);
+        assert_true(fabs(last.expected_seconds / took_seconds - 1) < 0.3);
+    }
+}
+
 /* The mean of one subject, the ratio of two, each with its interval. */
 static void the_interval_is_shown(void **state)
 {
@@ -264,6 +284,7 @@ int main(void)
         IN_A_WORLD(a_fixed_number_is_taken_unless_the_budget_ends),
         IN_A_WORLD(the_minimum_outlasts_the_budget),
         IN_A_WORLD(the_end_of_a_count_is_foreseen),
+        IN_A_WORLD(the_end_is_foreseen),
         IN_A_WORLD(the_interval_is_shown),
         IN_A_WORLD(nothing_at_all_has_no_ratio),
         IN_A_WORLD(progress_is_told),
