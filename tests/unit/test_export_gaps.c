@@ -32,6 +32,7 @@ static void test_google_benchmark_context(void **state)
         add_sample_subject(record, "x", seconds, 2, NULL, 0, NULL);
         add_sample_subject(record, "aggregates", NULL, 0, NULL, 0, NULL);
         record->subjects[0].iterations = 0;
+        record->subjects[0].user_seconds = assay_reading_of(0.5); /* without that of the system */
         record->subjects[1].mean_seconds = assay_reading_of(3);
         assert_int_equal(
             assay_record_add_machine(record, "load_average", "10.05 2 0.905", ASSAY_VALID),
@@ -49,6 +50,7 @@ static void test_google_benchmark_context(void **state)
         assert_string_equal(json_string_value(json_object_get(context, "host_name")), "");
         assert_int_equal(number_at(row_at(document, "benchmarks", 0), "iterations"), 1);
         assert_int_equal(number_at(row_at(document, "benchmarks", 0), "repetitions"), 2);
+        assert_true(number_at(row_at(document, "benchmarks", 0), "cpu_time") == 1e9);
         size_t rows = json_array_size(json_object_get(document, "benchmarks"));
         assert_int_equal(number_at(row_at(document, "benchmarks", rows - 1), "repetitions"), 1);
         json_decref(document);
@@ -136,6 +138,27 @@ static void test_fences_are_longer_than_any_run(void **state)
     assay_record_free(record);
 }
 
+/* A column for every parameter that any subject has, however many have it. */
+static void test_columns_of_parameters(void **state)
+{
+    (void)state;
+    static const double seconds[] = {1.0, 2.0};
+    assay_record *record = new_record();
+    add_sample_subject(record, "a", seconds, 2, NULL, 0, "1");
+    add_sample_subject(record, "b", seconds, 2, NULL, 0, "2");
+    add_sample_subject(record, "c", seconds, 2, NULL, 0, "3");
+    assert_int_equal(assay_record_add_parameter(record, &record->subjects[1], "kind", "x"),
+                     ASSAY_OK);
+    char *text = exported("csv-samples", record);
+    assert_non_null(strstr(text, ",parameter_size,parameter_kind\n"));
+    assert_null(strstr(strstr(text, "parameter_kind") + 1, "parameter_"));
+    assert_non_null(strstr(text, ",1,\n"));
+    assert_non_null(strstr(text, ",2,x\n"));
+    assert_non_null(strstr(text, ",3,\n"));
+    free(text);
+    assay_record_free(record);
+}
+
 /* What tells namesakes apart is said: all of their parameters, then the file they came from. */
 static void test_namesakes_are_told_apart(void **state)
 {
@@ -165,6 +188,7 @@ int main(void)
         cmocka_unit_test(test_dates_of_pyperf),
         cmocka_unit_test(test_half_an_interval),
         cmocka_unit_test(test_fences_are_longer_than_any_run),
+        cmocka_unit_test(test_columns_of_parameters),
         cmocka_unit_test(test_namesakes_are_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -212,6 +212,30 @@ static void test_what_is_no_time_is_left_out(void **state)
     assay_record_free(record);
 }
 
+/* Loops that nobody can count are not known; what measured is a fact of the build. */
+static void test_loops_and_facts_of_pyperf(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *loops;
+        uint64_t iterations;
+    } cases[] = {{"4294967295", 3 * UINT64_C(4294967295)}, {"4294967296", 0}};
+    for (size_t i = 0; i < 2; i++) {
+        char json[400];
+        snprintf(
+            json, sizeof json,
+            "{\"version\": \"1.0\", \"metadata\": {\"python_version\": \"3.11\", \"loops\": %s, "
+            "\"inner_loops\": 3}, \"benchmarks\": [{\"metadata\": {\"name\": \"a\"}, "
+            "\"runs\": [{\"values\": [0.25]}]}]}",
+            cases[i].loops);
+        assay_record *record = import(json);
+        assert_true(record->subjects[0].iterations == cases[i].iterations);
+        assert_string_equal(fact(record->build, record->build_count, "python"), "3.11");
+        assert_null(record->assay_version); /* which did not measure it */
+        assay_record_free(record);
+    }
+}
+
 static void test_records_are_loaded_as_before(void **state)
 {
     (void)state;
@@ -271,6 +295,17 @@ static void test_what_is_refused(void **state)
     check_refused("{\"version\": \"1.0\", \"benchmarks\": [{\"runs\": [{\"values\": 1}]}]}",
                   ASSAY_E_FORMAT,
                   "record: benchmarks[0].runs: run 0: an object with values is expected");
+    /* the place is that of the second */
+    check_refused("{\"version\": \"1.0\", \"benchmarks\": [{\"runs\": [{\"values\": [1]}]}, "
+                  "{\"runs\": [{\"values\": [-1]}]}]}",
+                  ASSAY_E_FORMAT, "record: benchmarks[1].runs[0].values: -1 is not a time");
+    check_refused("{\"results\": [{\"command\": \"a\", \"times\": [1, 2]}, {\"command\": \"b\", "
+                  "\"times\": [1, -2]}]}",
+                  ASSAY_E_FORMAT, "record: results[1].times[1]: -2 is not a time");
+    check_refused(
+        "{\"context\": {}, \"benchmarks\": [{\"name\": \"a\", \"real_time\": 1}, {\"name\": "
+        "\"b\", \"real_time\": -1}]}",
+        ASSAY_E_FORMAT, "record: benchmarks[1].real_time: -1 is not a time");
 }
 
 int main(void)
@@ -284,6 +319,7 @@ int main(void)
         cmocka_unit_test(test_times_are_samples),
         cmocka_unit_test(test_values_of_all_runs_are_samples),
         cmocka_unit_test(test_what_is_no_time_is_left_out),
+        cmocka_unit_test(test_loops_and_facts_of_pyperf),
         cmocka_unit_test(test_records_are_loaded_as_before),
         cmocka_unit_test(test_what_is_refused),
     };
