@@ -110,6 +110,7 @@ static void columns_that_are_not_there(void **state)
     assert_non_null(strstr(error.message, "no column 'size'"));
     assert_int_equal(parse("1,2\n", NULL, "3", &error, &table), ASSAY_E_FORMAT);
     assert_int_equal(parse("1,2\n", NULL, "0", &error, &table), ASSAY_E_FORMAT);
+    assert_int_equal(parse("1,2\n", NULL, "2nd", &error, &table), ASSAY_E_FORMAT);
     assert_int_equal(parse("1,2\n", "1", "1", &error, &table), ASSAY_E_FORMAT);
 }
 

@@ -22,6 +22,17 @@ for s in record["subjects"]:
 "$ASSAY" bench -q --runs 2 --json shell.json --shell --param n=1 --param m=2 --label both -- 'test {n} != {m}' && names shell.json
 "$ASSAY" bench -q --runs 2 --json shell.json --shell -- 'true | true' && names shell.json
 "$ASSAY" bench -q --runs 2 --warmup 3 --json warm.json -- true && names warm.json
+python3 -c 'import json; print(json.load(open("warm.json"))["subjects"][0]["warmup_samples"])'
+
+echo "— no sleep is shorter than asked for, no run longer than all of them"
+python3 - <<'PYTHON'
+import json, os, subprocess, time
+before = time.monotonic()
+subprocess.run([os.environ["ASSAY"], "bench", "-q", "--runs", "2", "--json", "slept.json", "--", "sleep", "0.2"])
+whole = time.monotonic() - before
+seconds = json.load(open("slept.json"))["subjects"][0]["samples_seconds"]
+print(all(0.2 <= s for s in seconds), sum(seconds) <= whole)
+PYTHON
 
 
 echo "— failures that are ignored"
