@@ -136,7 +136,7 @@ static assay_status find_out_where(void *context, uint64_t iterations)
     return sched_getaffinity(0, sizeof *seen, seen) == 0 ? ASSAY_OK : ASSAY_E_IO;
 }
 
-/* Pinned for the sampling alone. */
+/* Pinned when asked for, and for the sampling alone. */
 static void pinning_is_undone(void **state)
 {
     (void)state;
@@ -152,10 +152,13 @@ static void pinning_is_undone(void **state)
     subject.max_iterations = 1;
     assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
     options.max_rounds = 3;
-    options.pin = true;
     while (!CPU_ISSET((size_t)options.cpu, &before))
         options.cpu++;
     assay_record *record = NULL;
+    assert_int_equal(assay_sampling_run(&subject, 1, &options, NULL, &record), ASSAY_OK);
+    assert_true(CPU_EQUAL(&before, &during));
+    assay_record_free(record);
+    options.pin = true;
     assert_int_equal(assay_sampling_run(&subject, 1, &options, NULL, &record), ASSAY_OK);
     assert_int_equal(sched_getaffinity(0, sizeof after, &after), 0);
     assert_true(CPU_EQUAL(&before, &after));
@@ -167,10 +170,10 @@ static void pinning_is_undone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pinning_is_undone), /* first: nobody has pinned this process yet */
         cmocka_unit_test(samples_are_long_beside_the_clock),
         cmocka_unit_test(long_samples_know_their_processor_time),
         cmocka_unit_test(a_competitor_disturbs),
-        cmocka_unit_test(pinning_is_undone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

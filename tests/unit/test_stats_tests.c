@@ -168,6 +168,13 @@ static void permutations(void **state)
     assert_true(!test.exact && test.p_value == 1);
     assert_int_equal(assay_stats_permutation(low, 3, high, 1, 100, 1, &test), ASSAY_OK);
     assert_close(test.p_value, 0.25, 1e-12);
+    /* two of many, where one less or one more would tell; NumPy, all 45 451 pairs */
+    double two[] = {290, 240}, many[300];
+    for (int i = 0; i < 300; i++)
+        many[i] = i;
+    assert_int_equal(assay_stats_permutation(two, 2, many, 300, 45450, 1, &test), ASSAY_OK);
+    assert_false(test.exact);
+    assert_close(test.p_value, 2557.0 / 45451, 0.1);
 }
 
 static void holm(void **state)
@@ -185,7 +192,10 @@ static void holm(void **state)
     double sure[] = {0.9, 0.8, 0, 1}; /* R: 1 1 0 1 */
     assert_int_equal(assay_stats_holm(sure, 4, adjusted), ASSAY_OK);
     assert_true(adjusted[0] == 1 && adjusted[1] == 1 && adjusted[2] == 0 && adjusted[3] == 1);
+    assert_int_equal(assay_stats_holm(p, 1, adjusted), ASSAY_OK);
+    assert_true(adjusted[0] == p[0]);
     assert_int_equal(assay_stats_holm(broken, 2, adjusted), ASSAY_E_ARGUMENT);
+    assert_int_equal(assay_stats_holm(broken + 1, 1, adjusted), ASSAY_E_ARGUMENT);
     broken[1] = -0.5;
     assert_int_equal(assay_stats_holm(broken, 2, adjusted), ASSAY_E_ARGUMENT);
     broken[1] = NAN;
@@ -241,7 +251,10 @@ static void sizes_of_effects(void **state)
     assert_int_equal(assay_stats_cohen_d(same, 3, same, 3, &d), ASSAY_E_DATA);
     assert_int_equal(assay_stats_cliff_delta(same, 3, same, 3, &delta), ASSAY_OK);
     assert_close(delta, 0, 0);
+    assert_int_equal(assay_stats_cliff_delta(drug_1, 10, few, 1, &delta), ASSAY_OK);
+    assert_close(delta, -0.4, 1e-12); /* 3 above, 7 below */
     assert_int_equal(assay_stats_cliff_delta(same, 0, same, 3, &delta), ASSAY_E_DATA);
+    assert_int_equal(assay_stats_cliff_delta(same, 3, same, 0, &delta), ASSAY_E_DATA);
 }
 
 static void too_little_or_broken_input(void **state)
