@@ -24,6 +24,10 @@ for s in record["subjects"]:
 "$ASSAY" bench -q --runs 2 --warmup 3 --json warm.json -- true && names warm.json
 python3 -c 'import json; print(json.load(open("warm.json"))["subjects"][0]["warmup_samples"])'
 
+echo "— runs that are made though the budget is spent: three, or as many as asked for"
+"$ASSAY" bench -q --budget 1us --json spent.json -- sleep 0.01 && names spent.json
+"$ASSAY" bench -q --budget 1us --min-runs 7 --json spent.json -- sleep 0.01 && names spent.json
+
 echo "— no sleep is shorter than asked for, no run longer than all of them"
 python3 - <<'PYTHON'
 import json, os, subprocess, time

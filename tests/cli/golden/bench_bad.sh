@@ -36,4 +36,6 @@ cat in.txt
 show bench --runs 1 --json - --output inherit -- echo
 show bench --runs 1 --output - -- echo
 show bench --runs 1 --pin 99999 -- true
+show bench --runs 1 --pin 9999999 -- true
+show bench --runs 524289 -- true
 ls
