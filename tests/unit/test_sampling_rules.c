@@ -325,6 +325,18 @@ static void a_long_drift_is_no_steady_state(void **state)
     assay_record_free(record);
 }
 
+/* What befalls all subjects alike does not touch their ratio. */
+static void a_drift_of_all_is_none_of_the_ratio(void **state)
+{
+    world *w = *state;
+    actor actors[2] = {{.seconds = 1e-3, .noise = 0.001, .touch = slow_down_gradually},
+                       {.seconds = 2e-3, .noise = 0.001, .touch = slow_down_gradually}};
+    assay_record *record = sample_actors(w, actors, 2, (assay_sampling_options){.min_rounds = 200});
+    assert_string_equal(record->subjects[0].stopped, "precision");
+    assert_int_equal(record->subjects[0].sample_count, 200);
+    assay_record_free(record);
+}
+
 /* What ten budgets would not reach is given up at half of one. Of 1000 samples in a budget, (1.96 *
  * 30 % / 0.48 %)^2 = 15006 are more than that, and 7056 for 0.7 % are not. */
 static void hopeless_is_given_up_early(void **state)
@@ -408,6 +420,7 @@ int main(void)
         IN_A_WORLD(what_goes_is_made_up_for),
         IN_A_WORLD(a_warmup_is_found_in_a_long_series),
         IN_A_WORLD(a_long_drift_is_no_steady_state),
+        IN_A_WORLD(a_drift_of_all_is_none_of_the_ratio),
         IN_A_WORLD(hopeless_is_given_up_early),
         IN_A_WORLD(judging_has_a_share_of_the_time),
     };

@@ -245,6 +245,7 @@ static void listen(void *context, const assay_sampling_progress *progress)
     if (self->announced != 0)
         self->wrong += w->log[w->logged - 1] != self->announced;
     self->wrong += progress->rounds != w->logged / 2;
+    self->wrong += progress->rounds < 2 && progress->estimate.validity == ASSAY_VALID;
     double elapsed_seconds = 1e-9 * (double)(w->now_ns - self->begun_ns);
     self->wrong += fabs(progress->elapsed_seconds - elapsed_seconds) > 1e-6;
     self->announced = progress->subject == 0 ? 'a' : 'b';
