@@ -180,10 +180,10 @@ static assay_status add_node(assay__gathering *gathering, const assay__journal_v
 {
     const char *name = assay__journal_operation_name(view, node->operation);
     if (node->kind == ASSAY__NODE_COUNTER)
-        return add_counter_node(gathering, name, node, &nodes->index[node->unit]);
+        return add_counter_node(gathering, name, node, &nodes->counters[node->unit]);
     int32_t parent = -1;
     if (node->parent != root) {
-        parent = node->parent < nodes->count ? nodes->index[node->parent] : -1;
+        parent = node->parent < nodes->count ? nodes->operations[node->parent] : -1;
         if (parent < 0)
             return ASSAY_OK;
     }
@@ -191,7 +191,7 @@ static assay_status add_node(assay__gathering *gathering, const assay__journal_v
     assay_status status = find_or_add(gathering, parent, name, &index);
     if (status != ASSAY_OK)
         return status;
-    nodes->index[node->unit] = index;
+    nodes->operations[node->unit] = index;
     return add_span_node(gathering, &gathering->items[index], view, node);
 }
 
@@ -205,7 +205,8 @@ static assay_status add_lane_tree(assay__gathering *gathering, const assay__jour
     uint32_t unit = reading.first_node;
     for (size_t i = 0; unit != 0 && i < most && assay__journal_read_node(view, unit, &node); i++) {
         unit = node.next;
-        if (node.kind == ASSAY__NODE_ROOT || nodes->index[node.unit] >= 0)
+        if (node.kind == ASSAY__NODE_ROOT || nodes->operations[node.unit] >= 0 ||
+            nodes->counters[node.unit] >= 0)
             continue;
         assay_status status = add_node(gathering, view, &node, reading.first_node, nodes);
         if (status != ASSAY_OK)
@@ -247,10 +248,12 @@ assay_status assay__gather_journal(assay__gathering *gathering, const assay__jou
 {
     const assay__journal_header *header = &view->header;
     assay__node_map nodes = {.count = header->total_bytes / ASSAY__JOURNAL_UNIT};
-    nodes.index = malloc((nodes.count + 1) * sizeof *nodes.index);
-    if (nodes.index == NULL)
+    size_t bytes = 2 * (nodes.count + 1) * sizeof *nodes.operations;
+    nodes.operations = malloc(bytes);
+    if (nodes.operations == NULL)
         return ASSAY_E_MEMORY;
-    memset(nodes.index, 0xff, (nodes.count + 1) * sizeof *nodes.index); /* all -1 */
+    nodes.counters = nodes.operations + nodes.count + 1;
+    memset(nodes.operations, 0xff, bytes); /* all -1 */
     gathering->live = assay__journal_is_live(view);
     gathering->memory_modes |= (unsigned)header->memory_modes;
     assay_record_integrity *integrity = &gathering->record->integrity;
@@ -264,7 +267,7 @@ assay_status assay__gather_journal(assay__gathering *gathering, const assay__jou
         status = add_metrics(gathering, view);
     if (status == ASSAY_OK)
         status = assay__gather_timeline(gathering, view, &nodes);
-    free(nodes.index);
+    free(nodes.operations);
     return status;
 }
 

@@ -41,13 +41,15 @@ ASSAY_MUST_USE assay_status assay__gather_finish(assay__gathering *gathering);
 
 void assay__gathering_release(assay__gathering *gathering);
 
-/* timeline.c — lanes, events and open spans of one journal. `nodes` maps a node's unit to its
- * operation in the merged tree (or counter in the record), -1 where there is none. */
+/* What became of a node, by its unit; -1: nothing of the kind. Apart, because a damaged journal
+ * calls one node both. */
 typedef struct assay__node_map {
-    int32_t *index;
-    size_t count;
+    int32_t *operations; /* in the merged tree */
+    int32_t *counters;   /* in the record */
+    size_t count;        /* units */
 } assay__node_map;
 
+/* timeline.c — lanes, events and open spans of one journal. */
 ASSAY_MUST_USE assay_status assay__gather_timeline(assay__gathering *gathering,
                                                    const assay__journal_view *view,
                                                    const assay__node_map *nodes);

@@ -70,10 +70,12 @@ static assay_status lane_of_event(const lane_context *context, const assay__jour
 
 static assay_status add_event(const lane_context *context, const assay__journal_event *event)
 {
-    if (event->node >= context->nodes->count || context->nodes->index[event->node] < 0)
-        return ASSAY_OK;
     bool is_span = event->kind == ASSAY__EVENT_SPAN;
     if (!is_span && event->kind != ASSAY__EVENT_COUNTER)
+        return ASSAY_OK;
+    const assay__node_map *nodes = context->nodes;
+    const int32_t *names = is_span ? nodes->operations : nodes->counters;
+    if (event->node >= nodes->count || names[event->node] < 0)
         return ASSAY_OK;
     if (is_span && event->end < event->start)
         return ASSAY_OK;
@@ -81,7 +83,7 @@ static assay_status add_event(const lane_context *context, const assay__journal_
                    (double)context->gathering->origin_monotonic_ns;
     assay_record_event entry = {
         .kind = is_span ? ASSAY_EVENT_SPAN : ASSAY_EVENT_COUNTER,
-        .name = (uint32_t)context->nodes->index[event->node],
+        .name = (uint32_t)names[event->node],
         .start_seconds = start * 1e-9,
     };
     if (is_span)

@@ -60,8 +60,10 @@ static void parse(const unsigned char *bytes, size_t length)
         assay__snapshot_views(&view, 1, NULL, &error, &record) == ASSAY_OK) {
         FILE *sink = fopen("/dev/null", "w");
         if (sink != NULL) {
-            if (assay_record_print(record, sink, ASSAY_RECORD_EVENTS, &error) != ASSAY_OK)
-                abort(); /* whatever was read can be written */
+            if (assay_record_print(record, sink, ASSAY_RECORD_EVENTS, &error) != ASSAY_OK) {
+                fprintf(stderr, "what was read cannot be written: %s\n", error.message);
+                abort();
+            }
             fclose(sink);
         }
     }

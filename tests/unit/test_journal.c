@@ -178,6 +178,35 @@ static void test_circles_end(void **state)
     free(bytes);
 }
 
+/* Spans that became counters, and the other way round: their events and children still call them
+ * what they were. What was read can be written. */
+static void test_kinds_that_contradict_are_told_apart(void **state)
+{
+    (void)state;
+    size_t length;
+    unsigned char *bytes = load(&length);
+    const assay__journal_header *header = (const void *)bytes;
+    assay__lane *lane = (void *)(bytes + header->lanes.offset);
+    assay__node *root = (void *)(bytes + (size_t)lane->first_node * ASSAY__JOURNAL_UNIT), *node;
+    FILE *sink = fopen("/dev/null", "w");
+    for (uint32_t unit = root->next; unit != 0; unit = node->next) {
+        node = (void *)(bytes + (size_t)unit * ASSAY__JOURNAL_UNIT);
+        uint32_t kind = node->kind;
+        node->kind = kind == ASSAY__NODE_SPAN ? ASSAY__NODE_COUNTER : ASSAY__NODE_SPAN;
+        assay__journal_view view;
+        assay_record *record = NULL;
+        assay_error error = {0};
+        assert_int_equal(assay__journal_view_bytes(&view, bytes, length, "test", NULL), ASSAY_OK);
+        assert_int_equal(assay__snapshot_views(&view, 1, NULL, NULL, &record), ASSAY_OK);
+        if (assay_record_print(record, sink, ASSAY_RECORD_EVENTS, &error) != ASSAY_OK)
+            fail_msg("%s", error.message);
+        assay_record_free(record);
+        node->kind = kind;
+    }
+    fclose(sink);
+    free(bytes);
+}
+
 /* What kill -9 in the middle of an update leaves: the bucket counted, the count not yet. */
 static void test_a_torn_update_is_said(void **state)
 {
@@ -221,6 +250,7 @@ int main(void)
         cmocka_unit_test(test_foreign_and_future_files_are_refused),
         cmocka_unit_test(test_random_damage_is_survived),
         cmocka_unit_test(test_circles_end),
+        cmocka_unit_test(test_kinds_that_contradict_are_told_apart),
         cmocka_unit_test(test_a_torn_update_is_said),
         cmocka_unit_test(test_an_existing_file_is_not_overwritten),
     };
