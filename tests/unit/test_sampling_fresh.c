@@ -148,25 +148,6 @@ static assay_status dies(void *context, uint64_t iterations)
     return ASSAY_OK;
 }
 
-static void a_dead_process_is_reported(void **state)
-{
-    (void)state;
-    int calls = 0;
-    assay_subject subject = {.struct_size = sizeof subject,
-                             .name = "dies",
-                             .run = dies,
-                             .context = &calls,
-                             .max_iterations = 1};
-    assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
-    options.fresh_rounds = 5;
-    assay_record *record = NULL;
-    assay_error error = {0};
-    assert_int_equal(assay_sampling_run(&subject, 1, &options, &error, &record), ASSAY_E_DATA);
-    assert_non_null(strstr(error.message, "signal 9"));
-    assert_non_null(strstr(error.message, "round 1 "));
-    assert_null(record);
-}
-
 static assay_status leaves(void *context, uint64_t iterations)
 {
     int *calls = context;
@@ -183,28 +164,43 @@ static assay_status fails(void *context, uint64_t iterations)
     return ++*calls == 3 ? ASSAY_E_IO : ASSAY_OK;
 }
 
-/* The calls are one of a round to no account, then one of each round. */
-static void a_failure_in_a_fresh_process_is_told_here(void **state)
+/* How sampling in fresh processes ends when the third call does as `run` has it: the calls are one
+ * of a round to no account, then one of each round. */
+static assay_status end_at_third_call(assay_status (*run)(void *, uint64_t), assay_error *error)
 {
-    (void)state;
     int calls = 0;
     assay_subject subject = {.struct_size = sizeof subject,
-                             .name = "fails",
-                             .run = leaves,
+                             .name = "third",
+                             .run = run,
                              .context = &calls,
                              .max_iterations = 1};
     assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
     options.fresh_rounds = 5;
     assay_record *record = NULL;
+    assay_status status = assay_sampling_run(&subject, 1, &options, error, &record);
+    assert_null(record);
+    assert_int_equal(calls, 0); /* all of them were made elsewhere */
+    return status;
+}
+
+static void a_dead_process_is_reported(void **state)
+{
+    (void)state;
     assay_error error = {0};
-    assert_int_equal(assay_sampling_run(&subject, 1, &options, &error, &record), ASSAY_E_DATA);
+    assert_int_equal(end_at_third_call(dies, &error), ASSAY_E_DATA);
+    assert_non_null(strstr(error.message, "signal 9"));
+    assert_non_null(strstr(error.message, "round 1 "));
+}
+
+static void a_failure_in_a_fresh_process_is_told_here(void **state)
+{
+    (void)state;
+    assay_error error = {0};
+    assert_int_equal(end_at_third_call(leaves, &error), ASSAY_E_DATA);
     assert_non_null(strstr(error.message, "status 7"));
     assert_non_null(strstr(error.message, "round 1 "));
-    subject.run = fails;
-    assert_int_equal(assay_sampling_run(&subject, 1, &options, &error, &record), ASSAY_E_IO);
-    assert_non_null(strstr(error.message, "'fails'"));
-    assert_null(record);
-    assert_int_equal(calls, 0);
+    assert_int_equal(end_at_third_call(fails, &error), ASSAY_E_IO);
+    assert_non_null(strstr(error.message, "'third'"));
 }
 
 int main(void)
