@@ -3,7 +3,7 @@
  * pairs, pairs with a true slowdown of 2 %, and what is left of both with 5 to 20 samples. */
 #include <stdio.h>
 
-#include "compare_simulation.h"
+#include "bench/compare_simulation.h"
 
 static const size_t sizes[] = {40, 60, 100, 200}, few[] = {5, 10, 15, 20};
 static const double correlations[] = {0, 0.3, 0.5, 0.8};

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "assay/analyze.h"
-#include "draw.h"
+#include "bench/draw.h"
 
 enum { SIMULATION_SAMPLES_MAX = 1000 };
 

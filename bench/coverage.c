@@ -1,7 +1,7 @@
 /* The bar: 95 % intervals after adaptive stopping cover in 94 to 97 % of 10 000 replications a
  * case, and stopping takes at most 1.2 times the values of an oracle that knows the noise. coverage
  * [REPLICATIONS] */
-#include "coverage.h"
+#include "bench/coverage.h"
 
 #include <stdio.h>
 

@@ -6,7 +6,7 @@
 #ifndef ASSAY_BENCH_COVERAGE_H
 #define ASSAY_BENCH_COVERAGE_H
 
-#include "draw.h"
+#include "bench/draw.h"
 
 #include <assay/stats.h>
 #include <math.h>

@@ -3,7 +3,7 @@
  * and noise other than the first the worst class is shown. */
 #include <stdio.h>
 
-#include "growth_series.h"
+#include "bench/growth_series.h"
 
 enum { SERIES = 1000 };
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "assay/growth.h"
-#include "draw.h"
+#include "bench/draw.h"
 
 enum { SERIES_SIZES = 9, SERIES_REPEATS = 3, SERIES_VALUES = SERIES_SIZES * SERIES_REPEATS };
 

@@ -1,7 +1,7 @@
 /* The bar: on series with a warm-up, a step, a drift, a decay or none of these, the boundary is
  * found within 5 values in 90 % and "steady" claimed falsely in at most 5 %.
  *   steady [REPLICATIONS] */
-#include "steady.h"
+#include "bench/steady.h"
 
 #include <stdio.h>
 

@@ -9,7 +9,7 @@
 #ifndef ASSAY_BENCH_STEADY_H
 #define ASSAY_BENCH_STEADY_H
 
-#include "draw.h"
+#include "bench/draw.h"
 
 #include <assay/stats.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Wall time runs from just before the exec to the end of the process as wait4() reports it; making
  * the process is ours and not counted (launch.c). Processor time, memory and disturbances are what
  * the kernel booked to the process and those it waited for. */
-#include "bench_command.h"
+#include "cli/bench_command.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,8 +14,8 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "launch.h"
-#include "message.h"
+#include "cli/launch.h"
+#include "cli/message.h"
 
 enum { EXIT_UNUSABLE = 2 };
 

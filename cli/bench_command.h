@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 #include "assay/sampling.h"
-#include "bench_plan.h"
-#include "bench_progress.h"
+#include "cli/bench_plan.h"
+#include "cli/bench_progress.h"
 
 /* What all commands of one benchmark share. */
 typedef struct bench_terms {

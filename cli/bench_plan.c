@@ -1,6 +1,6 @@
 /* The first parameter changes slowest, and for each combination the commands stand in the order
  * they were given: those of --command first. */
-#include "bench_plan.h"
+#include "cli/bench_plan.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <sysexits.h>
 
 #include "assay/sampling.h"
-#include "message.h"
+#include "cli/message.h"
 
 /* The commands before parameters are filled in. */
 typedef struct templates {

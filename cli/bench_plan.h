@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 #include "assay/record.h"
-#include "options.h"
-#include "words.h"
+#include "cli/options.h"
+#include "cli/words.h"
 
 /* As typed. */
 typedef struct bench_request {

@@ -1,4 +1,4 @@
-#include "bench_progress.h"
+#include "cli/bench_progress.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "beside.h"
+#include "cli/beside.h"
 
 #include <stdio.h>
 #include <string.h>

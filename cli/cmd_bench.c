@@ -17,13 +17,13 @@
 #include "assay/record.h"
 #include "assay/report.h"
 #include "assay/sampling.h"
-#include "bench_command.h"
-#include "bench_plan.h"
-#include "bench_progress.h"
-#include "commands.h"
-#include "launch.h"
-#include "message.h"
-#include "output.h"
+#include "cli/bench_command.h"
+#include "cli/bench_plan.h"
+#include "cli/bench_progress.h"
+#include "cli/commands.h"
+#include "cli/launch.h"
+#include "cli/message.h"
+#include "cli/output.h"
 
 static const double default_budget_seconds = 5.0; /* for each command */
 static const size_t default_min_runs = 3;

@@ -6,9 +6,9 @@
 
 #include "assay/growth.h"
 #include "assay/report.h"
-#include "commands.h"
-#include "message.h"
-#include "output.h"
+#include "cli/commands.h"
+#include "cli/message.h"
+#include "cli/output.h"
 
 enum { EXIT_UNUSABLE = 2 };
 

@@ -9,9 +9,9 @@
 #include "assay/record.h"
 #include "assay/report.h"
 #include "assay/snapshot.h"
-#include "commands.h"
-#include "message.h"
-#include "output.h"
+#include "cli/commands.h"
+#include "cli/message.h"
+#include "cli/output.h"
 
 static const char journal_suffix[] = ".assay";
 

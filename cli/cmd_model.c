@@ -4,10 +4,10 @@
 #include <sysexits.h>
 
 #include "base/nearest.h"
-#include "commands.h"
-#include "message.h"
-#include "model_job.h"
-#include "output.h"
+#include "cli/commands.h"
+#include "cli/message.h"
+#include "cli/model_job.h"
+#include "cli/output.h"
 
 enum { INFO = 1, EVAL = 2, GRAD = 4, TRAIN = 8, LIST = 16, ALL = 31, ANY_MODEL = 15 };
 

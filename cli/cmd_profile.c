@@ -7,12 +7,12 @@
 #include "assay/facade.h"
 #include "assay/report.h"
 #include "base/nearest.h"
-#include "commands.h"
-#include "message.h"
-#include "model_job.h"
-#include "model_profile.h"
-#include "output.h"
-#include "profile_dataset.h"
+#include "cli/commands.h"
+#include "cli/message.h"
+#include "cli/model_job.h"
+#include "cli/output.h"
+#include "cli/profile_dataset.h"
+#include "studies/model_profile.h"
 
 enum { DEFAULT_PARTS = ASSAY__PROFILE_RUNTIME | ASSAY__PROFILE_MEMORY | ASSAY__PROFILE_FLOPS };
 

@@ -15,13 +15,13 @@
 #include "assay/instrument.h"
 #include "assay/record.h"
 #include "assay/report.h"
-#include "commands.h"
-#include "launch.h"
-#include "message.h"
-#include "output.h"
-#include "run_record.h"
-#include "scratch_dir.h"
-#include "watch.h"
+#include "cli/commands.h"
+#include "cli/launch.h"
+#include "cli/message.h"
+#include "cli/output.h"
+#include "cli/run_record.h"
+#include "cli/scratch_dir.h"
+#include "cli/watch.h"
 
 /* As env(1) and timeout(1) have them. */
 enum { EXIT_OWN_FAILURE = 125, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };

@@ -4,9 +4,9 @@
 #include <sysexits.h>
 
 #include "base/nearest.h"
-#include "commands.h"
-#include "message.h"
-#include "study.h"
+#include "cli/commands.h"
+#include "cli/message.h"
+#include "cli/study.h"
 
 /* Ends with NULL. */
 static const command *const studies[] = {&study_rom,   &study_fields, &study_pde,

@@ -2,7 +2,7 @@
 #ifndef ASSAY_CLI_COMMANDS_H
 #define ASSAY_CLI_COMMANDS_H
 
-#include "options.h"
+#include "cli/options.h"
 
 extern const command command_run;
 extern const command command_bench;

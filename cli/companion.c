@@ -1,4 +1,4 @@
-#include "companion.h"
+#include "cli/companion.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "beside.h"
-#include "message.h"
+#include "cli/beside.h"
+#include "cli/message.h"
 
 /* Never returns but for a failure, which it says. */
 static void become(int argc, char **argv)

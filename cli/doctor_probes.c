@@ -17,9 +17,9 @@
 
 #include "assay/clock.h"
 #include "assay/instrument.h"
-#include "doctor.h"
-#include "peak.h"
-#include "scratch_dir.h"
+#include "cli/doctor.h"
+#include "cli/scratch_dir.h"
+#include "studies/peak.h"
 
 /* A journal with default options takes this much. */
 static const double journal_bytes = 16.0 * 1024 * 1024;

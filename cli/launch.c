@@ -12,7 +12,7 @@
  * sent: a message would wake us, often on the copy's own processor, in the middle of what is being
  * timed. Where we must know when the program has taken over, the exec closes a pipe. Time between
  * fork and exec is ours and not counted. */
-#include "launch.h"
+#include "cli/launch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "message.h"
+#include "cli/message.h"
 
 extern char **environ;
 

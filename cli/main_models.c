@@ -3,9 +3,9 @@
 #include <string.h>
 #include <sysexits.h>
 
-#include "commands.h"
-#include "message.h"
-#include "peak.h"
+#include "cli/commands.h"
+#include "cli/message.h"
+#include "studies/peak.h"
 
 static const command *const commands[] = {&command_model, &command_profile, &command_study};
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };

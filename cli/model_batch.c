@@ -1,10 +1,10 @@
-#include "model_batch.h"
+#include "cli/model_batch.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
 
-#include "message.h"
+#include "cli/message.h"
 
 static size_t row_bytes(const assay_tensor *tensor)
 {

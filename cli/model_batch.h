@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model_job.h"
+#include "cli/model_job.h"
 
 typedef struct model_batch { /* all zero: everything at once */
     const model_job *job;

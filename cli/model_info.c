@@ -5,8 +5,8 @@
 #include <sysexits.h>
 
 #include "assay/flops.h"
-#include "message.h"
-#include "model_job.h"
+#include "cli/message.h"
+#include "cli/model_job.h"
 
 /* The operations of a pass, kept until they are shown. */
 typedef struct operation_list {

@@ -1,5 +1,5 @@
 /* The frame of the commands that work on one model. */
-#include "model_job.h"
+#include "cli/model_job.h"
 
 #include <sysexits.h>
 

@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #include "assay/model.h"
-#include "options.h"
+#include "cli/options.h"
 
 /* What `assay profile` takes beside what `assay model` does. */
 typedef struct profile_settings {

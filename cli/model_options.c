@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sysexits.h>
 
-#include "message.h"
-#include "model_job.h"
+#include "cli/message.h"
+#include "cli/model_job.h"
 
 /* The value of --model, wherever it stands: the parser needs the table first. */
 static const char *typed_model(int argc, char **argv)

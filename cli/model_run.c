@@ -2,9 +2,9 @@
 #include <string.h>
 #include <sysexits.h>
 
-#include "message.h"
-#include "model_job.h"
-#include "output.h"
+#include "cli/message.h"
+#include "cli/model_job.h"
+#include "cli/output.h"
 
 static int need_output(const model_job *job, const char *action, const char *what)
 {

@@ -4,8 +4,8 @@
 #include <sysexits.h>
 
 #include "base/nearest.h"
-#include "message.h"
-#include "model_job.h"
+#include "cli/message.h"
+#include "cli/model_job.h"
 
 int model_fail(const model_job *job, assay_status status, const assay_error *error)
 {

@@ -4,9 +4,9 @@
 #include <sysexits.h>
 
 #include "assay/report.h"
-#include "message.h"
-#include "model_job.h"
-#include "output.h"
+#include "cli/message.h"
+#include "cli/model_job.h"
+#include "cli/output.h"
 
 const char *model_shape_text(const assay_tensor *tensor, char text[MODEL_SHAPE_TEXT])
 {

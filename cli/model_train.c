@@ -5,11 +5,11 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "bench_progress.h"
-#include "message.h"
-#include "model_batch.h"
-#include "model_job.h"
-#include "output.h"
+#include "cli/bench_progress.h"
+#include "cli/message.h"
+#include "cli/model_batch.h"
+#include "cli/model_job.h"
+#include "cli/output.h"
 
 enum { DEFAULT_STEPS = 100, LINES = 10 };
 

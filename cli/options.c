@@ -1,4 +1,4 @@
-#include "options.h"
+#include "cli/options.h"
 
 #include <errno.h>
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
-#include "message.h"
+#include "cli/message.h"
 
 enum { NAME_BYTES = 64, HELP_COLUMN = 26, HELP_WIDTH = 79 };
 

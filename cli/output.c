@@ -1,4 +1,4 @@
-#include "output.h"
+#include "cli/output.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "message.h"
+#include "cli/message.h"
 
 /* The folder that will hold `path`; caller frees. */
 static char *folder_of(const char *path)

@@ -1,4 +1,4 @@
-#include "profile_dataset.h"
+#include "cli/profile_dataset.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/nearest.h"
-#include "message.h"
+#include "cli/message.h"
 
 enum { MAX_PATH = 4096 };
 

@@ -2,7 +2,7 @@
 #ifndef ASSAY_CLI_PROFILE_DATASET_H
 #define ASSAY_CLI_PROFILE_DATASET_H
 
-#include "model_job.h"
+#include "cli/model_job.h"
 
 typedef struct profile_dataset {
     char texts[4][32]; /* settings the data decide, as if typed */

@@ -1,4 +1,4 @@
-#include "run_record.h"
+#include "cli/run_record.h"
 
 #include <string.h>
 #include <sys/wait.h>
@@ -6,8 +6,8 @@
 #include "assay/facade.h"
 #include "assay/instrument.h"
 #include "assay/snapshot.h"
-#include "message.h"
-#include "scratch_dir.h"
+#include "cli/message.h"
+#include "cli/scratch_dir.h"
 
 /* ru_inblock and ru_oublock count in these, whatever the device (getrusage(2)). */
 static const double usage_block_bytes = 512;

@@ -5,8 +5,8 @@
 
 #include "assay/reading.h"
 #include "assay/record.h"
-#include "launch.h"
-#include "watch.h"
+#include "cli/launch.h"
+#include "cli/watch.h"
 
 typedef struct run_facts {
     const char *name;     /* given by the user, or NULL */

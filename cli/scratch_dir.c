@@ -1,4 +1,4 @@
-#include "scratch_dir.h"
+#include "cli/scratch_dir.h"
 
 #include <dirent.h>
 #include <errno.h>

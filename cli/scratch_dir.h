@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "beside.h"
+#include "cli/beside.h"
 
 /* Room for the paths below. */
 enum { SCRATCH_PATH_SIZE = BESIDE_PATH_SIZE };

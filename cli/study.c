@@ -1,12 +1,12 @@
-#include "study.h"
+#include "cli/study.h"
 
 #include <signal.h>
 #include <string.h>
 #include <sysexits.h>
 #include <time.h>
 
-#include "bench_progress.h"
-#include "message.h"
+#include "cli/bench_progress.h"
+#include "cli/message.h"
 
 static volatile sig_atomic_t interrupted;
 

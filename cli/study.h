@@ -2,8 +2,8 @@
 #ifndef ASSAY_CLI_STUDY_H
 #define ASSAY_CLI_STUDY_H
 
-#include "options.h"
-#include "study_frame.h"
+#include "cli/options.h"
+#include "studies/study_frame.h"
 
 /* Each study is a command of its own, defined in study_NAME.c; its name is "study NAME". */
 extern const command study_rom;

@@ -2,11 +2,11 @@
 #include <string.h>
 #include <sysexits.h>
 
-#include "fields.h"
-#include "fields_functions.h"
-#include "message.h"
-#include "output.h"
-#include "study.h"
+#include "cli/message.h"
+#include "cli/output.h"
+#include "cli/study.h"
+#include "studies/fields.h"
+#include "studies/fields_functions.h"
 
 typedef struct fields_settings {
     study_common common;

@@ -3,10 +3,10 @@
 #include <string.h>
 #include <sysexits.h>
 
-#include "graph.h"
-#include "message.h"
-#include "output.h"
-#include "study.h"
+#include "cli/message.h"
+#include "cli/output.h"
+#include "cli/study.h"
+#include "studies/graph.h"
 
 typedef struct graph_options {
     study_common common;

@@ -4,11 +4,11 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "beside.h"
-#include "message.h"
-#include "output.h"
-#include "pde.h"
-#include "study.h"
+#include "cli/beside.h"
+#include "cli/message.h"
+#include "cli/output.h"
+#include "cli/study.h"
+#include "studies/pde.h"
 
 typedef struct pde_settings {
     study_common common;

@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <sysexits.h>
 
-#include "message.h"
-#include "output.h"
-#include "rom.h"
-#include "study.h"
+#include "cli/message.h"
+#include "cli/output.h"
+#include "cli/study.h"
+#include "studies/rom.h"
 
 typedef struct rom_options {
     study_common common;

@@ -4,10 +4,10 @@
 #include <sysexits.h>
 
 #include "base/nearest.h"
-#include "message.h"
-#include "output.h"
-#include "routes.h"
-#include "study.h"
+#include "cli/message.h"
+#include "cli/output.h"
+#include "cli/study.h"
+#include "studies/routes.h"
 
 enum { MAX_WIDTH = 1024, MAX_EPOCHS = 1000, MAX_PAIRS = 10000000, MODEL_BYTES = 64 };
 

@@ -1,4 +1,4 @@
-#include "words.h"
+#include "cli/words.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "model.h"
-#include "problems.h"
+#include "models/model.h"
+#include "models/problems.h"
 
 static const char *element_name(assay_element element)
 {

@@ -1,7 +1,7 @@
 /* Instances: everything the functions of a class may rely on is checked here, once for all classes,
  * so that neither a built-in model nor a plugin has to. A step allocates nothing: the inputs are
  * put in the class's order in an array that lives as long as the model. */
-#include "model.h"
+#include "models/model.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "kernel/threads.h"
-#include "problems.h"
-#include "registry.h"
+#include "models/kernel/threads.h"
+#include "models/problems.h"
+#include "models/registry.h"
 
 static assay_status check_settings(const assay_model_class *class_, const double *settings,
                                    assay_error *error)

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/struct_size.h"
-#include "registry.h"
+#include "models/registry.h"
 
 enum { MAX_OPTIONS = 64, MAX_INPUTS = 16, MAX_WORDS = 64, MAX_NAME = 63 };
 

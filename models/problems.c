@@ -1,4 +1,4 @@
-#include "problems.h"
+#include "models/problems.h"
 
 #include <stdarg.h>
 #include <stdbool.h>

@@ -1,20 +1,20 @@
-#include "registry.h"
+#include "models/registry.h"
 
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/nearest.h"
-#include "field/kan.h"
-#include "field/mlp.h"
-#include "field/siren.h"
-#include "graph/transformer.h"
-#include "pde/burgers_surrogate.h"
-#include "pde/heat.h"
-#include "problems.h"
-#include "road/next_road.h"
-#include "sequence/lstm.h"
-#include "sequence/mvar.h"
+#include "models/field/kan.h"
+#include "models/field/mlp.h"
+#include "models/field/siren.h"
+#include "models/graph/transformer.h"
+#include "models/pde/burgers_surrogate.h"
+#include "models/pde/heat.h"
+#include "models/problems.h"
+#include "models/road/next_road.h"
+#include "models/sequence/lstm.h"
+#include "models/sequence/mvar.h"
 
 /* Sorted by name, one a line; the NULL at the end is not counted. */
 /* clang-format off */

@@ -12,10 +12,10 @@
 
 #include "base/error.h"
 #include "base/json_writer.h"
-#include "file/safetensors.h"
-#include "model.h"
-#include "problems.h"
-#include "registry.h"
+#include "models/file/safetensors.h"
+#include "models/model.h"
+#include "models/problems.h"
+#include "models/registry.h"
 
 #define MODEL_KEY "assay.model"
 

@@ -1,4 +1,4 @@
-#include "complexity.h"
+#include "studies/complexity.h"
 
 #include <stddef.h>
 #include <string.h>

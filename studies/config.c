@@ -1,6 +1,6 @@
 /* Composition: settings are gathered in a list, the later the stronger, and then applied to the
  * fields in order. */
-#include "config.h"
+#include "studies/config.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/nearest.h"
-#include "config_yaml.h"
+#include "studies/config_yaml.h"
 
 enum { MAX_TEXT_BYTES = 8 << 20, MAX_PATH = 4096, MAX_CHOICES = 256 };
 

@@ -1,7 +1,7 @@
 /* libyaml builds the document, with the place of every node; here it is flattened. Anchors may make
  * a node its own descendant, and aliases may multiply a small file into a huge tree, so depth and
  * number of entries are limited. */
-#include "config_yaml.h"
+#include "studies/config_yaml.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
-#include "encoding_cost.h"
+#include "studies/encoding_cost.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "graph/encoding.h"
+#include "models/graph/encoding.h"
 
 typedef struct encoding {
     assay__encoder encoder;

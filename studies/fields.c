@@ -1,6 +1,6 @@
 /* Functions are learnt one after another, each by all models in turn, so that a machine that
  * becomes slower meets all three; every training is a step of its own and can be resumed. */
-#include "fields.h"
+#include "studies/fields.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "assay/clock.h"
 #include "assay/facade.h"
 #include "base/error.h"
-#include "fields_report.h"
-#include "fields_training.h"
-#include "json_file.h"
+#include "studies/fields_report.h"
+#include "studies/fields_training.h"
+#include "studies/json_file.h"
 
 enum {
     TRAININGS = ASSAY__FIELDS_FUNCTIONS * ASSAY__FIELDS_MODELS,

@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#include "study_frame.h"
+#include "studies/study_frame.h"
 
 typedef struct assay__fields_options {
     int64_t epochs;        /* of each training; 0: 200, quick 30 */

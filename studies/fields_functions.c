@@ -1,6 +1,6 @@
 /* Chosen to differ in what a model must resolve: a polynomial, smooth bumps, waves of one length
  * and of many, rings, a kink, a steep front, jumps, and a point where all directions disagree. */
-#include "fields_functions.h"
+#include "studies/fields_functions.h"
 
 #include <math.h>
 

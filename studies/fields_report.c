@@ -1,6 +1,6 @@
 /* The seed's tables (B0, B3, B4, B8) from the times on record, and below the speed-ups what
  * interleaved repetitions say about them: the totals come from one training each, minutes apart. */
-#include "fields_report.h"
+#include "studies/fields_report.h"
 
 #include <math.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "assay/report.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "json_file.h"
+#include "studies/json_file.h"
 
 static const char section[] = "fields";
 

@@ -5,8 +5,8 @@
 #include <jansson.h>
 
 #include "assay/analyze.h"
-#include "fields.h"
-#include "fields_training.h"
+#include "studies/fields.h"
+#include "studies/fields_training.h"
 
 /* Everything the study found. */
 typedef struct assay__fields_findings {

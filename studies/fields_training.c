@@ -5,7 +5,7 @@
  * 3e-4, 1e-3, 3e-3 and 1e-2, those with the least mean error over the nine functions after 50
  * epochs on 4096 points. SIREN's first frequency is 10 because the paper's 30 is for images, which
  * have samples far denser. */
-#include "fields_training.h"
+#include "studies/fields_training.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 
 #include "assay/clock.h"
 #include "base/error.h"
-#include "instance.h"
-#include "json_file.h"
+#include "studies/instance.h"
+#include "studies/json_file.h"
 
 enum { TEST_SIDE = 41 };
 

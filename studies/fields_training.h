@@ -6,8 +6,8 @@
 
 #include "assay/model.h"
 #include "base/random.h"
-#include "fields_functions.h"
-#include "study_frame.h"
+#include "studies/fields_functions.h"
+#include "studies/study_frame.h"
 
 enum { ASSAY__FIELDS_MODELS = 3, ASSAY__FIELDS_BATCH = 128 };
 

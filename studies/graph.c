@@ -1,6 +1,6 @@
 /* Each step is a profile of its own part: first the passes, then one axis after the other. It
  * leaves its text and its JSON under .study; report, JSON and CSV are put together from those. */
-#include "graph.h"
+#include "studies/graph.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +9,11 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "graph_encodings.h"
-#include "graph_files.h"
-#include "instance.h"
-#include "json_file.h"
-#include "model_profile.h"
+#include "studies/graph_encodings.h"
+#include "studies/graph_files.h"
+#include "studies/instance.h"
+#include "studies/json_file.h"
+#include "studies/model_profile.h"
 
 enum { PASSES, FIRST_AXIS, COSTS = 6, STEPS, INPUTS = 3, MAX_TEXT = 1 << 20 };
 static const assay__study_step steps[STEPS] = {{"passes", 4},

@@ -8,7 +8,7 @@
 #ifndef ASSAY_STUDIES_GRAPH_H
 #define ASSAY_STUDIES_GRAPH_H
 
-#include "study_frame.h"
+#include "studies/study_frame.h"
 
 typedef struct assay__graph_settings {
     size_t num_nodes, num_edges, hidden_dim, num_layers, num_heads, ffn_dim, batch_size;

@@ -1,13 +1,13 @@
 /* Graphs of five sizes, each twice the one before, because a class of growth cannot be told from
  * less; computed from the edges alone (encoding_cost.h), so that no model's cache hides the cost.
  */
-#include "graph_encodings.h"
+#include "studies/graph_encodings.h"
 
 #include "assay/flops.h"
 #include "assay/growth.h"
 #include "base/error.h"
-#include "encoding_cost.h"
-#include "graph_files.h"
+#include "studies/encoding_cost.h"
+#include "studies/graph_files.h"
 
 enum { SIZES = 5, ENCODINGS = 2 };
 static const char *const names[ENCODINGS] = {"lap", "rwse"};

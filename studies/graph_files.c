@@ -1,6 +1,6 @@
 /* The profile's JSON is the only thing a step hands on: CSV and summary are read out of it, so a
  * resumed study writes what an uninterrupted one does. */
-#include "graph_files.h"
+#include "studies/graph_files.h"
 
 #include "base/error.h"
 #include "base/json_writer.h"

@@ -1,4 +1,4 @@
-#include "instance.h"
+#include "studies/instance.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "json_file.h"
+#include "studies/json_file.h"
 
 #include <stdbool.h>
 #include <stdio.h>

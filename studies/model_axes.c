@@ -1,4 +1,4 @@
-#include "model_axes.h"
+#include "studies/model_axes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
-#include "encoding_cost.h"
+#include "studies/encoding_cost.h"
 
 static const struct {
     const char *name, *option;

@@ -1,6 +1,6 @@
 /* The measurement behind `assay profile`, in an order that keeps its parts apart: memory of the
  * fresh model first, then its passes, then what makes new models. */
-#include "model_profile.h"
+#include "studies/model_profile.h"
 
 #include <stdlib.h>
 #include <string.h>

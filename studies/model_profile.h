@@ -22,10 +22,10 @@
 #include "assay/profile.h"
 #include "assay/record.h"
 #include "assay/runtime.h"
-#include "complexity.h"
-#include "model_axes.h"
-#include "peak.h"
-#include "roofline.h"
+#include "studies/complexity.h"
+#include "studies/model_axes.h"
+#include "studies/peak.h"
+#include "studies/roofline.h"
 
 enum {
     ASSAY__PROFILE_RUNTIME = 1,

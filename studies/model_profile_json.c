@@ -5,7 +5,7 @@
 #include "assay/instrument.h"
 #include "base/error.h"
 #include "base/json_writer.h"
-#include "model_profile.h"
+#include "studies/model_profile.h"
 
 static void write_stats(assay__json *json, const char *key, const assay_runtime_stats *stats)
 {

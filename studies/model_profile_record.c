@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "assay/stats.h"
-#include "model_profile.h"
+#include "studies/model_profile.h"
 
 static assay_reading seconds_of(double ms)
 {

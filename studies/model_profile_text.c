@@ -5,7 +5,7 @@
 
 #include "assay/report.h"
 #include "base/text.h"
-#include "model_profile.h"
+#include "studies/model_profile.h"
 
 enum { WIDTH = 80, LABEL = 14, CELL = 32 };
 

@@ -1,7 +1,7 @@
 /* One step: data and training together, since an optimizer's state is not kept. What they leave,
  * the run record included, is read back for the report, so that a finished study shows the same
  * tables again without training. */
-#include "pde.h"
+#include "studies/pde.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "assay/facade.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "json_file.h"
-#include "pde_training.h"
+#include "studies/json_file.h"
+#include "studies/pde_training.h"
 
 typedef struct pde {
     assay__study_plan plan;

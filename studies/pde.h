@@ -16,8 +16,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "config.h"
-#include "study_frame.h"
+#include "studies/config.h"
+#include "studies/study_frame.h"
 
 typedef enum assay__pde_equation { ASSAY__PDE_BURGERS, ASSAY__PDE_HEAT } assay__pde_equation;
 

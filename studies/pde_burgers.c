@@ -8,8 +8,8 @@
 #include <time.h>
 
 #include "base/error.h"
-#include "pde/burgers_surrogate.h"
-#include "pde_training.h"
+#include "models/pde/burgers_surrogate.h"
+#include "studies/pde_training.h"
 
 /* ---- data ---- */
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "pde.h"
+#include "studies/pde.h"
 
 static const char *const equations[] = {"burgers", "heat", NULL};
 static const char *const trainers[] = {"synthetic", "physical", NULL};

@@ -6,9 +6,9 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "pde/heat.h"
-#include "pde/lbfgs.h"
-#include "pde_training.h"
+#include "models/pde/heat.h"
+#include "models/pde/lbfgs.h"
+#include "studies/pde_training.h"
 
 static const double pi = 3.14159265358979323846;
 enum { MODES = 4 };

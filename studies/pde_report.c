@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "assay/report.h"
-#include "pde_training.h"
+#include "studies/pde_training.h"
 
 /* ---- statistics ---- */
 

@@ -5,7 +5,7 @@
 #include <jansson.h>
 
 #include "assay/facade.h"
-#include "pde.h"
+#include "studies/pde.h"
 
 /* A training under way, and what it leaves. */
 typedef struct assay__pde_training {

@@ -1,4 +1,4 @@
-#include "peak.h"
+#include "studies/peak.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "assay/instrument.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "json_file.h"
+#include "studies/json_file.h"
 
 enum { MAX_PATH = 4096 };
 

@@ -7,8 +7,8 @@
 #include "assay/clock.h"
 #include "assay/model.h"
 #include "base/error.h"
-#include "kernel/matmul.h"
-#include "peak.h"
+#include "models/kernel/matmul.h"
+#include "studies/peak.h"
 
 enum { SIDE = 1024, PRODUCT_RUNS = 20, TRIAD_ELEMENTS = 8 << 20, TRIAD_RUNS = 12 };
 

@@ -1,5 +1,5 @@
 /* The pipeline, and what it writes. */
-#include "rom.h"
+#include "studies/rom.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include "assay/report.h"
 #include "assay/sampling.h"
 #include "base/error.h"
-#include "json_file.h"
-#include "rom_models.h"
+#include "studies/json_file.h"
+#include "studies/rom_models.h"
 
 enum { FIT_MVAR, TRAIN_LSTM, MEASURE, STEPS };
 enum { MVAR, LSTM, MODELS };

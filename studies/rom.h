@@ -13,7 +13,7 @@
 #ifndef ASSAY_STUDIES_ROM_H
 #define ASSAY_STUDIES_ROM_H
 
-#include "study_frame.h"
+#include "studies/study_frame.h"
 
 typedef struct assay__rom_settings {
     const char *data;   /* .npy (trajectories, time, features) or (time, features); NULL: made up */

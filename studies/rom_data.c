@@ -1,7 +1,7 @@
 /* Made-up fields: waves that travel over a periodic square, each at a speed that depends on its own
  * amplitude, which itself swells and fades; a little noise. So a linear model has something to
  * catch (the waves) and something to miss (how they speed up). */
-#include "rom_data.h"
+#include "studies/rom_data.h"
 
 #include <math.h>
 #include <stdlib.h>

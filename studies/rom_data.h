@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "rom.h"
-#include "sequence/pod.h"
+#include "models/sequence/pod.h"
+#include "studies/rom.h"
 
 typedef struct assay__rom_data {
     int64_t trajectories, steps, features;

@@ -1,6 +1,6 @@
 /* Training is timed from the first touch of the data to the last change of a parameter; a run that
  * was resumed keeps the time of the run that trained. */
-#include "rom_models.h"
+#include "studies/rom_models.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 #include "assay/facade.h"
 #include "base/error.h"
 #include "base/random.h"
-#include "instance.h"
-#include "json_file.h"
+#include "studies/instance.h"
+#include "studies/json_file.h"
 
 void assay__rom_model_release(assay__rom_model *model)
 {

@@ -3,7 +3,7 @@
 #define ASSAY_STUDIES_ROM_MODELS_H
 
 #include "assay/model.h"
-#include "rom_data.h"
+#include "studies/rom_data.h"
 
 typedef struct assay__rom_model {
     const char *name; /* "MVAR" */

@@ -1,4 +1,4 @@
-#include "roofline.h"
+#include "studies/roofline.h"
 
 #include <math.h>
 

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 #include "assay/model.h"
-#include "peak.h"
+#include "studies/peak.h"
 
 /* The work of one pass. */
 typedef struct assay__work {

@@ -1,6 +1,6 @@
 /* Every step leaves its files before it ends; one that ended earlier is read back from them. Data
  * and pairs are functions of the settings and the seed and are made again each time. */
-#include "routes.h"
+#include "studies/routes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "assay/clock.h"
 #include "base/buffer.h"
 #include "base/error.h"
-#include "json_file.h"
-#include "routes_run.h"
+#include "studies/json_file.h"
+#include "studies/routes_run.h"
 
 const char *const assay__routes_model_names[ASSAY__ROUTES_MODELS] = {"vanilla", "distilled"};
 static const assay__next_road_size sizes[ASSAY__ROUTES_MODELS] = {ASSAY__NEXT_ROAD_VANILLA,

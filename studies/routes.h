@@ -12,7 +12,7 @@
 #ifndef ASSAY_STUDIES_ROUTES_H
 #define ASSAY_STUDIES_ROUTES_H
 
-#include "study_frame.h"
+#include "studies/study_frame.h"
 
 typedef enum assay__od_source { ASSAY__OD_TEST, ASSAY__OD_TRAIN } assay__od_source;
 

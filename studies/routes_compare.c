@@ -4,7 +4,7 @@
 #include "assay/facade.h"
 #include "assay/sampling.h"
 #include "base/error.h"
-#include "routes_run.h"
+#include "studies/routes_run.h"
 
 enum { MAX_PAIRS = 32 };
 

@@ -1,12 +1,12 @@
 /* Orders are drawn by Fisher and Yates' shuffle from the seed, so that a resumed study draws them
  * again instead of keeping them. */
-#include "routes_data.h"
+#include "studies/routes_data.h"
 
 #include <stdlib.h>
 
 #include "base/error.h"
 #include "base/random.h"
-#include "road/city.h"
+#include "models/road/city.h"
 
 enum { LEAST_TRAJECTORIES = 5, TEST_SHARE = 5 /* one in five */ };
 

@@ -5,9 +5,9 @@
 
 #include <stdbool.h>
 
-#include "road/network.h"
-#include "road/trajectory.h"
-#include "routes.h"
+#include "models/road/network.h"
+#include "models/road/trajectory.h"
+#include "studies/routes.h"
 
 typedef struct assay__routes_data {
     assay__road_network *network;

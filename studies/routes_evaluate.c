@@ -1,7 +1,7 @@
 /* Generated and real trajectories are matched by their ends: both sides are sorted by (first road,
  * last road, place in the file) and walked together. A file says no more than that about which pair
  * a trajectory was made for, so one made elsewhere is treated as our own. */
-#include "routes_evaluate.h"
+#include "studies/routes_evaluate.h"
 
 #include <math.h>
 #include <stdlib.h>

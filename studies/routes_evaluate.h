@@ -2,9 +2,9 @@
 #ifndef ASSAY_STUDIES_ROUTES_EVALUATE_H
 #define ASSAY_STUDIES_ROUTES_EVALUATE_H
 
-#include "road/evaluate.h"
-#include "routes_data.h"
-#include "routes_performance.h"
+#include "models/road/evaluate.h"
+#include "studies/routes_data.h"
+#include "studies/routes_performance.h"
 
 /* Evaluate the trajectories in `generated_file` (any of the forms of road/trajectory.h) against
  * `real`: divergences over all of both; Hausdorff distance and time warping over pairs with the

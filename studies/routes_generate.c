@@ -1,6 +1,6 @@
 /* The loop that is timed only searches and keeps the route; times of entering roads and the file
  * come afterwards, so that total_generation_time is generation and nothing else. */
-#include "routes_generate.h"
+#include "studies/routes_generate.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -8,9 +8,9 @@
 #ifndef ASSAY_STUDIES_ROUTES_GENERATE_H
 #define ASSAY_STUDIES_ROUTES_GENERATE_H
 
-#include "road/search.h"
-#include "routes_data.h"
-#include "routes_performance.h"
+#include "models/road/search.h"
+#include "studies/routes_data.h"
+#include "studies/routes_performance.h"
 
 /* A searcher that keeps time. */
 typedef struct assay__timed_searcher {

@@ -1,6 +1,6 @@
 /* One table names every figure, where it is kept and how it is shown; printing, writing and reading
  * walk it. */
-#include "routes_performance.h"
+#include "studies/routes_performance.h"
 
 #include <stddef.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 #include "assay/report.h"
 #include "base/error.h"
-#include "routes_run.h"
+#include "studies/routes_run.h"
 
 /* ---- Text ---- */
 

@@ -4,10 +4,10 @@
 #define ASSAY_STUDIES_ROUTES_RUN_H
 
 #include "assay/record.h"
-#include "routes.h"
-#include "routes_evaluate.h"
-#include "routes_generate.h"
-#include "routes_train.h"
+#include "studies/routes.h"
+#include "studies/routes_evaluate.h"
+#include "studies/routes_generate.h"
+#include "studies/routes_train.h"
 
 enum { ASSAY__ROUTES_MAX_EPOCHS = 1000 };
 

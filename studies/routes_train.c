@@ -1,14 +1,14 @@
 /* Adam on batches of whole trajectories. Weights go to files by way of an instance of the class
  * next_road of the same shape, whose parameters stand in the same order: the file format and its
  * checks are the class's. */
-#include "routes_train.h"
+#include "studies/routes_train.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/random.h"
-#include "instance.h"
+#include "studies/instance.h"
 
 static void shuffle(int64_t *order, int64_t count, assay__random *random)
 {

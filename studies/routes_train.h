@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "road/next_road.h"
-#include "routes_data.h"
+#include "models/road/next_road.h"
+#include "studies/routes_data.h"
 
 typedef struct assay__routes_training {
     int64_t epochs, batch_size;

@@ -1,4 +1,4 @@
-#include "study_frame.h"
+#include "studies/study_frame.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "json_file.h"
+#include "studies/json_file.h"
 
 enum { MAX_STEPS = 64, MAX_PATH = 4096, MAX_NAMES_BYTES = 8 << 20 };
 enum { BAR = 20 };

@@ -2,9 +2,9 @@
  * of two variables, and evaluations. The bar is 2 at the shapes people use for such functions (MLP
  * and SIREN 2-64-64-64-1, KAN 2-5-1 with 5 intervals of cubic splines), and "not slower" elsewhere.
  */
-#include "field/kan.h"
-#include "field/siren.h"
-#include "peer.h"
+#include "bench/models/peer.h"
+#include "models/field/kan.h"
+#include "models/field/siren.h"
 
 typedef struct subject {
     const assay_model_class *class_;

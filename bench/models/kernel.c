@@ -3,14 +3,14 @@
 #include <cblas.h>
 
 #include "base/random.h"
-#include "kernel/activation.h"
-#include "kernel/linear.h"
-#include "kernel/normalize.h"
-#include "kernel/optimizer.h"
-#include "kernel/threads.h"
-#include "pde/burgers.h"
-#include "pde/heat.h"
-#include "peer.h"
+#include "bench/models/peer.h"
+#include "models/kernel/activation.h"
+#include "models/kernel/linear.h"
+#include "models/kernel/normalize.h"
+#include "models/kernel/optimizer.h"
+#include "models/kernel/threads.h"
+#include "models/pde/burgers.h"
+#include "models/pde/heat.h"
 
 enum { ROWS = 4000, COLUMNS = 500, NODES = 500, WIDTH = 256, WEIGHTS = 4000000 };
 

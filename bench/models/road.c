@@ -1,15 +1,15 @@
 /* Beam search for routes, and training of the model that leads it, beside PyTorch: one thread each,
  * the same network of 10 000 roads, weights and pairs of roads; a call is a search for each of 24
  * pairs. The model is first trained on drives, so that routes are found. */
-#include "peer.h"
+#include "bench/models/peer.h"
 
 #include <sys/stat.h>
 
 #include "assay/model.h"
 #include "base/random.h"
-#include "road/city.h"
-#include "road/next_road.h"
-#include "road/search.h"
+#include "models/road/city.h"
+#include "models/road/next_road.h"
+#include "models/road/search.h"
 
 enum { ROADS = 10000, DRIVES = 1500, BATCH = 32, TIME = 40, STEPS = 250, PAIRS = 24, WIDTH = 4 };
 

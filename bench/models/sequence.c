@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "peer.h"
-#include "sequence/lstm.h"
-#include "sequence/mvar.h"
+#include "bench/models/peer.h"
+#include "models/sequence/lstm.h"
+#include "models/sequence/mvar.h"
 
 enum { D = 20, HIDDEN = 64, ORDER = 5, STEPS = 5000 };
 

@@ -1,4 +1,4 @@
-#include "field/field.h"
+#include "models/field/field.h"
 
 #include <math.h>
 #include <stdio.h>

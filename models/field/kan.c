@@ -9,7 +9,7 @@
  * and backward is two more products, of which the first layer needs one. Gathering only the order +
  * 1 weights that count for each value would save arithmetic, but each would be loaded from an index
  * of its own; at the grids in use (5 to 20 intervals) the dense product is faster. */
-#include "field/kan.h"
+#include "models/field/kan.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,9 +17,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "field/slope.h"
-#include "field/spline.h"
-#include "kernel/matmul.h"
+#include "models/field/slope.h"
+#include "models/field/spline.h"
+#include "models/kernel/matmul.h"
 
 enum {
     MOST_ROWS = 256,

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "field/kan.h"
-#include "kernel/activation.h"
+#include "models/field/kan.h"
+#include "models/kernel/activation.h"
 
 typedef struct layer {
     int64_t in, out;

@@ -6,7 +6,7 @@
  * Bias: written into the rows before the product is added. Activation and slope: one pass
  * (slope.h). Backward: dy times slope and the sum over rows that is the bias's gradient, one pass.
  */
-#include "field/mlp.h"
+#include "models/field/mlp.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,10 +14,10 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "field/slope.h"
-#include "kernel/linear.h"
-#include "kernel/matmul.h"
-#include "kernel/simd.h"
+#include "models/field/slope.h"
+#include "models/kernel/linear.h"
+#include "models/kernel/matmul.h"
+#include "models/kernel/simd.h"
 
 enum {
     SMALL_PRODUCT = 1000000, /* multiply-adds, see above */

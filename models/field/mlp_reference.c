@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "field/mlp.h"
+#include "models/field/mlp.h"
 
 /* A layer seen in the arrays of one row; dweight and dbias may be NULL. */
 typedef struct layer {

@@ -1,14 +1,14 @@
 /* Rows go through all layers, forward and back, a block at a time, so that what forward leaves is
  * still in the second-level cache when backward reads it; gradients of the blocks add up. Against
  * one product over all rows this saves the trips to memory and the memory itself. */
-#include "field/net.h"
+#include "models/field/net.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "kernel/loss.h"
-#include "kernel/threads.h"
+#include "models/kernel/loss.h"
+#include "models/kernel/threads.h"
 
 assay_status assay__net_init(assay__net *net, const assay__net_kind *kind, int64_t input,
                              int64_t output)

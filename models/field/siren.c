@@ -1,4 +1,4 @@
-#include "field/siren.h"
+#include "models/field/siren.h"
 
 #include <math.h>
 

@@ -8,7 +8,7 @@
 #ifndef ASSAY_MODELS_FIELD_SIREN_H
 #define ASSAY_MODELS_FIELD_SIREN_H
 
-#include "field/mlp.h"
+#include "models/field/mlp.h"
 
 typedef struct assay__siren_shape {
     int64_t input, hidden, output; /* widths, at least 1 */

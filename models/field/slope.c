@@ -1,11 +1,11 @@
 /* One vectorised loop per function over the elements of kernel/elementary.h. Slopes of tanh and the
  * sigmoid come from the function's value, as PyTorch's do: good to half an ulp of 1, which the
  * product with dy sees, at no exponential more. */
-#include "field/slope.h"
+#include "models/field/slope.h"
 
 #include <string.h>
 
-#include "kernel/elementary.h"
+#include "models/kernel/elementary.h"
 
 ASSAY__SIMD static void identity(int64_t count, const float *x, float *y, float *slope)
 {

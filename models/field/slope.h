@@ -3,7 +3,7 @@
 #ifndef ASSAY_MODELS_FIELD_SLOPE_H
 #define ASSAY_MODELS_FIELD_SLOPE_H
 
-#include "kernel/activation.h"
+#include "models/kernel/activation.h"
 
 /* y = f(x), slope = f'(x), `count` elements; y may be x. */
 void assay__activate_with_slope(assay__activation kind, int64_t count, const float *x, float *y,

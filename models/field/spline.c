@@ -9,9 +9,9 @@
  * 1 nonzero functions there would be less arithmetic, but one value at a time, and the matrix
  * product that follows reads all of them anyway. Taken from the outer end, the sum hardly cancels:
  * no term is more than four times the result. */
-#include "field/spline.h"
+#include "models/field/spline.h"
 
-#include "kernel/simd.h"
+#include "models/kernel/simd.h"
 
 /* (-1)^j binomial(k + 1, j) / k! */
 static const float terms[6][3] = {

@@ -1,6 +1,6 @@
 /* Value by value through a double, or an int64_t where a double would round: one loop for all pairs
  * of types. The pairs that matter for large files, a type to itself, are copied. */
-#include "file/convert.h"
+#include "models/file/convert.h"
 
 #include <math.h>
 #include <string.h>

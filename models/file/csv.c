@@ -1,4 +1,4 @@
-#include "file/csv.h"
+#include "models/file/csv.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* What the lists announce is not believed until the rows are there: memory grows with what has been
  * read, so a hostile list of sizes costs nothing. */
-#include "file/graph_folder.h"
+#include "models/file/graph_folder.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -12,7 +12,7 @@
 #define ASSAY_MODELS_FILE_GRAPH_FOLDER_H
 
 #include "assay/model.h"
-#include "file/csv.h"
+#include "models/file/csv.h"
 
 typedef struct assay__graph_tables {
     assay__csv nodes_per_graph, edges_per_graph, edges, features;

@@ -1,4 +1,4 @@
-#include "file/mapped.h"
+#include "models/file/mapped.h"
 
 #include <fcntl.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "file/npy.h"
+#include "models/file/npy.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "file/mapped.h"
+#include "models/file/mapped.h"
 
 /* The header's text while it is read; a failed step leaves `problem`. */
 typedef struct reader {

@@ -7,7 +7,7 @@
 #define ASSAY_MODELS_FILE_NPY_H
 
 #include "assay/model.h"
-#include "file/convert.h"
+#include "models/file/convert.h"
 
 enum { ASSAY__NPY_MAX_HEADER = 65535 };
 

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "file/npy.h"
+#include "models/file/npy.h"
 
 static size_t compose(const assay_tensor *tensor, char text[256])
 {

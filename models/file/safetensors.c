@@ -1,4 +1,4 @@
-#include "file/safetensors.h"
+#include "models/file/safetensors.h"
 
 #include <inttypes.h>
 #include <jansson.h>

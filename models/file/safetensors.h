@@ -10,8 +10,8 @@
 #define ASSAY_MODELS_FILE_SAFETENSORS_H
 
 #include "assay/model.h"
-#include "file/convert.h"
-#include "file/mapped.h"
+#include "models/file/convert.h"
+#include "models/file/mapped.h"
 
 enum { ASSAY__SAFETENSORS_MAX_HEADER = 4 << 20 };
 

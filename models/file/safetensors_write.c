@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "file/safetensors.h"
+#include "models/file/safetensors.h"
 
 static const char *dtype_of(assay_element element)
 {

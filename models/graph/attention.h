@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "graph/graph.h"
+#include "models/graph/graph.h"
 
 typedef struct assay__attention {
     int64_t heads;

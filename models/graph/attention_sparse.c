@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "graph/attention.h"
-#include "kernel/elementary.h"
-#include "kernel/simd.h"
+#include "models/graph/attention.h"
+#include "models/kernel/elementary.h"
+#include "models/kernel/simd.h"
 
 ASSAY__ELEMENT float dot(int64_t width, const float *restrict a, const float *restrict b)
 {

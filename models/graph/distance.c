@@ -1,7 +1,7 @@
 /* Breadth-first search from every node, no deeper than the limit. */
 #include <string.h>
 
-#include "graph/encoding.h"
+#include "models/graph/encoding.h"
 
 /* row (n): distances from `start`; nodes are counted from the graph's first. `queue` is (n). */
 static void search(const assay__graph *graph, int64_t first, int64_t n, int64_t start,

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "graph/graph.h"
+#include "models/graph/graph.h"
 
 /* Scratch of the encodings, workspace of the graph's memory; zero-initialised by its owner. */
 typedef struct assay__encoder {

@@ -1,13 +1,13 @@
 /* Grouping by a counting sort, stable, so that sums run in the order in which edges were listed.
  * Both directions are kept: forward gathers over sources, backward over targets, and neither
  * scatters. */
-#include "graph/graph.h"
+#include "models/graph/graph.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "kernel/simd.h"
+#include "models/kernel/simd.h"
 
 void assay__graph_init(assay__graph *graph, assay__memory *memory)
 {

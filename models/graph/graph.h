@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "assay/model.h"
-#include "kernel/memory.h"
+#include "models/kernel/memory.h"
 
 /* The neighbours of node i: neighbours[offsets[i]] to neighbours[offsets[i + 1] - 1]. */
 typedef struct assay__adjacency {

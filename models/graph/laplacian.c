@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "graph/encoding.h"
-#include "graph/spectrum.h"
+#include "models/graph/encoding.h"
+#include "models/graph/spectrum.h"
 
 /* Up to this many nodes with edges the dense solver is the faster one; the other needs a block of
  * vectors that is small against the graph. */

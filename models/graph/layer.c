@@ -1,15 +1,15 @@
 /* The layer's passes. Residual and norm are one pass over memory, a residual's gradient is never
  * copied: products add to it where it stands. */
-#include "graph/layer.h"
+#include "models/graph/layer.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "kernel/activation.h"
-#include "kernel/dropout.h"
-#include "kernel/linear.h"
-#include "kernel/normalize.h"
-#include "kernel/simd.h"
+#include "models/kernel/activation.h"
+#include "models/kernel/dropout.h"
+#include "models/kernel/linear.h"
+#include "models/kernel/normalize.h"
+#include "models/kernel/simd.h"
 
 static const float EPSILON = 1e-5F; /* PyTorch's default of nn.LayerNorm */
 

@@ -2,9 +2,9 @@
 #ifndef ASSAY_MODELS_GRAPH_LAYER_H
 #define ASSAY_MODELS_GRAPH_LAYER_H
 
-#include "graph/attention.h"
-#include "graph/message.h"
-#include "graph/transformer.h"
+#include "models/graph/attention.h"
+#include "models/graph/message.h"
+#include "models/graph/transformer.h"
 
 /* Indices of a layer's parameters. */
 typedef struct assay__layer {

@@ -3,7 +3,7 @@
  * the parameters keep PyTorch's names. */
 #include <stdio.h>
 
-#include "graph/layer.h"
+#include "models/graph/layer.h"
 
 typedef struct description {
     int64_t index;

@@ -1,9 +1,9 @@
 /* The kinds of message passing behind one face. */
-#include "graph/message.h"
+#include "models/graph/message.h"
 
 #include <stdio.h>
 
-#include "kernel/matmul.h"
+#include "models/kernel/matmul.h"
 
 assay__message assay__message_declare(assay__message_kind kind, int64_t hidden, int64_t layer,
                                       assay__parameters *parameters)

@@ -15,8 +15,8 @@
 
 #include <stdint.h>
 
-#include "graph/graph.h"
-#include "kernel/parameters.h"
+#include "models/graph/graph.h"
+#include "models/kernel/parameters.h"
 
 typedef enum assay__message_kind { ASSAY__GIN, ASSAY__GCN, ASSAY__GATED_GCN } assay__message_kind;
 

@@ -2,11 +2,11 @@
  * is kept: backward makes them again from the two maps they come from. */
 #include <string.h>
 
-#include "graph/message.h"
-#include "kernel/activation.h"
-#include "kernel/elementary.h"
-#include "kernel/linear.h"
-#include "kernel/simd.h"
+#include "models/graph/message.h"
+#include "models/kernel/activation.h"
+#include "models/kernel/elementary.h"
+#include "models/kernel/linear.h"
+#include "models/kernel/simd.h"
 
 static const float EPSILON = 1e-6F; /* of the normalisation, as the authors' code has it */
 

@@ -3,9 +3,9 @@
  * sources. */
 #include <string.h>
 
-#include "graph/message.h"
-#include "kernel/linear.h"
-#include "kernel/simd.h"
+#include "models/graph/message.h"
+#include "models/kernel/linear.h"
+#include "models/kernel/simd.h"
 
 /* y_i (+)= c_i (c_i x_i + the sum of c_j x_j over the neighbours but itself), c (nodes) */
 ASSAY__SIMD

@@ -1,8 +1,8 @@
 /* Graph isomorphism network: the sum of a neighbourhood through two maps. Kept: the sum and what
  * relu made of the first map's output, which is all that its slope depends on. */
-#include "graph/message.h"
-#include "kernel/activation.h"
-#include "kernel/linear.h"
+#include "models/graph/message.h"
+#include "models/kernel/activation.h"
+#include "models/kernel/linear.h"
 
 void assay__gin_forward(const assay__message *message, const assay__parameters *parameters,
                         const assay__graph *graph, const float *h, float *kept, float *y)

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "graph/encoding.h"
-#include "kernel/simd.h"
+#include "models/graph/encoding.h"
+#include "models/kernel/simd.h"
 
 enum { STARTS = 64 }; /* columns: a row is four cache lines */
 

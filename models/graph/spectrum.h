@@ -6,7 +6,7 @@
 #ifndef ASSAY_MODELS_GRAPH_SPECTRUM_H
 #define ASSAY_MODELS_GRAPH_SPECTRUM_H
 
-#include "graph/graph.h"
+#include "models/graph/graph.h"
 
 typedef struct assay__spectrum {
     const assay__adjacency *adjacency; /* simple, undirected */

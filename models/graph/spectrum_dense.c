@@ -3,7 +3,7 @@
 #include <lapacke.h>
 #include <string.h>
 
-#include "graph/spectrum.h"
+#include "models/graph/spectrum.h"
 
 enum { WORK = 40, INTEGER_WORK = 10 }; /* per row; dsyevr wants 26 at least */
 

@@ -16,8 +16,8 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "graph/spectrum.h"
-#include "kernel/simd.h"
+#include "models/graph/spectrum.h"
+#include "models/kernel/simd.h"
 
 static const double TOLERANCE = 1e-9; /* of residuals; the spectrum has length 2 */
 static const double GAIN = 1e10;      /* of the filter within the block, at most, in one round */

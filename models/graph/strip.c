@@ -1,9 +1,9 @@
 /* A tile of 8 rows by up to 3 vectors of 16 columns is held in registers while the inner dimension
  * runs through: 24 multiply-adds for 3 loads of b and 8 values of a, so the arithmetic is the limit
  * and b may come from the second cache level. */
-#include "graph/strip.h"
+#include "models/graph/strip.h"
 
-#include "kernel/matmul.h"
+#include "models/kernel/matmul.h"
 
 void assay__strip_product_reference(int64_t m, int64_t n, int64_t k, assay__strip a, const float *b,
                                     int64_t b_stride, bool add, float *c, int64_t c_stride)

@@ -1,16 +1,16 @@
 /* The model around its layers: encoder, readout, and the memory of a pass. */
-#include "graph/transformer.h"
+#include "models/graph/transformer.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "graph/encoding.h"
-#include "graph/layer.h"
-#include "kernel/linear.h"
-#include "kernel/loss.h"
-#include "kernel/optimizer.h"
+#include "models/graph/encoding.h"
+#include "models/graph/layer.h"
+#include "models/kernel/linear.h"
+#include "models/kernel/loss.h"
+#include "models/kernel/optimizer.h"
 
 struct assay__graph_transformer {
     assay__graph_transformer_shape shape;

@@ -28,9 +28,9 @@
 #include <stdint.h>
 
 #include "assay/model.h"
-#include "graph/graph.h"
-#include "graph/message.h"
-#include "kernel/parameters.h"
+#include "models/graph/graph.h"
+#include "models/graph/message.h"
+#include "models/kernel/parameters.h"
 
 extern const assay_model_class assay__graph_transformer_class;
 

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "graph/transformer.h"
+#include "models/graph/transformer.h"
 
 enum {
     INPUT_DIM,

@@ -1,13 +1,13 @@
 /* One vectorised loop per function over the elements of elementary.h. Derivatives are computed from
  * x, not from the output: 1 - tanh(x)^2 loses all its digits where tanh(x) rounds to 1, exp(-2 |x|)
  * keeps them. */
-#include "kernel/activation.h"
+#include "models/kernel/activation.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "kernel/elementary.h"
+#include "models/kernel/elementary.h"
 
 ASSAY__SIMD void assay__exp(int64_t count, const float *x, float *y)
 {

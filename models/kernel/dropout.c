@@ -2,11 +2,11 @@
  * over the index times an odd constant plus the key's halves, two rounds. Every index hashes on its
  * own, so the loop is vectorised and backward needs no stored mask. A generator with a state
  * (base/random.h) would be neither. */
-#include "kernel/dropout.h"
+#include "models/kernel/dropout.h"
 
 #include <string.h>
 
-#include "kernel/simd.h"
+#include "models/kernel/simd.h"
 
 ASSAY__ELEMENT uint32_t finalize(uint32_t h)
 {

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "kernel/simd.h"
+#include "models/kernel/simd.h"
 
 ASSAY__ELEMENT float assay__from_bits(int32_t bits)
 {

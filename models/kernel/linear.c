@@ -1,12 +1,12 @@
 /* OpenBLAS does the products, but for one output, where a pass over x is faster. The bias is
  * written into y first and the product added to it, so that y is touched once less than by a
  * product followed by an addition. */
-#include "kernel/linear.h"
+#include "models/kernel/linear.h"
 
 #include <string.h>
 
-#include "kernel/matmul.h"
-#include "kernel/simd.h"
+#include "models/kernel/matmul.h"
+#include "models/kernel/simd.h"
 
 void assay__linear_forward(int64_t rows, int64_t in, int64_t out, const float *x,
                            const float *weight, const float *bias, float *y)

@@ -1,9 +1,9 @@
-#include "kernel/loss.h"
+#include "models/kernel/loss.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "kernel/elementary.h"
+#include "models/kernel/elementary.h"
 
 ASSAY__SIMD double assay__mse(int64_t count, const float *y, const float *target, float *dy)
 {

@@ -1,5 +1,5 @@
 /* OpenBLAS, whose kernels are picked for the processor at run time. */
-#include "kernel/matmul.h"
+#include "models/kernel/matmul.h"
 
 #include <cblas.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* A list of blocks, each with a header that says its use and size. A model has some dozens of
  * blocks, so a list that is walked only when memory is freed is enough. */
-#include "kernel/memory.h"
+#include "models/kernel/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* A row is read from memory once: it fits the first-level cache, where the later passes find it. */
-#include "kernel/normalize.h"
+#include "models/kernel/normalize.h"
 
 #include <math.h>
 
-#include "kernel/elementary.h"
+#include "models/kernel/elementary.h"
 
 ASSAY__SIMD static void softmax_row(int64_t columns, const float *x, float *y)
 {

@@ -1,10 +1,10 @@
 /* One pass over parameters, gradients and moments: they are far larger than a cache, so the cost is
  * that of reading each once. */
-#include "kernel/optimizer.h"
+#include "models/kernel/optimizer.h"
 
 #include <math.h>
 
-#include "kernel/simd.h"
+#include "models/kernel/simd.h"
 
 ASSAY__SIMD static void adam(size_t count, float rate, float correction, const float *gradient,
                              float *restrict first, float *restrict second, float *restrict value)

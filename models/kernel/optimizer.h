@@ -3,8 +3,8 @@
 #define ASSAY_MODELS_KERNEL_OPTIMIZER_H
 
 #include "assay/status.h"
-#include "kernel/memory.h"
-#include "kernel/parameters.h"
+#include "models/kernel/memory.h"
+#include "models/kernel/parameters.h"
 
 /* Adam (Kingma and Ba 2015, algorithm 1) with PyTorch's defaults: beta 0.9 and 0.999, epsilon 1e-8
  * outside the root. The moments are taken from the model's memory at the first step. */

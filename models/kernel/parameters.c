@@ -1,6 +1,6 @@
 /* Offsets are known only when every tensor has been declared, so `value.data` holds nothing until
  * allocate() hands out slices of the two blocks. */
-#include "kernel/parameters.h"
+#include "models/kernel/parameters.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
 
 #include "assay/model.h"
 #include "base/random.h"
-#include "kernel/memory.h"
+#include "models/kernel/memory.h"
 
 typedef struct assay__parameters {
     assay_model_parameter *list; /* names and gradients included; what a class hands out */

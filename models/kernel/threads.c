@@ -1,6 +1,6 @@
 /* OpenBLAS keeps one number for the process. Who sets it explicitly is never overridden by the
  * default, whichever comes first. */
-#include "kernel/threads.h"
+#include "models/kernel/threads.h"
 
 #include <cblas.h>
 #include <pthread.h>

@@ -12,14 +12,14 @@
  * Time: the classical method of Runge and Kutta. Its stable step: 2.8 / (largest eigenvalue) both
  * along the imaginary axis, where advection lies (1.37 |u| / dx for a central difference of order
  * 4), and the negative real one, where viscosity does (16/3 viscosity / dx^2). */
-#include "pde/burgers.h"
+#include "models/pde/burgers.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "kernel/simd.h"
+#include "models/kernel/simd.h"
 
 enum { HALO = 2, MIN_POINTS = 5 };
 

@@ -1,11 +1,11 @@
-#include "pde/burgers_surrogate.h"
+#include "models/pde/burgers_surrogate.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "kernel/memory.h"
+#include "models/kernel/memory.h"
 
 struct assay__burgers_surrogate {
     assay__burgers_surrogate_shape shape;

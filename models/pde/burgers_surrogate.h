@@ -19,8 +19,8 @@
 #define ASSAY_MODELS_PDE_BURGERS_SURROGATE_H
 
 #include "assay/model.h"
-#include "field/mlp.h"
-#include "pde/burgers.h"
+#include "models/field/mlp.h"
+#include "models/pde/burgers.h"
 
 typedef struct assay__burgers_surrogate_shape {
     assay__burgers_data_shape data; /* snapshots must be 1 */

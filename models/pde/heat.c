@@ -10,15 +10,15 @@
  *
  * Inside, arrays are (points, batch): the sweeps are recurrences in space, so what is vectorised is
  * the batch. */
-#include "pde/heat.h"
+#include "models/pde/heat.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "kernel/memory.h"
-#include "kernel/simd.h"
+#include "models/kernel/memory.h"
+#include "models/kernel/simd.h"
 
 struct assay__heat {
     assay__heat_shape shape;

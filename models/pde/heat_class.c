@@ -5,10 +5,10 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "kernel/memory.h"
-#include "kernel/optimizer.h"
-#include "kernel/parameters.h"
-#include "pde/heat.h"
+#include "models/kernel/memory.h"
+#include "models/kernel/optimizer.h"
+#include "models/kernel/parameters.h"
+#include "models/pde/heat.h"
 
 enum { POINTS, KNOTS, SNAPSHOTS, STEPS, DURATION, IMPLICITNESS, BATCH_SIZE, OPTIONS };
 

@@ -4,7 +4,7 @@
  * backtracking search is shorter, but leaves pairs with negative curvature that must be thrown
  * away.
  */
-#include "pde/lbfgs.h"
+#include "models/pde/lbfgs.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -2,7 +2,7 @@
  * spanning tree is built two-way first (Kruskal's, arterials preferred); every further street,
  * one-way or not, can only add ways. Streets are taken in a random order until the number of roads
  * is exact. */
-#include "road/city.h"
+#include "models/road/city.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "assay/status.h"
-#include "road/network.h"
-#include "road/trajectory.h"
+#include "models/road/network.h"
+#include "models/road/trajectory.h"
 
 enum { ASSAY__CITY_MIN_ROADS = 16, ASSAY__CITY_MAX_ROADS = 1 << 22 };
 

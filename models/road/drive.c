@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "road/city.h"
+#include "models/road/city.h"
 
 enum { TRIES = 100, SECONDS_A_DAY = 86400 };
 

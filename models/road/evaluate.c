@@ -1,7 +1,7 @@
 /* Places become points of the unit sphere once; the chord between two of them gives the great
  * circle without a sine for every pair, and orders pairs as the circle does, so that Hausdorff's
  * distance needs one arcsine in all. Warping keeps one row of its table. */
-#include "road/evaluate.h"
+#include "models/road/evaluate.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 #ifndef ASSAY_MODELS_ROAD_EVALUATE_H
 #define ASSAY_MODELS_ROAD_EVALUATE_H
 
-#include "road/network.h"
-#include "road/trajectory.h"
+#include "models/road/network.h"
+#include "models/road/trajectory.h"
 
 /* ---- One trajectory ---- */
 

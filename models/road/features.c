@@ -1,4 +1,4 @@
-#include "road/features.h"
+#include "models/road/features.h"
 
 #include <math.h>
 

@@ -15,9 +15,9 @@
 #include <stdint.h>
 
 #include "assay/status.h"
-#include "kernel/memory.h"
-#include "road/network.h"
-#include "road/trajectory.h"
+#include "models/kernel/memory.h"
+#include "models/road/network.h"
+#include "models/road/trajectory.h"
 
 enum {
     ASSAY__ROAD_FEATURES = 6,

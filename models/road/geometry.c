@@ -1,7 +1,7 @@
 /* The haversine formula as Sinnott gave it ("Virtues of the haversine", Sky and Telescope 68,
  * 1984).
  */
-#include "road/geometry.h"
+#include "models/road/geometry.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
-#include "road/gru.h"
+#include "models/road/gru.h"
 
-#include "kernel/elementary.h"
-#include "kernel/simd.h"
+#include "models/kernel/elementary.h"
+#include "models/kernel/simd.h"
 
 ASSAY__SIMD void assay__gru_gates(int64_t rows, int64_t hidden, const float *gi, const float *gh,
                                   int64_t gh_stride, const float *previous, float *gates,

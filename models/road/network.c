@@ -1,6 +1,6 @@
 /* Growing arrays while roads are added; then compressed sparse rows, made by a counting sort of the
  * links by origin followed by a sort within each (short) row. */
-#include "road/network.h"
+#include "models/road/network.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "assay/status.h"
-#include "road/geometry.h"
+#include "models/road/geometry.h"
 
 enum {
     ASSAY__ROADS_MAX = 1 << 24,       /* Beijing has 1.2 million */

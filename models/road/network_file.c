@@ -9,8 +9,8 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "road/network.h"
-#include "road/table.h"
+#include "models/road/network.h"
+#include "models/road/table.h"
 
 typedef struct geo_reader {
     assay__table table;

@@ -2,18 +2,18 @@
  * four products, of which the state's is the same for all candidates of a position and the
  * destination's for all positions of a trajectory. So each is computed once and added where it is
  * needed, forward and backward, and nothing is concatenated. */
-#include "road/next_road.h"
+#include "models/road/next_road.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "kernel/linear.h"
-#include "kernel/matmul.h"
-#include "kernel/simd.h"
-#include "kernel/threads.h"
-#include "road/gru.h"
+#include "models/kernel/linear.h"
+#include "models/kernel/matmul.h"
+#include "models/kernel/simd.h"
+#include "models/kernel/threads.h"
+#include "models/road/gru.h"
 
 assay__next_road_shape assay__next_road_shape_of(assay__next_road_size size, int64_t roads)
 {

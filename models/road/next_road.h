@@ -22,10 +22,10 @@
 #ifndef ASSAY_MODELS_ROAD_NEXT_ROAD_H
 #define ASSAY_MODELS_ROAD_NEXT_ROAD_H
 
-#include "kernel/memory.h"
-#include "kernel/optimizer.h"
-#include "kernel/parameters.h"
-#include "road/features.h"
+#include "models/kernel/memory.h"
+#include "models/kernel/optimizer.h"
+#include "models/kernel/parameters.h"
+#include "models/road/features.h"
 
 typedef struct assay__next_road_shape {
     int64_t roads, embedding, hidden, scorer;

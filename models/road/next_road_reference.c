@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "road/next_road.h"
+#include "models/road/next_road.h"
 
 typedef struct reference {
     const assay__next_road_shape *shape;

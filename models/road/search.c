@@ -1,13 +1,13 @@
 /* Routes are kept as a tree of (road, parent), which a route is read from backwards when it is
  * told; that a road was expanded, or entered in this step, is a number at the road that is compared
  * with the search's or the step's, so that nothing has to be cleared between searches. */
-#include "road/search.h"
+#include "models/road/search.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "road/searcher.h"
+#include "models/road/searcher.h"
 
 const char *assay__route_outcome_name(assay__route_outcome outcome)
 {

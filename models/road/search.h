@@ -23,8 +23,8 @@
 #ifndef ASSAY_MODELS_ROAD_SEARCH_H
 #define ASSAY_MODELS_ROAD_SEARCH_H
 
-#include "road/network.h"
-#include "road/next_road.h"
+#include "models/road/network.h"
+#include "models/road/next_road.h"
 
 enum { ASSAY__ROUTE_MAX_WIDTH = 1024 };
 

@@ -2,16 +2,16 @@
  * its part in the first layer of the scorer. The destination's part is computed once a search. What
  * is left of a forward pass is one product, of the routes' states with W_hh and the scorer's
  * columns for the state side by side, and a short loop over the successors. */
-#include "road/searcher.h"
+#include "models/road/searcher.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "kernel/linear.h"
-#include "kernel/matmul.h"
-#include "kernel/simd.h"
-#include "road/gru.h"
+#include "models/kernel/linear.h"
+#include "models/kernel/matmul.h"
+#include "models/kernel/simd.h"
+#include "models/road/gru.h"
 
 enum {
     ROWS = 4, /* of a tile of the product that stays in registers */

@@ -3,8 +3,8 @@
 #ifndef ASSAY_MODELS_ROAD_SEARCHER_H
 #define ASSAY_MODELS_ROAD_SEARCHER_H
 
-#include "kernel/memory.h"
-#include "road/search.h"
+#include "models/kernel/memory.h"
+#include "models/road/search.h"
 
 /* A route of the beam: its last road, and the node of the tree that stands for it. */
 typedef struct assay__route_held {

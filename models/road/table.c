@@ -1,6 +1,6 @@
 /* One pass: each field is unquoted onto itself (it never grows) and terminated where its separator
  * stood. */
-#include "road/table.h"
+#include "models/road/table.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Two flat arrays and the starts of the trajectories in them; files by way of road/table.h. Dates
  * by the usual count of days in the proleptic Gregorian calendar whose years begin in March. */
-#include "road/trajectory.h"
+#include "models/road/trajectory.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "road/table.h"
+#include "models/road/table.h"
 
 enum { SECONDS_A_DAY = 86400, DAYS_TO_1970 = 719468, DAYS_IN_400_YEARS = 146097 };
 

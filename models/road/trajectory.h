@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "assay/status.h"
-#include "road/network.h"
+#include "models/road/network.h"
 
 enum { ASSAY__TRAJECTORY_POINTS_MAX = 1 << 28 }; /* of all trajectories of a file */
 

@@ -5,7 +5,7 @@
  * hidden), and the elementwise part. Evaluation keeps states only: sequences go step by
  * step over packed weights where that pays (lstm_stream.c), else through matrix products of one
  * step. */
-#include "sequence/lstm.h"
+#include "models/sequence/lstm.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,10 +13,10 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "kernel/dropout.h"
-#include "kernel/matmul.h"
-#include "kernel/threads.h"
-#include "sequence/lstm_state.h"
+#include "models/kernel/dropout.h"
+#include "models/kernel/matmul.h"
+#include "models/kernel/threads.h"
+#include "models/sequence/lstm_state.h"
 
 static float *value_of(const assay__lstm *model, size_t parameter)
 {

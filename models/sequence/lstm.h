@@ -14,9 +14,9 @@
 #define ASSAY_MODELS_SEQUENCE_LSTM_H
 
 #include "assay/model.h"
-#include "kernel/memory.h"
-#include "kernel/optimizer.h"
-#include "kernel/parameters.h"
+#include "models/kernel/memory.h"
+#include "models/kernel/optimizer.h"
+#include "models/kernel/parameters.h"
 
 typedef struct assay__lstm_shape {
     int64_t input, hidden, layers, output; /* each at least 1 */

@@ -5,11 +5,11 @@
  * Truncation: slopes stop at step time - truncate, whose states count as given. */
 #include <string.h>
 
-#include "kernel/dropout.h"
-#include "kernel/linear.h"
-#include "kernel/loss.h"
-#include "kernel/matmul.h"
-#include "sequence/lstm_state.h"
+#include "models/kernel/dropout.h"
+#include "models/kernel/linear.h"
+#include "models/kernel/loss.h"
+#include "models/kernel/matmul.h"
+#include "models/sequence/lstm_state.h"
 
 static float *value_of(const assay__lstm *model, size_t parameter)
 {

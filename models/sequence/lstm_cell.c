@@ -1,8 +1,8 @@
 /* Four gates, the cell and its output in one pass over memory; the compiler vectorises over units.
  * Slopes are taken from the activated gates (s (1 - s), 1 - t^2), as PyTorch does: the agreement
  * asked for is with its gradients. */
-#include "kernel/elementary.h"
-#include "sequence/lstm_state.h"
+#include "models/kernel/elementary.h"
+#include "models/sequence/lstm_state.h"
 
 ASSAY__SIMD void assay__lstm_cell_forward(int64_t batch, int64_t hidden_dim, const float *bias,
                                           float *restrict gates, const float *cell_before,

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "sequence/lstm.h"
+#include "models/sequence/lstm.h"
 
 enum {
     INPUT_DIM,

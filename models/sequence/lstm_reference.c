@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sequence/lstm_state.h"
+#include "models/sequence/lstm_state.h"
 
 static double sigmoid(double x)
 {

@@ -2,7 +2,7 @@
 #ifndef ASSAY_MODELS_SEQUENCE_LSTM_STATE_H
 #define ASSAY_MODELS_SEQUENCE_LSTM_STATE_H
 
-#include "sequence/lstm.h"
+#include "models/sequence/lstm.h"
 
 typedef struct assay__lstm_layer {
     int64_t input;

@@ -14,8 +14,8 @@
  * making. */
 #include <string.h>
 
-#include "kernel/elementary.h"
-#include "sequence/lstm_state.h"
+#include "models/kernel/elementary.h"
+#include "models/sequence/lstm_state.h"
 
 enum { UNITS = 16, GATES = 4, ROW = GATES * UNITS, TILE = 4 };
 

@@ -1,5 +1,5 @@
 /* The model itself: forecasts and their gradient are products of small matrices, left to BLAS. */
-#include "sequence/mvar.h"
+#include "models/sequence/mvar.h"
 
 #include <cblas.h>
 #include <lapacke.h>
@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "kernel/threads.h"
+#include "models/kernel/threads.h"
 
 enum { NAME_BYTES = 24 }; /* "A_" and any int64_t */
 

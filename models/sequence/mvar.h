@@ -11,7 +11,7 @@
 #define ASSAY_MODELS_SEQUENCE_MVAR_H
 
 #include "assay/model.h"
-#include "kernel/memory.h"
+#include "models/kernel/memory.h"
 
 typedef struct assay__mvar_shape {
     int64_t dim;   /* d, at least 1 */

@@ -2,7 +2,7 @@
 #ifndef ASSAY_MODELS_SEQUENCE_MVAR_EQUATIONS_H
 #define ASSAY_MODELS_SEQUENCE_MVAR_EQUATIONS_H
 
-#include "sequence/mvar.h"
+#include "models/sequence/mvar.h"
 
 typedef struct assay__mvar_equations {
     int64_t batch, time, dim, order;

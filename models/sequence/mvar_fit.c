@@ -16,9 +16,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "kernel/simd.h"
-#include "sequence/mvar_equations.h"
-#include "sequence/mvar_gram.h"
+#include "models/kernel/simd.h"
+#include "models/sequence/mvar_equations.h"
+#include "models/sequence/mvar_gram.h"
 
 /* Reciprocal conditions of the normal equations. The solution's relative error is about epsilon
  * over it: above the first it is below 1e-11; a refinement step multiplies it by itself. */

@@ -4,11 +4,11 @@
  * that stay in the first-level cache while every tile passes over them. Vectors of 8 doubles are
  * written out (a GNU extension gcc and clang share), since compilers do not keep an array of
  * accumulators in registers by themselves. */
-#include "sequence/mvar_gram.h"
+#include "models/sequence/mvar_gram.h"
 
 #include <string.h>
 
-#include "kernel/simd.h"
+#include "models/kernel/simd.h"
 
 enum { LANES = 8, VECTORS = ASSAY__GRAM_COLUMNS / LANES, STEPS_PER_BLOCK = 128 };
 

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "sequence/mvar_equations.h"
+#include "models/sequence/mvar_equations.h"
 
 enum { LEAST_ROWS = 1024, PANEL = 32 };
 

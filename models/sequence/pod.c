@@ -1,7 +1,7 @@
 /* Eigenvectors of the smaller of the two Gram matrices: X^T X (width) or, for fewer snapshots than
  * features, X X^T (Sirovich 1987, "the method of snapshots"), whose eigenvectors u give X^T u. An
  * SVD of X would keep small singular values more exactly; those are what is cut off here. */
-#include "sequence/pod.h"
+#include "models/sequence/pod.h"
 
 #include <cblas.h>
 #include <lapacke.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "kernel/threads.h"
+#include "models/kernel/threads.h"
 
 /* Directions with less than this share of the largest variance are rounding. */
 static const double smallest_share = 1e-14;

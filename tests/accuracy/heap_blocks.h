@@ -15,7 +15,7 @@
 
 #include "assay/instrument.h"
 #include "instrument/heap.h"
-#include "preloaded.h"
+#include "tests/accuracy/preloaded.h"
 
 enum { BLOCKS = 1000 };
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "assay/instrument.h"
-#include "sanitizers.h"
+#include "tests/sanitizers.h"
 
 static inline int skip_test(const char *reason)
 {

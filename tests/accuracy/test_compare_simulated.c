@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "../../bench/compare_simulation.h"
+#include "bench/compare_simulation.h"
 
 enum { REPLICATIONS = 1000 };
 

@@ -1,7 +1,7 @@
 /* The short form of bench/coverage.c: the same cases, fewer replications, bounds wide enough that a
  * coverage of 94 to 97 % falls outside once in a thousand runs. The seed is fixed: a change here
  * means that the method changed. */
-#include "../../bench/coverage.h"
+#include "bench/coverage.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "../../bench/growth_series.h"
+#include "bench/growth_series.h"
 
 enum { SERIES = 60 };
 

@@ -1,5 +1,5 @@
 /* Heap figures against the truth: known patterns of allocation, counted beside the interposer. */
-#include "heap_blocks.h"
+#include "tests/accuracy/heap_blocks.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -1,9 +1,9 @@
 /* The heap of a monitor's spans against known allocations. */
-#include "../unit/monitor_fixture.h"
+#include "tests/unit/monitor_fixture.h"
 
 #include <pthread.h>
 
-#include "heap_blocks.h"
+#include "tests/accuracy/heap_blocks.h"
 
 static assay_monitor *heap_monitor(void)
 {

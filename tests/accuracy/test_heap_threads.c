@@ -1,6 +1,6 @@
 /* Heap figures of many threads: those that end, free for others, are busy, or too many for their
  * slots. */
-#include "heap_blocks.h"
+#include "tests/accuracy/heap_blocks.h"
 
 #include <pthread.h>
 

@@ -10,7 +10,7 @@
 
 #include "assay/instrument.h"
 #include "assay/model.h"
-#include "preloaded.h"
+#include "tests/accuracy/preloaded.h"
 
 enum { WARM_UP = 2, STEPS = 3, MAX_INPUTS = 16, FORECAST_STEPS = 5 };
 

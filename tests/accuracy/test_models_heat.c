@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "pde/heat.h"
-#include "pde/lbfgs.h"
+#include "models/pde/heat.h"
+#include "models/pde/lbfgs.h"
 
 enum { MAX_KNOTS = 8 };
 

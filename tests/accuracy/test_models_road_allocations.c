@@ -9,9 +9,9 @@
 #include <cmocka.h>
 
 #include "assay/instrument.h"
-#include "preloaded.h"
-#include "road/city.h"
-#include "road/search.h"
+#include "models/road/city.h"
+#include "models/road/search.h"
+#include "tests/accuracy/preloaded.h"
 
 enum { ROADS = 400, DRIVES = 32 };
 

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "road/city.h"
-#include "road/evaluate.h"
+#include "models/road/city.h"
+#include "models/road/evaluate.h"
 
 enum { BINS = 40, REAL = 300, GENERATED = 200, A = 37, B = 52, ANSWERS = 6, ROUNDS = 4 };
 

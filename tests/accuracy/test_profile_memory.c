@@ -9,7 +9,7 @@
 
 #include "assay/model.h"
 #include "assay/profile.h"
-#include "preloaded.h"
+#include "tests/accuracy/preloaded.h"
 
 enum { MB = 1 << 20 };
 

@@ -1,5 +1,5 @@
 /* The short form of bench/steady.c. */
-#include "../../bench/steady.h"
+#include "bench/steady.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

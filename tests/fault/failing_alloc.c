@@ -4,7 +4,7 @@
  * that requests made by libassay.so, jansson and libc (strdup, fopen, open_memstream ...) all come
  * here. Sanitizers own malloc; there FAULT_WRAP catches only the calls of the statically linked
  * libassay, by the linker's --wrap, and the sanitizer looks for leaks and stray accesses. */
-#include "fault.h"
+#include "tests/fault/fault.h"
 
 #include <errno.h>
 #include <execinfo.h>

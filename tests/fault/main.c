@@ -5,7 +5,7 @@
  * one-time set-up is refused too) or warm (after one undisturbed run, so that whatever is kept for
  * good is already there and everything must balance exactly), and refuses one request or all from
  * the n-th on. A cold run may keep what the undisturbed cold run keeps, no more. */
-#include "fault.h"
+#include "tests/fault/fault.h"
 
 #include <dirent.h>
 #include <execinfo.h>

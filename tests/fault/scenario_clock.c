@@ -1,5 +1,5 @@
 /* A clock made by the caller, and the machine's own, which must always be there. */
-#include "fault.h"
+#include "tests/fault/fault.h"
 
 #include "assay/clock.h"
 

@@ -1,6 +1,6 @@
 /* Two results of other tools are imported, compared with each other and within one record, and the
  * comparison is printed. */
-#include "fault.h"
+#include "tests/fault/fault.h"
 
 #include <stddef.h>
 #include <stdio.h>

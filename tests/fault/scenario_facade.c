@@ -1,7 +1,7 @@
 /* The ready-made calls: timers, phases, inference, an epoch monitor, summaries and exports. Calls
  * that may not disturb the measured program keep their failure as a status, which is asked for at
  * the end. */
-#include "fault.h"
+#include "tests/fault/fault.h"
 
 #include <stddef.h>
 #include <stdio.h>

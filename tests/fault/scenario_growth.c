@@ -1,6 +1,6 @@
 /* A table read, its growth fitted and shown, and a scaling run: complete, or a status and nothing
  * left behind. */
-#include "fault.h"
+#include "tests/fault/fault.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* Instruments read the world through small buffers of their own; what they cannot read is missing.
  */
-#include "fault.h"
+#include "tests/fault/fault.h"
 
 #include <stddef.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* A model is made, its weights are saved, its shape is inferred from them and they are loaded into
  * another; arrays and a graph are written and read. */
-#include "fault.h"
+#include "tests/fault/fault.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* A monitor's whole life: spans on two threads, names made at run time, metrics, counters, a trace,
  * and the record of it all. A monitor that has run out of memory goes on, and says what it dropped.
  */
-#include "fault.h"
+#include "tests/fault/fault.h"
 
 #include <pthread.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* A record is filled, written, read back and freed. */
-#include "fault.h"
+#include "tests/fault/fault.h"
 
 #include <stddef.h>
 #include <stdio.h>

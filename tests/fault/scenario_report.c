@@ -1,6 +1,6 @@
 /* Every way to show a record. A report that could not be made says so; a file is there in full or
  * not at all. */
-#include "fault.h"
+#include "tests/fault/fault.h"
 
 #include <stddef.h>
 #include <stdio.h>

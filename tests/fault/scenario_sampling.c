@@ -1,5 +1,5 @@
 /* Two subjects that keep their own time, on a clock of their own, sampled and compared. */
-#include "fault.h"
+#include "tests/fault/fault.h"
 
 #include <stddef.h>
 

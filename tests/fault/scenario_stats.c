@@ -1,5 +1,5 @@
 /* Every statistic that needs memory, on one series. */
-#include "fault.h"
+#include "tests/fault/fault.h"
 
 #include <stddef.h>
 

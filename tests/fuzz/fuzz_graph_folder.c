@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "file/graph_folder.h"
+#include "models/file/graph_folder.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,4 +1,4 @@
-#include "fuzz/import.h"
+#include "tests/fuzz/import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "file/npy.h"
+#include "models/file/npy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "road/network.h"
+#include "models/road/network.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "road/trajectory.h"
+#include "models/road/trajectory.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

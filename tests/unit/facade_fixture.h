@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "assay/assay.h"
-#include "golden.h"
+#include "tests/golden.h"
 
 static uint64_t test_now_ns;
 

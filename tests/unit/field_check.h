@@ -9,7 +9,7 @@
 
 #include "assay/model.h"
 #include "base/random.h"
-#include "kernel/parameters.h"
+#include "models/kernel/parameters.h"
 
 static inline float *uniform_floats(size_t count, float bound, uint64_t seed)
 {

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "assay/record.h"
-#include "record_sample.h"
+#include "tests/unit/record_sample.h"
 
 static inline void same_number(double a, double b)
 {

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "sanitizers.h"
+#include "tests/sanitizers.h"
 
 /* The thread sanitizer keeps several bytes for each byte of the program, and a thread of its own.
  */

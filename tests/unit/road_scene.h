@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "road/city.h"
-#include "road/next_road.h"
+#include "models/road/city.h"
+#include "models/road/next_road.h"
 
 typedef struct scene {
     assay__road_network *city;

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "compare_fixture.h"
+#include "tests/unit/compare_fixture.h"
 
 static void test_the_rule(void **state)
 {

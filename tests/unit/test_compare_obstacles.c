@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "compare_fixture.h"
+#include "tests/unit/compare_fixture.h"
 
 static void check_forbidden(assay_record *record, bool known, const char *reason)
 {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "compare_fixture.h"
+#include "tests/unit/compare_fixture.h"
 
 static const char *const origins[] = {"before.json", "after.json", "later.json"};
 

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "config.h"
-#include "golden.h"
+#include "studies/config.h"
+#include "tests/golden.h"
 
 typedef struct settings {
     int64_t epochs, batch_size;

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "export_document.h"
-#include "export_sample.h"
-#include "golden.h"
+#include "tests/golden.h"
+#include "tests/unit/export_document.h"
+#include "tests/unit/export_sample.h"
 
 static void test_documents(void **state)
 {

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "export_document.h"
-#include "export_sample.h"
+#include "tests/unit/export_document.h"
+#include "tests/unit/export_sample.h"
 
 static const json_t *row_at(const json_t *document, const char *array, size_t index)
 {

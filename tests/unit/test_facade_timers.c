@@ -1,7 +1,7 @@
 /* Ready-made timers, of calls, phases and inferences: what they return, enter and print, and what
  * they do when called out of order. */
-#include "facade_fixture.h"
-#include "sanitizers.h"
+#include "tests/sanitizers.h"
+#include "tests/unit/facade_fixture.h"
 
 static assay_timers *new_timers(FILE *progress)
 {

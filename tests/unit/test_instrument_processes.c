@@ -1,5 +1,5 @@
 /* Files of /proc, and the trees of processes that are read from them. */
-#include "resident_check.h"
+#include "tests/unit/resident_check.h"
 
 #include <pthread.h>
 #include <signal.h>

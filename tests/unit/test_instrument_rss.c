@@ -1,5 +1,5 @@
 /* Resident memory of this process, as the kernel counts it. */
-#include "resident_check.h"
+#include "tests/unit/resident_check.h"
 
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* The reader against bytes of every kind: live, closed, truncated, corrupted, foreign. */
-#include "monitor_fixture.h"
+#include "tests/unit/monitor_fixture.h"
 
 #include <fcntl.h>
 #include <stdio.h>

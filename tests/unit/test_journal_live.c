@@ -1,6 +1,6 @@
 /* A journal read while it is written: the reader is stopped after each of its instructions in turn,
  * and the writer goes far on meanwhile, as it does when the processor is taken from a reader. */
-#include "monitor_fixture.h"
+#include "tests/unit/monitor_fixture.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "journal/reader.h"
 #include "monitor/state.h"
-#include "sanitizers.h"
+#include "tests/sanitizers.h"
 
 #if defined(__x86_64__) && !THREAD_SANITIZER
 

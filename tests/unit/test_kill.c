@@ -1,6 +1,6 @@
 /* kill -9 at a random moment of a busy loop: every span that was completed is in the journal, and
  * the journal can be read. The truth is a counter in shared memory, raised after each end. */
-#include "monitor_fixture.h"
+#include "tests/unit/monitor_fixture.h"
 
 #include <pthread.h>
 #include <signal.h>

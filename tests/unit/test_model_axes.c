@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "model_axes.h"
+#include "studies/model_axes.h"
 
 static const assay_model_class *class_of(const char *name)
 {

@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include "file/convert.h"
-#include "file/graph_folder.h"
-#include "file/npy.h"
-#include "file/safetensors.h"
+#include "models/file/convert.h"
+#include "models/file/graph_folder.h"
+#include "models/file/npy.h"
+#include "models/file/safetensors.h"
 
 /* ---- safetensors ---- */
 

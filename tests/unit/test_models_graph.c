@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include "graph/attention.h"
-#include "graph/encoding.h"
-#include "graph/strip.h"
-#include "graph_fixture.h"
+#include "models/graph/attention.h"
+#include "models/graph/encoding.h"
+#include "models/graph/strip.h"
+#include "tests/unit/graph_fixture.h"
 
 /* ---- Graphs ---- */
 

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "graph/encoding.h"
-#include "graph/spectrum.h"
+#include "models/graph/encoding.h"
+#include "models/graph/spectrum.h"
 
 typedef struct fixture {
     assay__memory *memory;

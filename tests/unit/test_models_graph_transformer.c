@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "graph/transformer.h"
-#include "graph_fixture.h"
+#include "models/graph/transformer.h"
+#include "tests/unit/graph_fixture.h"
 
 static const assay__graph_transformer_shape small = {
     .input = 3, .hidden = 8, .layers = 2, .heads = 2, .ffn = 12, .output = 2};

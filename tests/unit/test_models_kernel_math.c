@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "kernel/activation.h"
-#include "kernel/elementary.h"
+#include "models/kernel/activation.h"
+#include "models/kernel/elementary.h"
 
 enum { CHUNK = 1 << 12, STRIDE = 1009 };
 

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "field/mlp.h"
-#include "field/siren.h"
-#include "unit/field_check.h"
+#include "models/field/mlp.h"
+#include "models/field/siren.h"
+#include "tests/unit/field_check.h"
 
 typedef struct trial {
     assay__mlp_shape shape;

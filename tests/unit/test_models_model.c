@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "assay/model.h"
-#include "file/safetensors.h"
-#include "registry.h"
+#include "models/file/safetensors.h"
+#include "models/registry.h"
 
 /* ---- a model that notes what it was given ---- */
 

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "sequence/mvar.h"
-#include "sequence/mvar_gram.h"
+#include "models/sequence/mvar.h"
+#include "models/sequence/mvar_gram.h"
 
 static assay__mvar *make(int64_t dim, int64_t order, uint64_t seed)
 {

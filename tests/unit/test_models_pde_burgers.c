@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "pde/burgers.h"
+#include "models/pde/burgers.h"
 
 /* A few waves of mean 0: sum of sine[k] sin(2 pi (k + 1) x) + cosine[k] cos(...). */
 enum { WAVES = 3, FINE = 1024, TERMS = 200 };

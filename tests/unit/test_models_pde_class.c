@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "assay/model.h"
-#include "pde/burgers_surrogate.h"
-#include "pde/heat.h"
+#include "models/pde/burgers_surrogate.h"
+#include "models/pde/heat.h"
 
 static assay_model *make(const char *name)
 {

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "pde/heat.h"
-#include "pde/lbfgs.h"
+#include "models/pde/heat.h"
+#include "models/pde/lbfgs.h"
 
 static assay__heat *make(assay__heat_shape shape)
 {

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "sequence/pod.h"
+#include "models/sequence/pod.h"
 
 static void assert_near(double value, double expected, double tolerance)
 {

@@ -1,5 +1,5 @@
 /* The next-road model against its formula in double, against finite differences and at learning. */
-#include "road_scene.h"
+#include "tests/unit/road_scene.h"
 
 #include <math.h>
 #include <string.h>

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "road/city.h"
-#include "road/network.h"
-#include "road/trajectory.h"
+#include "models/road/city.h"
+#include "models/road/network.h"
+#include "models/road/trajectory.h"
 
 /* Ids out of order and negative; a Point, a bent line, quoted fields, other columns. */
 static const char geo_text[] =

@@ -1,12 +1,12 @@
 /* Searches for a route on networks small enough to know the answer, and against a search without
  * any shortcut. */
-#include "road_scene.h"
+#include "tests/unit/road_scene.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/random.h"
-#include "road/search.h"
+#include "models/road/search.h"
 
 /* A network of straight roads between numbered places, (from, to) each; roads meet where one ends
  * and the other begins. */

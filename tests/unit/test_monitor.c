@@ -1,5 +1,5 @@
 /* Spans against time moved by hand: every figure is known beforehand. */
-#include "monitor_fixture.h"
+#include "tests/unit/monitor_fixture.h"
 
 #include <stdio.h>
 

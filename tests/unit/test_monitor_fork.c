@@ -1,5 +1,5 @@
 /* Forks: each process its own journal, the parent's untouched, all of them mergeable. */
-#include "monitor_fixture.h"
+#include "tests/unit/monitor_fixture.h"
 
 #include <dirent.h>
 #include <pthread.h>
@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sanitizers.h"
+#include "tests/sanitizers.h"
 
 static char directory[64];
 

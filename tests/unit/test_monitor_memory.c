@@ -1,12 +1,12 @@
 /* Resident memory of spans, against allocations of known size that are touched and given back. */
-#include "monitor_fixture.h"
+#include "tests/unit/monitor_fixture.h"
 
 #include <sched.h>
 #include <stdio.h>
 #include <sys/mman.h>
 
 #include "assay/instrument.h"
-#include "resident_check.h"
+#include "tests/unit/resident_check.h"
 
 static void take_and_give_back(size_t bytes)
 {

@@ -1,5 +1,5 @@
 /* Monitors switched off, misused, or filled beyond their limits: counted, said, harmless. */
-#include "monitor_fixture.h"
+#include "tests/unit/monitor_fixture.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Threads, real time: counts are exact whatever the interleaving; run under TSan as well. */
-#include "monitor_fixture.h"
+#include "tests/unit/monitor_fixture.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

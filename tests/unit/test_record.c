@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "record/fields.h"
-#include "record_same.h"
-#include "record_sample.h"
+#include "tests/unit/record_same.h"
+#include "tests/unit/record_sample.h"
 
 static void test_a_full_record_round_trips(void **state)
 {

@@ -12,7 +12,7 @@
 #include <jansson.h>
 #include <unistd.h>
 
-#include "record_sample.h"
+#include "tests/unit/record_sample.h"
 
 static void check_error(const char *json, size_t length, assay_status status, const char *message)
 {

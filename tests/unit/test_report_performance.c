@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "assay/report.h"
-#include "golden.h"
 #include "report/lines.h"
+#include "tests/golden.h"
 
 static const double mb = 1048576.0;
 

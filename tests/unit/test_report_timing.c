@@ -12,8 +12,8 @@
 
 #include "analyze/timers.h"
 #include "assay/report.h"
-#include "golden.h"
 #include "report/lines.h"
+#include "tests/golden.h"
 
 static assay_timers *new_timers(void)
 {

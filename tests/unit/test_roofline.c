@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "complexity.h"
-#include "roofline.h"
+#include "studies/complexity.h"
+#include "studies/roofline.h"
 
 static assay__work_account work_of(assay_operation operation)
 {

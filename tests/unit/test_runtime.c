@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "assay/assay.h"
-#include "golden.h"
+#include "tests/golden.h"
 
 static void assert_near(double value, double expected)
 {

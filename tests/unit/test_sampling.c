@@ -1,6 +1,6 @@
 /* Sampling on a clock that the subjects themselves move: length of samples, what is left out, and
  * what happens when a subject fails. */
-#include "sampling_world.h"
+#include "tests/unit/sampling_world.h"
 
 /* ---- Length of a sample --------------------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
  * What stands at neither side of an edge is in test_sampling.c. */
 #include "assay/instrument.h"
 #include "sampling/sampler.h"
-#include "sampling_world.h"
+#include "tests/unit/sampling_world.h"
 
 /* ---- Disturbances -----------------------------------------------------------------------------
  */

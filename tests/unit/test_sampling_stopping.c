@@ -1,6 +1,6 @@
 /* Where the rounds that count begin and end: warm-up, why sampling stops, and when that is
  * foreseen, on a clock that the subjects themselves move. */
-#include "sampling_world.h"
+#include "tests/unit/sampling_world.h"
 
 /* ---- Warm-up -------------------------------------------------------------------------------- */
 

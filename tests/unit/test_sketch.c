@@ -1,6 +1,6 @@
 /* Quantiles of known distributions, through the whole path: durations into a monitor, out of its
  * record, against the exact quantiles of the same numbers. */
-#include "monitor_fixture.h"
+#include "tests/unit/monitor_fixture.h"
 
 #include "stats/moments.h"
 #include "stats/sketch.h"

@@ -11,7 +11,7 @@
 
 #include "assay/analyze.h"
 #include "assay/report.h"
-#include "golden.h"
+#include "tests/golden.h"
 
 static void assert_reading(assay_reading reading, double expected)
 {

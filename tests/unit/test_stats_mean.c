@@ -1,5 +1,5 @@
 /* The mean with its interval, and summaries. */
-#include "stats_fixture.h"
+#include "tests/unit/stats_fixture.h"
 
 #include "base/random.h"
 #include "stats/autoregression.h"

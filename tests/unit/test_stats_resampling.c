@@ -1,5 +1,5 @@
 /* Bootstrap, bounds of quantiles, autocorrelation, outliers. */
-#include "stats_fixture.h"
+#include "tests/unit/stats_fixture.h"
 
 #include "base/random.h"
 

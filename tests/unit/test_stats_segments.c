@@ -1,6 +1,6 @@
 /* Cuts of a series, against a search of all cuts in NumPy with full covariance matrices: noise,
  * outliers, ρ and prices as the top of segments.c says. */
-#include "stats_fixture.h"
+#include "tests/unit/stats_fixture.h"
 
 #include "stats/segments.h"
 

@@ -1,5 +1,5 @@
 /* Steady states and change points of series made by hand. */
-#include "stats_fixture.h"
+#include "tests/unit/stats_fixture.h"
 
 #include "base/random.h"
 

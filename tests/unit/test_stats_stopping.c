@@ -1,5 +1,5 @@
 /* The stopping rule: where it looks, when it stops, when it gives up. */
-#include "stats_fixture.h"
+#include "tests/unit/stats_fixture.h"
 
 #include "base/random.h"
 

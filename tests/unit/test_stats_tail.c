@@ -1,6 +1,6 @@
 /* What the end of a series does, against generalised least squares by full covariance matrices in
  * NumPy, with the grid, the prices and the correction of ρ that tail.c names. */
-#include "stats_fixture.h"
+#include "tests/unit/stats_fixture.h"
 
 #include "stats/tail.h"
 

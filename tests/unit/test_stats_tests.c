@@ -1,5 +1,5 @@
 /* Tests and sizes of differences, against SciPy 1.10.1, R's documentation and full enumeration. */
-#include "stats_fixture.h"
+#include "tests/unit/stats_fixture.h"
 
 /* Permeability of the human placenta at term and at 12 to 26 weeks (Hollander and Wolfe 1973, page
  * 69; example(wilcox.test) in R: W = 35, one-sided p = 0.1272). */

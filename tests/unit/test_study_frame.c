@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "study_frame.h"
+#include "studies/study_frame.h"
 
 static char root[] = "/tmp/assay-study-XXXXXX";
 static char folder[128];
