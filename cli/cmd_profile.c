@@ -12,7 +12,7 @@
 #include "cli/model_job.h"
 #include "cli/output.h"
 #include "cli/profile_dataset.h"
-#include "studies/model_profile.h"
+#include "studies/profile/profile.h"
 
 enum { DEFAULT_PARTS = ASSAY__PROFILE_RUNTIME | ASSAY__PROFILE_MEMORY | ASSAY__PROFILE_FLOPS };
 

@@ -19,7 +19,7 @@
 #include "assay/instrument.h"
 #include "cli/doctor.h"
 #include "cli/scratch_dir.h"
-#include "studies/peak.h"
+#include "studies/common/peak.h"
 
 /* A journal with default options takes this much. */
 static const double journal_bytes = 16.0 * 1024 * 1024;

@@ -5,7 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/message.h"
-#include "studies/peak.h"
+#include "studies/profile/peak_measure.h"
 
 static const command *const commands[] = {&command_model, &command_profile, &command_study};
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };

@@ -3,7 +3,7 @@
 #define ASSAY_CLI_STUDY_H
 
 #include "cli/options.h"
-#include "studies/study_frame.h"
+#include "studies/common/frame.h"
 
 /* Each study is a command of its own, defined in study_NAME.c; its name is "study NAME". */
 extern const command study_rom;

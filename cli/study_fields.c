@@ -5,8 +5,8 @@
 #include "cli/message.h"
 #include "cli/output.h"
 #include "cli/study.h"
-#include "studies/fields.h"
-#include "studies/fields_functions.h"
+#include "studies/fields/functions.h"
+#include "studies/fields/study.h"
 
 typedef struct fields_settings {
     study_common common;

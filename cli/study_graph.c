@@ -6,7 +6,7 @@
 #include "cli/message.h"
 #include "cli/output.h"
 #include "cli/study.h"
-#include "studies/graph.h"
+#include "studies/graph/study.h"
 
 typedef struct graph_options {
     study_common common;

@@ -8,7 +8,7 @@
 #include "cli/message.h"
 #include "cli/output.h"
 #include "cli/study.h"
-#include "studies/pde.h"
+#include "studies/pde/study.h"
 
 typedef struct pde_settings {
     study_common common;

@@ -5,7 +5,7 @@
 #include "cli/message.h"
 #include "cli/output.h"
 #include "cli/study.h"
-#include "studies/rom.h"
+#include "studies/rom/study.h"
 
 typedef struct rom_options {
     study_common common;

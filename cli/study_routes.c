@@ -7,7 +7,7 @@
 #include "cli/message.h"
 #include "cli/output.h"
 #include "cli/study.h"
-#include "studies/routes.h"
+#include "studies/routes/study.h"
 
 enum { MAX_WIDTH = 1024, MAX_EPOCHS = 1000, MAX_PAIRS = 10000000, MODEL_BYTES = 64 };
 

@@ -3,6 +3,7 @@ if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
   message(FATAL_ERROR "ASSAY_FUZZ needs clang: cmake --preset fuzz")
 endif()
 target_compile_options(assay_objects PRIVATE -fsanitize=fuzzer-no-link)
+target_compile_options(assay_studies_common PRIVATE -fsanitize=fuzzer-no-link)
 target_compile_options(assay_studies PRIVATE -fsanitize=fuzzer-no-link)
 target_compile_options(assay_model_objects PRIVATE -fsanitize=fuzzer-no-link)
 

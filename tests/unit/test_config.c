@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "studies/config.h"
+#include "studies/pde/config.h"
 #include "tests/golden.h"
 
 typedef struct settings {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "studies/model_axes.h"
+#include "studies/profile/axes.h"
 
 static const assay_model_class *class_of(const char *name)
 {

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "studies/complexity.h"
-#include "studies/roofline.h"
+#include "studies/profile/complexity.h"
+#include "studies/profile/roofline.h"
 
 static assay__work_account work_of(assay_operation operation)
 {

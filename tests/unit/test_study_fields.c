@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "studies/fields_training.h"
+#include "studies/fields/training.h"
 
 static const assay__fields_function *function(const char *name)
 {

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "studies/study_frame.h"
+#include "studies/common/frame.h"
 
 static char root[] = "/tmp/assay-study-XXXXXX";
 static char folder[128];

@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "studies/routes_evaluate.h"
-#include "studies/routes_generate.h"
-#include "studies/routes_train.h"
+#include "studies/routes/evaluate.h"
+#include "studies/routes/generate.h"
+#include "studies/routes/train.h"
 
 static const assay__generation_performance seed_figures = {
     .total_time_mean = {0.523, ASSAY_VALID},

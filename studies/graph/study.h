@@ -1,0 +1,29 @@
+/* The study of the graph transformer: everything `assay profile` can say about it, in one report.
+ *
+ * Leaves in the folder of the plan:
+ *   report.txt     runtime, memory, FLOPs, roofline; then a table and a plot for each axis
+ *   profile.json   the same figures, seed D's JSON with "scaling" by axis
+ *   scaling.csv    a row for each size measured
+ * All three are written anew after each step, so that an interrupted study can be read. */
+#ifndef ASSAY_STUDIES_GRAPH_STUDY_H
+#define ASSAY_STUDIES_GRAPH_STUDY_H
+
+#include "studies/common/frame.h"
+
+typedef struct assay__graph_settings {
+    size_t num_nodes, num_edges, hidden_dim, num_layers, num_heads, ffn_dim, batch_size;
+    size_t num_runs;       /* of each pass, at least 2 */
+    double budget_seconds; /* of each axis */
+} assay__graph_settings;
+
+/* The example of seed D; `quick` a small one. */
+assay__graph_settings assay__graph_settings_of(bool quick);
+
+/* Run the study, or what is left of it. Steps and settings of the plan are filled in here.
+ * `json_path`: where else profile.json goes ("-": standard output), NULL for nowhere.
+ * ASSAY_E_ARGUMENT for sizes the model refuses, before anything is written. */
+ASSAY_MUST_USE assay_status assay__graph_study(const assay__study_plan *plan,
+                                               const assay__graph_settings *settings,
+                                               const char *json_path, assay_error *error);
+
+#endif

@@ -1,0 +1,223 @@
+/* What is observed is solved for on a grid and with time steps twice as fine as those the recovery
+ * uses, plus noise: data made by the very solver that is inverted would flatter it (the "inverse
+ * crime", Colton and Kress, "Inverse Acoustic and Electromagnetic Scattering Theory"). */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "models/pde/heat.h"
+#include "models/pde/lbfgs.h"
+#include "studies/pde/training.h"
+
+static const double pi = 3.14159265358979323846;
+enum { MODES = 4 };
+
+typedef struct ground_truth {
+    double *log_k;   /* (knots) */
+    double *initial; /* (samples, points) */
+    double *data;    /* (samples, snapshots, points) */
+} ground_truth;
+
+static void release_truth(ground_truth *truth)
+{
+    free(truth->log_k);
+    free(truth->initial);
+    free(truth->data);
+}
+
+static assay__heat_shape shape_of(const assay__pde_config *config)
+{
+    return (assay__heat_shape){.points = config->points,
+                               .knots = config->knots,
+                               .snapshots = config->snapshots,
+                               .steps = config->steps,
+                               .duration = config->duration,
+                               .implicitness = 0.5};
+}
+
+/* ---- ground truth ---- */
+
+/* Two long waves: between about 1/3 and 3. */
+static void draw_conductivity(int64_t knots, assay__random *random, double *log_k)
+{
+    double a = 0.4 * assay__random_normal(random), b = 0.3 * assay__random_normal(random);
+    for (int64_t j = 0; j < knots; j++) {
+        double x = knots > 1 ? (double)j / (double)(knots - 1) : 0.5;
+        log_k[j] = a * cos(pi * x) + b * cos(2 * pi * x);
+    }
+}
+
+static void draw_initial(int64_t points, assay__random *random, double *initial)
+{
+    double amplitudes[MODES];
+    for (int m = 0; m < MODES; m++)
+        amplitudes[m] = assay__random_normal(random) / (m + 1);
+    for (int64_t i = 0; i < points; i++) {
+        double x = (double)(i + 1) / (double)(points + 1);
+        initial[i] = 0;
+        for (int m = 0; m < MODES; m++)
+            initial[i] += amplitudes[m] * sin((m + 1) * pi * x);
+    }
+}
+
+/* Every second node of the fine grid is one of the coarse: 2 p + 1 nodes for p. */
+static void thin(int64_t rows, int64_t points, const double *fine, double *coarse)
+{
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t i = 0; i < points; i++)
+            coarse[r * points + i] = fine[r * (2 * points + 1) + 2 * i + 1];
+}
+
+static assay_status observe(const assay__pde_config *config, uint64_t seed, assay_error *error,
+                            ground_truth *truth)
+{
+    assay__heat_shape shape = shape_of(config);
+    assay__heat *heat = NULL;
+    assay__random random;
+    const double *solution = NULL;
+    shape.points = 2 * config->points + 1;
+    shape.steps *= 2;
+    assay__random_init(&random, seed);
+    draw_conductivity(config->knots, &random, truth->log_k);
+    double *fine = calloc((size_t)(config->samples * shape.points), sizeof *fine);
+    if (fine == NULL)
+        return assay__fail(error, ASSAY_E_MEMORY, "out of memory for the ground truth");
+    for (int64_t s = 0; s < config->samples; s++)
+        draw_initial(shape.points, &random, fine + s * shape.points);
+    assay_status status = assay__heat_new(&shape, error, &heat);
+    if (status == ASSAY_OK)
+        status = assay__heat_forward(heat, truth->log_k, config->samples, fine, error, &solution);
+    if (status == ASSAY_OK) {
+        int64_t rows = config->samples * config->snapshots;
+        thin(config->samples, config->points, fine, truth->initial);
+        thin(rows, config->points, solution, truth->data);
+        for (int64_t i = 0; i < rows * config->points; i++)
+            truth->data[i] += config->noise * assay__random_normal(&random);
+    }
+    assay__heat_free(heat);
+    free(fine);
+    return status;
+}
+
+static assay_status load_ground_truth(assay__pde_training *training, ground_truth *truth)
+{
+    const assay__pde_config *config = training->config;
+    size_t states = (size_t)(config->samples * config->points);
+    truth->log_k = calloc((size_t)config->knots, sizeof(double));
+    truth->initial = calloc(states, sizeof(double));
+    truth->data = calloc(states * (size_t)config->snapshots, sizeof(double));
+    if (truth->log_k == NULL || truth->initial == NULL || truth->data == NULL)
+        return assay__fail(training->error, ASSAY_E_MEMORY, "out of memory for the ground truth");
+    return observe(config, training->seed, training->error, truth);
+}
+
+/* ---- optimization ---- */
+
+static const char *outcome_text(assay__lbfgs_outcome outcome)
+{
+    switch (outcome) {
+    case ASSAY__LBFGS_RUNNING:
+        return "epochs";
+    case ASSAY__LBFGS_GRADIENT:
+        return "tolerance";
+    case ASSAY__LBFGS_VALUE:
+        return "value";
+    case ASSAY__LBFGS_STALLED:
+        return "precision";
+    }
+    return "unknown";
+}
+
+static assay_status iterate(assay__pde_training *training, assay__lbfgs *lbfgs)
+{
+    const assay__pde_config *config = training->config;
+    assay__lbfgs_state state = {.outcome = ASSAY__LBFGS_RUNNING};
+    assay_status status = ASSAY_OK;
+    assay_epoch_monitor_on_epoch_start(training->epochs);
+    for (int64_t i = 0; i < config->epochs && state.outcome == ASSAY__LBFGS_RUNNING; i++) {
+        double start = assay__pde_batch_start(training, (uint64_t)i);
+        status = assay__lbfgs_step(lbfgs, &state);
+        if (status != ASSAY_OK)
+            return assay__fail(training->error, status, "the optimization failed at iteration %lld",
+                               (long long)i + 1);
+        assay__pde_batch_end(training, (uint64_t)i, start, state.value);
+        assay__pde_append(training, "losses", state.value);
+        if (!assay__study_advance(training->study, (double)(i + 1) / (double)config->epochs))
+            return assay__study_interrupted(training->study, training->error);
+    }
+    assay__study_quiet(training->study);
+    assay_epoch_monitor_on_epoch_end(training->epochs);
+    json_object_set_new(training->results, "iterations", json_integer(state.iteration));
+    json_object_set_new(training->results, "evaluations", json_integer(state.evaluations));
+    json_object_set_new(training->results, "stopped_by", json_string(outcome_text(state.outcome)));
+    return status;
+}
+
+static void keep_conductivity(assay__pde_training *training, const ground_truth *truth,
+                              const double *found)
+{
+    int64_t knots = training->config->knots;
+    double off = 0, size = 0, largest = 0;
+    for (int64_t j = 0; j < knots; j++) {
+        double real = exp(truth->log_k[j]), recovered = exp(found[j]);
+        assay__pde_append(training, "conductivity_at",
+                          knots > 1 ? (double)j / (double)(knots - 1) : 0.5);
+        assay__pde_append(training, "conductivity_true", real);
+        assay__pde_append(training, "conductivity_recovered", recovered);
+        off += (recovered - real) * (recovered - real);
+        size += real * real;
+        largest = fmax(largest, fabs(recovered - real) / real);
+    }
+    json_object_set_new(training->results, "relative_error", json_real(sqrt(off / size)));
+    json_object_set_new(training->results, "largest_relative_error", json_real(largest));
+}
+
+static assay_status optimize(assay__pde_training *training, const ground_truth *truth)
+{
+    const assay__pde_config *config = training->config;
+    const assay__heat_shape shape = shape_of(config);
+    assay__heat_problem problem = {.batch = config->samples,
+                                   .initial = truth->initial,
+                                   .data = truth->data,
+                                   .smoothness = config->smoothness};
+    assay__lbfgs *lbfgs = NULL;
+    size_t count = (size_t)(config->samples * config->snapshots * config->points);
+    double *start = calloc((size_t)config->knots, sizeof *start);
+    problem.doutput = calloc(count, sizeof(double));
+    assay_status status =
+        start == NULL || problem.doutput == NULL
+            ? assay__fail(training->error, ASSAY_E_MEMORY, "out of memory for the optimization")
+            : assay__heat_new(&shape, training->error, &problem.heat);
+    if (status == ASSAY_OK)
+        status = assay__lbfgs_new((size_t)config->knots, (size_t)config->history,
+                                  assay__heat_misfit, &problem, &lbfgs);
+    if (status == ASSAY_OK) {
+        assay__lbfgs_set_tolerances(lbfgs, config->tolerance, 0);
+        status = assay__lbfgs_start(lbfgs, start);
+    }
+    if (status == ASSAY_OK)
+        status = iterate(training, lbfgs);
+    if (status == ASSAY_OK)
+        keep_conductivity(training, truth, assay__lbfgs_point(lbfgs));
+    assay__lbfgs_free(lbfgs);
+    assay__heat_free(problem.heat);
+    free(problem.doutput);
+    free(start);
+    return status;
+}
+
+assay_status assay__pde_train_heat(assay__pde_training *training)
+{
+    ground_truth truth = {0};
+    assay_status status = ASSAY_OK;
+    ASSAY_METRIC(training->monitor, "load_ground_truth") {
+        status = load_ground_truth(training, &truth);
+    }
+    if (status == ASSAY_OK)
+        ASSAY_METRIC(training->monitor, "optimization") {
+            status = optimize(training, &truth);
+        }
+    release_truth(&truth);
+    return status;
+}

@@ -1,0 +1,59 @@
+/* The study "pde": learning with differential equations, monitored (seed C).
+ *
+ *     burgers   a net learns from solutions of Burgers' equation (trainer "synthetic")
+ *     heat      a conductivity is recovered by gradients through a solver (trainer "physical")
+ *
+ * What is solved and how it is trained comes from YAML files (config.h). Files, in the folder:
+ *     config.yaml               everything as composed
+ *     losses.csv                one row an epoch or iteration; also after an interruption
+ *     performance_metrics.csv   operation, time, cpu_mb, gpu_mb; where monitoring is on
+ *     record.json               the run record of the monitor
+ *     results.json              losses, errors, recovered values; times only below "timing" */
+#ifndef ASSAY_STUDIES_PDE_STUDY_H
+#define ASSAY_STUDIES_PDE_STUDY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "studies/common/frame.h"
+#include "studies/pde/config.h"
+
+typedef enum assay__pde_equation { ASSAY__PDE_BURGERS, ASSAY__PDE_HEAT } assay__pde_equation;
+
+typedef struct assay__pde_config {
+    int equation; /* assay__pde_equation */
+    int trainer;  /* the same order: synthetic, physical */
+    int64_t points, samples;
+    double duration;
+    /* burgers */
+    double viscosity;
+    int64_t modes, held_out;
+    int64_t hidden_dim, num_layers;
+    int64_t batch_size, num_workers;
+    double learning_rate;
+    /* heat */
+    int64_t knots, snapshots, steps;
+    double noise, smoothness;
+    int64_t history;
+    double tolerance;
+    /* both */
+    bool enable_memory_monitoring;
+    int64_t memory_monitor_batches, epochs;
+} assay__pde_config;
+
+/* Compose. `quick`: smaller numbers, before the overrides, which still count. Fails as
+ * assay__config_load does; a key of the other equation is an unknown one, and a trainer of the
+ * other is ASSAY_E_ARGUMENT. */
+ASSAY_MUST_USE assay_status assay__pde_config_load(const assay__config_source *source, bool quick,
+                                                   assay_error *error, assay__pde_config *config);
+void assay__pde_config_print(const assay__pde_config *config, FILE *stream);
+json_t *assay__pde_config_json(const assay__pde_config *config); /* caller releases */
+
+/* `plan` without settings and steps, which are the study's own; its experiment is the name of the
+ * configuration. `json_path`: a copy of results.json, "-" standard output, NULL none. */
+ASSAY_MUST_USE assay_status assay__pde_run(const assay__study_plan *plan,
+                                           const assay__pde_config *config, const char *json_path,
+                                           assay_error *error);
+
+#endif

@@ -1,0 +1,41 @@
+/* The two models of the reduced-order-model study: trained, asked for forecasts. */
+#ifndef ASSAY_STUDIES_ROM_MODELS_H
+#define ASSAY_STUDIES_ROM_MODELS_H
+
+#include "assay/model.h"
+#include "studies/rom/data.h"
+
+typedef struct assay__rom_model {
+    const char *name; /* "MVAR" */
+    assay_model *model;
+    assay_element element;
+    int64_t start; /* steps a forecast begins from */
+    double training_seconds;
+    double final_loss; /* LSTM: of the last epoch; MVAR: NaN */
+    void *window;      /* (start, latent_dim) of the element: the forecast's input */
+    int64_t dim;
+} assay__rom_model;
+
+void assay__rom_model_release(assay__rom_model *model);
+
+/* Make it, and fit or train it as one step of the study; or load what an earlier run left. */
+ASSAY_MUST_USE assay_status assay__rom_mvar(assay__study *study, size_t step,
+                                            const assay__rom_settings *settings,
+                                            const assay__rom_data *data, uint64_t seed,
+                                            assay_error *error, assay__rom_model *model);
+ASSAY_MUST_USE assay_status assay__rom_lstm(assay__study *study, size_t step,
+                                            const assay__rom_settings *settings,
+                                            const assay__rom_data *data, uint64_t seed,
+                                            assay_error *error, assay__rom_model *model);
+
+/* Where a forecast begins: the `start` steps of a trajectory before step `from`. */
+void assay__rom_set_window(assay__rom_model *model, const assay__rom_data *data, int64_t trajectory,
+                           int64_t from);
+
+/* An assay_forecast and an assay_subject's work: `steps` values after the window. */
+assay_status assay__rom_forecast(void *model, uint64_t steps);
+/* The same, with the values: forecast (steps, latent_dim). */
+ASSAY_MUST_USE assay_status assay__rom_forecast_values(assay__rom_model *model, int64_t steps,
+                                                       assay_error *error, double *forecast);
+
+#endif

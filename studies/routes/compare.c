@@ -1,0 +1,89 @@
+/* One iteration is a search for each of the first pairs, the same for both models, so that a round
+ * compares like with like; longer routes weigh more, as they do in total_generation_time. */
+#include "assay/analyze.h"
+#include "assay/facade.h"
+#include "assay/sampling.h"
+#include "base/error.h"
+#include "studies/routes/run.h"
+
+enum { MAX_PAIRS = 32 };
+
+typedef struct subject {
+    assay__routes_run *run;
+    assay__timed_searcher searcher;
+    size_t pairs;
+} subject;
+
+static assay_status search_pairs(void *context, uint64_t iterations)
+{
+    subject *self = context;
+    const assay__routes_settings *settings = self->run->settings;
+    assay__road_searcher *searcher = self->searcher.searcher;
+    for (uint64_t n = 0; n < iterations * self->pairs; n++) {
+        const assay__od_pair *pair = &self->run->pairs[n % self->pairs];
+        assay__road_route route;
+        assay_status status =
+            settings->beam_search
+                ? assay__road_search_beam(searcher, pair->origin, pair->destination,
+                                          settings->beam_width, NULL, &route)
+                : assay__road_search_greedy(searcher, pair->origin, pair->destination, NULL,
+                                            &route);
+        if (status != ASSAY_OK)
+            return status;
+    }
+    return assay__study_stopped(self->run->study) ? ASSAY_E_STATE : ASSAY_OK;
+}
+
+static void show_progress(void *context, const assay_sampling_progress *progress)
+{
+    assay__study_advance(context, progress->expected_seconds > 0
+                                      ? progress->elapsed_seconds / progress->expected_seconds
+                                      : 0);
+}
+
+static assay_status sample(assay__routes_run *run, subject *subjects, assay_error *error,
+                           assay_record **record)
+{
+    assay_subject list[ASSAY__ROUTES_MODELS];
+    for (size_t i = 0; i < ASSAY__ROUTES_MODELS; i++)
+        list[i] = (assay_subject){.struct_size = sizeof(assay_subject),
+                                  .name = assay__routes_model_names[i],
+                                  .context = &subjects[i],
+                                  .run = search_pairs};
+    assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
+    options.budget_seconds = run->settings->compare_seconds;
+    options.seed = run->plan->seed;
+    options.progress = show_progress;
+    options.progress_context = run->study;
+    assay_status status = assay_sampling_run(list, ASSAY__ROUTES_MODELS, &options, error, record);
+    if (status == ASSAY_OK)
+        status = assay_compare_record(*record, NULL);
+    return status == ASSAY_OK ? assay_record_describe(*record) : status;
+}
+
+assay_status assay__routes_compare(assay__routes_run *run, assay_error *error,
+                                   assay_record **record)
+{
+    subject subjects[ASSAY__ROUTES_MODELS] = {0};
+    assay_status status = ASSAY_OK;
+    *record = NULL;
+    for (size_t i = 0; i < ASSAY__ROUTES_MODELS && status == ASSAY_OK; i++) {
+        subjects[i].run = run;
+        subjects[i].pairs =
+            run->settings->num_gene < MAX_PAIRS ? run->settings->num_gene : MAX_PAIRS;
+        status = assay__timed_searcher_init(
+            &subjects[i].searcher, run->data.network, run->trained[i].model,
+            run->settings->beam_search ? run->settings->beam_width : 1, error);
+        if (status == ASSAY_OK)
+            assay__road_searcher_set_hook(subjects[i].searcher.searcher, NULL);
+    }
+    if (status == ASSAY_OK)
+        status = sample(run, subjects, error, record);
+    for (size_t i = 0; i < ASSAY__ROUTES_MODELS; i++)
+        assay__timed_searcher_release(&subjects[i].searcher);
+    if (status != ASSAY_OK) {
+        assay_record_free(*record);
+        *record = NULL;
+    }
+    return status;
+}
