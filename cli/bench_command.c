@@ -14,8 +14,8 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "cli/common/message.h"
 #include "cli/launch.h"
-#include "cli/message.h"
 
 enum { EXIT_UNUSABLE = 2 };
 

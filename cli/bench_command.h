@@ -7,7 +7,7 @@
 
 #include "assay/sampling.h"
 #include "cli/bench_plan.h"
-#include "cli/bench_progress.h"
+#include "cli/common/bench_progress.h"
 
 /* What all commands of one benchmark share. */
 typedef struct bench_terms {

@@ -9,7 +9,7 @@
 #include <sysexits.h>
 
 #include "assay/sampling.h"
-#include "cli/message.h"
+#include "cli/common/message.h"
 
 /* The commands before parameters are filled in. */
 typedef struct templates {

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "assay/record.h"
-#include "cli/options.h"
+#include "cli/common/options.h"
 #include "cli/words.h"
 
 /* As typed. */

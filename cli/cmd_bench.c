@@ -19,11 +19,11 @@
 #include "assay/sampling.h"
 #include "cli/bench_command.h"
 #include "cli/bench_plan.h"
-#include "cli/bench_progress.h"
-#include "cli/commands.h"
+#include "cli/common/bench_progress.h"
+#include "cli/common/commands.h"
+#include "cli/common/message.h"
+#include "cli/common/output.h"
 #include "cli/launch.h"
-#include "cli/message.h"
-#include "cli/output.h"
 
 static const double default_budget_seconds = 5.0; /* for each command */
 static const size_t default_min_runs = 3;

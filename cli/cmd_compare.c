@@ -7,9 +7,9 @@
 #include "assay/analyze.h"
 #include "assay/record.h"
 #include "assay/report.h"
-#include "cli/commands.h"
-#include "cli/message.h"
-#include "cli/output.h"
+#include "cli/common/commands.h"
+#include "cli/common/message.h"
+#include "cli/common/output.h"
 
 /* Exit statuses of a gate. */
 enum { GATE_PASSED = 0, GATE_REGRESSED = 1, GATE_INCONCLUSIVE = 2 };

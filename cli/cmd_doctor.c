@@ -5,11 +5,11 @@
 #include <sysexits.h>
 
 #include "assay/report.h"
-#include "cli/commands.h"
+#include "cli/common/commands.h"
+#include "cli/common/message.h"
+#include "cli/common/output.h"
 #include "cli/companion.h"
 #include "cli/doctor.h"
-#include "cli/message.h"
-#include "cli/output.h"
 
 enum { MAX_PROBES = 64, LEVEL_WIDTH = 9, TITLE_WIDTH = 19, LINE_WIDTH = 79 };
 

@@ -6,9 +6,9 @@
 
 #include "assay/growth.h"
 #include "assay/report.h"
-#include "cli/commands.h"
-#include "cli/message.h"
-#include "cli/output.h"
+#include "cli/common/commands.h"
+#include "cli/common/message.h"
+#include "cli/common/output.h"
 
 enum { EXIT_UNUSABLE = 2 };
 

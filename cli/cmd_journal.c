@@ -9,9 +9,9 @@
 #include "assay/record.h"
 #include "assay/report.h"
 #include "assay/snapshot.h"
-#include "cli/commands.h"
-#include "cli/message.h"
-#include "cli/output.h"
+#include "cli/common/commands.h"
+#include "cli/common/message.h"
+#include "cli/common/output.h"
 
 static const char journal_suffix[] = ".assay";
 

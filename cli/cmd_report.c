@@ -7,9 +7,9 @@
 #include "assay/record.h"
 #include "assay/report.h"
 #include "base/nearest.h"
-#include "cli/commands.h"
-#include "cli/message.h"
-#include "cli/output.h"
+#include "cli/common/commands.h"
+#include "cli/common/message.h"
+#include "cli/common/output.h"
 
 typedef struct report_settings {
     const char *format, *json, *output, *trace;

@@ -7,8 +7,8 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "cli/beside.h"
-#include "cli/message.h"
+#include "cli/common/beside.h"
+#include "cli/common/message.h"
 
 /* Never returns but for a failure, which it says. */
 static void become(int argc, char **argv)

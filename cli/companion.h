@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "cli/options.h"
+#include "cli/common/options.h"
 
 /* The `main` of a command that lives there: becomes assay-models, or says why not. */
 int companion_main(const command *self, int argc, char **argv);

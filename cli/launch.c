@@ -27,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/message.h"
+#include "cli/common/message.h"
 
 extern char **environ;
 

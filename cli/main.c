@@ -5,9 +5,9 @@
 #include <sysexits.h>
 
 #include "base/nearest.h"
-#include "cli/commands.h"
+#include "cli/common/commands.h"
+#include "cli/common/message.h"
 #include "cli/companion.h"
-#include "cli/message.h"
 
 /* Those of assay-models, which explain themselves there. */
 static const command model = {.name = "model", .summary = MODEL_SUMMARY, .main = companion_main};

@@ -6,7 +6,7 @@
 #include "assay/facade.h"
 #include "assay/instrument.h"
 #include "assay/snapshot.h"
-#include "cli/message.h"
+#include "cli/common/message.h"
 #include "cli/scratch_dir.h"
 
 /* ru_inblock and ru_oublock count in these, whatever the device (getrusage(2)). */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/beside.h"
+#include "cli/common/beside.h"
 
 /* Room for the paths below. */
 enum { SCRATCH_PATH_SIZE = BESIDE_PATH_SIZE };

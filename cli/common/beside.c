@@ -1,0 +1,24 @@
+#include "cli/common/beside.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+bool beside_find(const char *const *places, size_t count, int mode, char path[BESIDE_PATH_SIZE])
+{
+    char folder[BESIDE_PATH_SIZE];
+    ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
+    if (length <= 0)
+        return false;
+    folder[length] = '\0';
+    char *slash = strrchr(folder, '/');
+    if (slash == NULL)
+        return false;
+    *slash = '\0';
+    for (size_t i = 0; i < count; i++) {
+        int used = snprintf(path, BESIDE_PATH_SIZE, "%s/%s", folder, places[i]);
+        if (used > 0 && used < BESIDE_PATH_SIZE && access(path, mode) == 0)
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,14 @@
+/* What was installed along with this executable. */
+#ifndef ASSAY_CLI_COMMON_BESIDE_H
+#define ASSAY_CLI_COMMON_BESIDE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { BESIDE_PATH_SIZE = 4096 };
+
+/* The first of `places`, paths relative to the folder of this executable, that access(2) allows
+ * with `mode` (R_OK, X_OK). */
+bool beside_find(const char *const *places, size_t count, int mode, char path[BESIDE_PATH_SIZE]);
+
+#endif

@@ -1,0 +1,76 @@
+/* Command-line options as data.
+ *
+ * Every command describes itself in one table; parsing, `--help` and the suggestion after a typing
+ * mistake all read that table, and tests/cli/test_man.sh compares the man page with `--help`.
+ * Option names are written with '-' in the table and may be typed with '-' or '_'. `--name VALUE`,
+ * `--name=VALUE`, `-x VALUE` and `-xVALUE` are accepted; `--` ends the options. `--help` and `-h`
+ * exist on every command and are not listed. */
+#ifndef ASSAY_CLI_COMMON_OPTIONS_H
+#define ASSAY_CLI_COMMON_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+typedef enum option_type {
+    OPTION_FLAG,    /* bool */
+    OPTION_TEXT,    /* const char *, pointing into argv */
+    OPTION_SECONDS, /* double, seconds > 0; typed with a unit: "50us", "10ms", "0.5s", "2min" */
+    OPTION_COUNT,   /* size_t, >= 1 */
+    OPTION_NUMBER,  /* option_number, >= 0 */
+    OPTION_REAL,    /* double > 0 */
+    OPTION_SHARE,   /* double, 0 < share < 1; typed "2%" or "0.02" */
+    OPTION_LIST     /* option_list: an OPTION_TEXT that may be given several times */
+} option_type;
+
+/* A number for which 0 means something else than "not given". */
+typedef struct option_number {
+    unsigned long long value;
+    bool given;
+} option_number;
+
+enum { OPTION_LIST_MAX = 256 };
+typedef struct option_list {
+    const char *items[OPTION_LIST_MAX]; /* pointing into argv */
+    size_t count;
+} option_list;
+
+typedef struct option {
+    const char *name;
+    char letter; /* 0: none */
+    option_type type;
+    const char *argument; /* what the help calls the value; NULL for a flag */
+    const char *help;
+    size_t offset; /* of the field in the command's settings */
+} option;
+
+typedef struct command {
+    const char *name;
+    const char *summary;     /* one line of `assay help` */
+    const char *operands;    /* "FILE..." in the usage line */
+    const char *description; /* shown by `--help` above the options; lines of at most 79 columns */
+    const option *options;
+    size_t option_count;
+    bool first_operand_ends_options;  /* the rest belongs to another program */
+    void (*print_more)(FILE *stream); /* the end of the help, after an empty line; NULL: none */
+    int (*main)(const struct command *self, int argc, char **argv);
+} command;
+
+typedef enum options_outcome {
+    OPTIONS_GO,   /* settings and operands are filled */
+    OPTIONS_HELP, /* help was printed; exit with 0 */
+    OPTIONS_BAD   /* a message was printed; exit with EX_USAGE */
+} options_outcome;
+
+/* Parse argv[1…]. Values are stored into `settings`; operands are moved to the front of argv + 1,
+ * and `*operands` and `*operand_count` describe them (terminated by NULL). */
+options_outcome options_parse(const command *self, int argc, char **argv, void *settings,
+                              char ***operands, int *operand_count);
+
+void options_print_help(const command *self, FILE *stream);
+
+/* A label and behind it, from `column` on, words about it, wrapped at 79 columns; below the label
+ * where that is too long. */
+void options_print_entry(const char *label, const char *text, int column, FILE *stream);
+
+#endif

@@ -1,0 +1,43 @@
+/* assay-models: what `assay` becomes for the commands that need the models (companion.h). */
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "cli/common/commands.h"
+#include "cli/common/message.h"
+#include "studies/profile/peak_measure.h"
+
+static const command *const commands[] = {&command_model, &command_profile, &command_study};
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+/* For `assay doctor --measure`. */
+static int measure_peak(void)
+{
+    assay__peak peak;
+    assay_error error = {0};
+    assay_status status = assay__peak_measure(&peak, &error);
+    if (status == ASSAY_OK)
+        status = assay__peak_save(&peak, &error);
+    if (status == ASSAY_OK)
+        return EX_OK;
+    message_error("assay doctor: %s", error.message);
+    return EX_CANTCREAT;
+}
+
+int main(int argc, char **argv)
+{
+    int code = EX_USAGE;
+    const command *found = NULL;
+    for (size_t i = 0; i < COMMAND_COUNT && argc > 1; i++)
+        if (strcmp(commands[i]->name, argv[1]) == 0)
+            found = commands[i];
+    if (found != NULL)
+        code = found->main(found, argc - 1, argv + 1);
+    else if (argc == 2 && strcmp(argv[1], "peak") == 0)
+        code = measure_peak();
+    else
+        message_error("assay-models: this is a part of 'assay'; use that");
+    if (!message_flush(stdout, "standard output") && code == EX_OK)
+        code = EX_IOERR;
+    return code;
+}

@@ -1,0 +1,63 @@
+#include "cli/models/study.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sysexits.h>
+#include <time.h>
+
+#include "cli/common/bench_progress.h"
+#include "cli/common/message.h"
+
+static volatile sig_atomic_t interrupted;
+
+static double now_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* Ask to stop; who asks again ends it at once. Not within half a second: timeout(1) sends its
+ * signal to the command and then to the group, which is the same wish. */
+static void interrupt(int signal_number)
+{
+    static double asked_at;
+    if (!interrupted) {
+        asked_at = now_seconds();
+        interrupted = 1;
+    } else if (now_seconds() - asked_at > 0.5) {
+        signal(signal_number, SIG_DFL);
+        raise(signal_number);
+    }
+}
+
+assay__study_plan study_plan(const study_common *common, const char *study, const char *experiment,
+                             const char *folder)
+{
+    struct sigaction action = {.sa_handler = interrupt};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    setvbuf(stdout, NULL, _IOLBF, 0); /* whoever reads a pipe or a file need not wait minutes */
+    return (assay__study_plan){.study = study,
+                               .experiment = experiment,
+                               .folder = common->out != NULL ? common->out : folder,
+                               .seed = common->seed.given ? common->seed.value : 42,
+                               .quick = common->quick,
+                               .restart = common->restart,
+                               .settings = "",
+                               .output = stdout,
+                               .progress = bench_progress_wanted() ? stderr : NULL,
+                               .stop = &interrupted};
+}
+
+int study_exit(const char *study, assay_status status, const assay_error *error)
+{
+    if (status == ASSAY_OK)
+        return EX_OK;
+    message_error("assay %s: %s", study,
+                  error->message[0] != '\0' ? error->message : assay_status_message(status));
+    if (interrupted)
+        return 128 + SIGINT;
+    return status == ASSAY_E_STATE ? EX_CANTCREAT /* the folder belongs to something else */
+                                   : message_input_exit(status);
+}

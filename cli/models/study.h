@@ -1,0 +1,62 @@
+/* What the commands of the studies share: options, interruption, exit codes. */
+#ifndef ASSAY_CLI_MODELS_STUDY_H
+#define ASSAY_CLI_MODELS_STUDY_H
+
+#include "cli/common/options.h"
+#include "studies/common/frame.h"
+
+/* Each study is a command of its own, defined in study_NAME.c; its name is "study NAME". */
+extern const command study_rom;
+extern const command study_fields;
+extern const command study_graph;
+extern const command study_routes;
+extern const command study_pde;
+
+typedef struct study_common {
+    const char *out;
+    option_number seed;
+    bool quick, restart;
+    const char *json;
+} study_common;
+
+/* The options every study takes; `settings` has a field `common`. */
+#define STUDY_COMMON_OPTIONS(settings)                                                             \
+    {"out",                                                                                        \
+     'o',                                                                                          \
+     OPTION_TEXT,                                                                                  \
+     "DIR",                                                                                        \
+     "Folder of the results (default: assay-NAME-study).",                                         \
+     offsetof(settings, common.out)},                                                              \
+        {"seed",                                                                                   \
+         's',                                                                                      \
+         OPTION_NUMBER,                                                                            \
+         "N",                                                                                      \
+         "Everything random comes from it (default: 42).",                                         \
+         offsetof(settings, common.seed)},                                                         \
+        {"quick",                                                                                  \
+         'q',                                                                                      \
+         OPTION_FLAG,                                                                              \
+         NULL,                                                                                     \
+         "A small version, done in under 15 seconds.",                                             \
+         offsetof(settings, common.quick)},                                                        \
+        {"restart",                                                                                \
+         0,                                                                                        \
+         OPTION_FLAG,                                                                              \
+         NULL,                                                                                     \
+         "Begin anew in a folder that holds results, instead of going on.",                        \
+         offsetof(settings, common.restart)},                                                      \
+    {                                                                                              \
+        "json", 'j', OPTION_TEXT, "FILE", "Write the summary as JSON; '-' is standard output.",    \
+            offsetof(settings, common.json)                                                        \
+    }
+
+/* The plan's fields that come from the common options; from here on Ctrl-C asks the study to stop
+ * (a second one kills). `folder` is the default for --out. */
+assay__study_plan study_plan(const study_common *common, const char *study, const char *experiment,
+                             const char *folder);
+
+/* The exit code for how a study ended, after a message: 130 when it was interrupted,
+ * EX_CANTCREAT for a folder that belongs to something else. */
+int study_exit(const char *study, assay_status status, const assay_error *error);
+
+#endif

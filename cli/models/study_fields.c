@@ -1,0 +1,80 @@
+/* assay study fields: MLP, SIREN and KAN on nine functions of two variables. */
+#include <string.h>
+#include <sysexits.h>
+
+#include "cli/common/message.h"
+#include "cli/common/output.h"
+#include "cli/models/study.h"
+#include "studies/fields/functions.h"
+#include "studies/fields/study.h"
+
+typedef struct fields_settings {
+    study_common common;
+    size_t epochs, samples;
+    double threshold;
+    const char *baseline;
+} fields_settings;
+
+static const option fields_options[] = {
+    STUDY_COMMON_OPTIONS(fields_settings),
+    {"epochs", 'e', OPTION_COUNT, "N", "Of each training (default: 200, quick 30).",
+     offsetof(fields_settings, epochs)},
+    {"samples", 'n', OPTION_COUNT, "N", "Random points to learn from (default: 4096, quick 1024).",
+     offsetof(fields_settings, samples)},
+    {"threshold", 't', OPTION_REAL, "LOSS",
+     "Loss at which a training has converged (default: 0.01).",
+     offsetof(fields_settings, threshold)},
+    {"baseline", 'b', OPTION_TEXT, "MODEL", "What speed-ups refer to (default: the slowest).",
+     offsetof(fields_settings, baseline)},
+};
+
+static int fields_main(const command *self, int argc, char **argv)
+{
+    fields_settings settings = {0};
+    char **operands;
+    int count;
+    options_outcome outcome = options_parse(self, argc, argv, &settings, &operands, &count);
+    if (outcome != OPTIONS_GO)
+        return outcome == OPTIONS_HELP ? EX_OK : EX_USAGE;
+    if (count > 0) {
+        message_error("assay study fields: takes no operand, got '%s'", operands[0]);
+        return EX_USAGE;
+    }
+    const char *outputs[] = {settings.common.json};
+    int code = output_refuse(self->name, outputs, 1);
+    if (code != EX_OK)
+        return code;
+    assay__study_plan plan = study_plan(&settings.common, "fields", "fields", "assay-fields-study");
+    if (settings.common.json != NULL && strcmp(settings.common.json, "-") == 0)
+        plan.output = stderr;
+    const assay__fields_options options = {.epochs = (int64_t)settings.epochs,
+                                           .samples = (int64_t)settings.samples,
+                                           .threshold = settings.threshold,
+                                           .baseline = settings.baseline,
+                                           .json_path = settings.common.json};
+    assay_error error = {0};
+    return study_exit(self->name, assay__fields_run(&plan, &options, &error), &error);
+}
+
+static void print_functions(FILE *stream)
+{
+    fputs("functions, on [-1, 1] x [-1, 1]:\n", stream);
+    for (size_t i = 0; i < ASSAY__FIELDS_FUNCTIONS; i++)
+        fprintf(stream, "  %-10s%-30s%s\n", assay__fields_functions[i].name,
+                assay__fields_functions[i].formula, assay__fields_functions[i].detail);
+}
+
+const command study_fields = {
+    .name = "study fields",
+    .summary = "MLP, SIREN and KAN learn nine 2-D functions: time and accuracy",
+    .operands = "",
+    .description = "Trains each model on each function, timed, and shows the total times, the\n"
+                   "speed-ups with a verdict from interleaved repetitions, how many epochs each\n"
+                   "needed to converge, the warm-up of the first epochs, and the accuracy on test\n"
+                   "points. Leaves accuracy.csv, fields_timing.csv, fields_timing.json and\n"
+                   "results.json in the folder.",
+    .options = fields_options,
+    .option_count = sizeof fields_options / sizeof *fields_options,
+    .print_more = print_functions,
+    .main = fields_main,
+};

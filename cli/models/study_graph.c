@@ -1,0 +1,107 @@
+/* assay study graph: the options of the study. */
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "cli/common/message.h"
+#include "cli/common/output.h"
+#include "cli/models/study.h"
+#include "studies/graph/study.h"
+
+typedef struct graph_options {
+    study_common common;
+    assay__graph_settings sizes; /* 0: not given */
+} graph_options;
+
+static const option options[] = {
+    STUDY_COMMON_OPTIONS(graph_options),
+    {"num-nodes", 'n', OPTION_COUNT, "N", "Nodes of a graph (default: 500, --quick: 100).",
+     offsetof(graph_options, sizes.num_nodes)},
+    {"num-edges", 'E', OPTION_COUNT, "N",
+     "Directed edges of a graph (default: 2500, --quick: 500).",
+     offsetof(graph_options, sizes.num_edges)},
+    {"hidden-dim", 'd', OPTION_COUNT, "N", "Width of a node's state (default: 256, --quick: 64).",
+     offsetof(graph_options, sizes.hidden_dim)},
+    {"num-layers", 'l', OPTION_COUNT, "N", "Layers (default: 6, --quick: 3).",
+     offsetof(graph_options, sizes.num_layers)},
+    {"num-heads", 'H', OPTION_COUNT, "N", "Attention heads (default: 8, --quick: 4).",
+     offsetof(graph_options, sizes.num_heads)},
+    {"ffn-dim", 'f', OPTION_COUNT, "N",
+     "Width of the feed-forward part (default: 512, --quick: 128).",
+     offsetof(graph_options, sizes.ffn_dim)},
+    {"batch-size", 'B', OPTION_COUNT, "N", "Graphs at once (default: 1).",
+     offsetof(graph_options, sizes.batch_size)},
+    {"num-runs", 'r', OPTION_COUNT, "N", "Timed runs of each pass (default: 50, --quick: 20).",
+     offsetof(graph_options, sizes.num_runs)},
+    {"budget", 'b', OPTION_SECONDS, "TIME",
+     "Time to measure each axis for (default: 10s, --quick: 0.8s).",
+     offsetof(graph_options, sizes.budget_seconds)},
+};
+
+static void take(size_t given, size_t *setting)
+{
+    if (given > 0)
+        *setting = given;
+}
+
+static assay__graph_settings settle(const graph_options *chosen)
+{
+    const assay__graph_settings *given = &chosen->sizes;
+    assay__graph_settings settings = assay__graph_settings_of(chosen->common.quick);
+    take(given->num_nodes, &settings.num_nodes);
+    take(given->num_edges, &settings.num_edges);
+    take(given->hidden_dim, &settings.hidden_dim);
+    take(given->num_layers, &settings.num_layers);
+    take(given->num_heads, &settings.num_heads);
+    take(given->ffn_dim, &settings.ffn_dim);
+    take(given->batch_size, &settings.batch_size);
+    take(given->num_runs, &settings.num_runs);
+    if (given->budget_seconds > 0)
+        settings.budget_seconds = given->budget_seconds;
+    return settings;
+}
+
+static int graph_main(const command *self, int argc, char **argv)
+{
+    graph_options chosen = {0};
+    char **operands;
+    int count;
+    options_outcome outcome = options_parse(self, argc, argv, &chosen, &operands, &count);
+    if (outcome != OPTIONS_GO)
+        return outcome == OPTIONS_HELP ? EX_OK : EX_USAGE;
+    if (count > 0) {
+        message_error("assay study graph: takes no operand, got '%s'", operands[0]);
+        return EX_USAGE;
+    }
+    if (chosen.sizes.num_runs == 1) {
+        message_error("assay study graph: --num-runs must be at least 2: one run says nothing "
+                      "about the next");
+        return EX_USAGE;
+    }
+    int code = output_refuse(self->name, (const char *const[]){chosen.common.json}, 1);
+    if (code != EX_OK)
+        return code;
+    assay__graph_settings settings = settle(&chosen);
+    assay__study_plan plan = study_plan(&chosen.common, "graph", "graph", "assay-graph-study");
+    if (chosen.common.json != NULL && strcmp(chosen.common.json, "-") == 0)
+        plan.output = stderr;
+    assay_error error = {0};
+    assay_status status = assay__graph_study(&plan, &settings, chosen.common.json, &error);
+    code = study_exit(self->name, status, &error);
+    return message_flush(stdout, "standard output") ? code : EX_IOERR;
+}
+
+const command study_graph = {
+    .name = "study graph",
+    .summary = "the graph transformer: passes, memory, FLOPs, all scalings",
+    .operands = "",
+    .description =
+        "The full report of the graph transformer on made-up graphs: forward pass,\n"
+        "backward pass and training step; memory by use; FLOPs by component as four\n"
+        "tools count them, and the roofline; then how the forward pass grows with\n"
+        "nodes, layers, hidden size and batch, each with its class and a plot; and what\n"
+        "Laplacian and random-walk encodings cost, in every pass and once.",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .main = graph_main,
+};

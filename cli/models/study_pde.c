@@ -1,0 +1,110 @@
+/* assay study pde: learning with differential equations, configured by YAML files. */
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "cli/common/beside.h"
+#include "cli/common/message.h"
+#include "cli/common/output.h"
+#include "cli/models/study.h"
+#include "studies/pde/study.h"
+
+typedef struct pde_settings {
+    study_common common;
+    const char *config_name, *config_dir;
+    bool show_config;
+} pde_settings;
+
+static const option pde_options[] = {
+    STUDY_COMMON_OPTIONS(pde_settings),
+    {"config-name", 'c', OPTION_TEXT, "NAME",
+     "The experiment: NAME.yaml in the folder of --config-dir.",
+     offsetof(pde_settings, config_name)},
+    {"config-dir", 0, OPTION_TEXT, "DIR",
+     "Where the YAML files are (default: conf, or those installed).",
+     offsetof(pde_settings, config_dir)},
+    {"show-config", 0, OPTION_FLAG, NULL, "Print the composed configuration and do nothing else.",
+     offsetof(pde_settings, show_config)},
+};
+
+/* ./conf, else of the source folder around a build, else those installed. */
+static const char *find_configurations(char path[BESIDE_PATH_SIZE])
+{
+    static const char *const places[] = {"../conf", "../../share/assay/conf",
+                                         "../share/assay/conf"};
+    if (access("conf", X_OK) == 0)
+        return "conf";
+    return beside_find(places, sizeof places / sizeof *places, X_OK, path) ? path : NULL;
+}
+
+static int run(const command *self, const pde_settings *settings,
+               const assay__config_source *source)
+{
+    assay__pde_config config;
+    char experiment[256], folder[300];
+    assay_error error = {0};
+    assay_status status = assay__pde_config_load(source, settings->common.quick, &error, &config);
+    if (status != ASSAY_OK)
+        return study_exit(self->name, status, &error);
+    if (settings->show_config) {
+        assay__pde_config_print(&config, stdout);
+        return EX_OK;
+    }
+    size_t length = strlen(source->name);
+    if (length > 5 && strcmp(source->name + length - 5, ".yaml") == 0)
+        length -= 5;
+    snprintf(experiment, sizeof experiment, "%.*s", (int)length, source->name);
+    snprintf(folder, sizeof folder, "assay-pde-study/%s", experiment);
+    assay__study_plan plan = study_plan(&settings->common, "pde", experiment, folder);
+    if (settings->common.json != NULL && strcmp(settings->common.json, "-") == 0)
+        plan.output = stderr;
+    status = assay__pde_run(&plan, &config, settings->common.json, &error);
+    return study_exit(self->name, status, &error);
+}
+
+static int pde_main(const command *self, int argc, char **argv)
+{
+    pde_settings settings = {0};
+    char **operands, path[BESIDE_PATH_SIZE];
+    int count;
+    options_outcome outcome = options_parse(self, argc, argv, &settings, &operands, &count);
+    if (outcome != OPTIONS_GO)
+        return outcome == OPTIONS_HELP ? EX_OK : EX_USAGE;
+    if (settings.config_name == NULL) {
+        message_error("assay study pde: which experiment? Write: assay study pde --config-name "
+                      "burgers_experiment trainer=synthetic_with_memory");
+        return EX_USAGE;
+    }
+    int code = output_refuse(self->name, (const char *const[]){settings.common.json}, 1);
+    if (code != EX_OK)
+        return code;
+    const assay__config_source source = {
+        .directory = settings.config_dir != NULL ? settings.config_dir : find_configurations(path),
+        .name = settings.config_name,
+        .overrides = (const char *const *)operands,
+        .override_count = (size_t)count};
+    if (source.directory == NULL) {
+        message_error("assay study pde: there is no folder 'conf' here nor one installed; "
+                      "say where the YAML files are with --config-dir DIR");
+        return EX_NOINPUT;
+    }
+    return run(self, &settings, &source);
+}
+
+const command study_pde = {
+    .name = "study pde",
+    .summary = "learn from and through solvers of differential equations, monitored",
+    .operands = "[KEY=VALUE...]",
+    .description =
+        "burgers_experiment trains a net on solutions of Burgers' equation,\n"
+        "heat_physical_experiment recovers a conductivity by gradients through the solver\n"
+        "of the heat equation. trainer=synthetic_with_memory (burgers) and\n"
+        "trainer=physical_with_memory (heat) choose a trainer that is monitored: lines\n"
+        "for batches and epochs, a summary of time and memory, and advice. KEY=VALUE\n"
+        "sets any value of the configuration: trainer_params.epochs=20,\n"
+        "problem.viscosity=0.02.",
+    .options = pde_options,
+    .option_count = sizeof pde_options / sizeof *pde_options,
+    .main = pde_main,
+};

@@ -1,0 +1,204 @@
+/* assay study routes: the options of the study. */
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "base/nearest.h"
+#include "cli/common/message.h"
+#include "cli/common/output.h"
+#include "cli/models/study.h"
+#include "studies/routes/study.h"
+
+enum { MAX_WIDTH = 1024, MAX_EPOCHS = 1000, MAX_PAIRS = 10000000, MODEL_BYTES = 64 };
+
+typedef struct routes_options {
+    study_common common;
+    const char *models, *od_source, *search, *evaluate;
+    const char *geo, *rel, *trajectories, *test;
+    size_t num_gene, beam_width, epochs, roads, drives;
+    double compare_seconds;
+    bool skip_performance;
+} routes_options;
+
+static const option options[] = {
+    STUDY_COMMON_OPTIONS(routes_options),
+    {"num-gene", 'n', OPTION_COUNT, "N", "Trajectories to generate (default: 100).",
+     offsetof(routes_options, num_gene)},
+    {"models", 'm', OPTION_TEXT, "LIST",
+     "Models to generate with: vanilla, distilled or both, separated by a comma\n"
+     "(default: vanilla,distilled). The second learns from the first.",
+     offsetof(routes_options, models)},
+    {"od-source", 0, OPTION_TEXT, "SOURCE",
+     "Whose origins and destinations to take, and what to compare with: the\n"
+     "trajectories to test on or to train on, test or train (default: test).",
+     offsetof(routes_options, od_source)},
+    {"search", 0, OPTION_TEXT, "KIND", "How routes are searched: beam or greedy (default: beam).",
+     offsetof(routes_options, search)},
+    {"beam-width", 'b', OPTION_COUNT, "N", "Routes a beam search holds (default: 4).",
+     offsetof(routes_options, beam_width)},
+    {"epochs", 'e', OPTION_COUNT, "N", "Epochs of each training (default: 12, --quick: 10).",
+     offsetof(routes_options, epochs)},
+    {"geo", 0, OPTION_TEXT, "FILE", "Roads of a real network (LibCity's .geo).",
+     offsetof(routes_options, geo)},
+    {"rel", 0, OPTION_TEXT, "FILE", "Which road follows which (LibCity's .rel).",
+     offsetof(routes_options, rel)},
+    {"trajectories", 0, OPTION_TEXT, "FILE", "Real trajectories on it.",
+     offsetof(routes_options, trajectories)},
+    {"test-trajectories", 0, OPTION_TEXT, "FILE",
+     "Real trajectories to test on (default: a fifth of --trajectories).",
+     offsetof(routes_options, test)},
+    {"roads", 0, OPTION_COUNT, "N",
+     "Without files: roads of the made-up city (default: 1000, --quick: 300).",
+     offsetof(routes_options, roads)},
+    {"drives", 0, OPTION_COUNT, "N",
+     "Without files: trajectories in it (default: 3000, --quick: 1500).",
+     offsetof(routes_options, drives)},
+    {"compare-time", 0, OPTION_SECONDS, "TIME",
+     "Budget of the comparison of both models (default: 5s, --quick: 1s).",
+     offsetof(routes_options, compare_seconds)},
+    {"skip-performance", 0, OPTION_FLAG, NULL,
+     "Leave generation_performance out of results.json and the report.",
+     offsetof(routes_options, skip_performance)},
+    {"evaluate", 0, OPTION_TEXT, "FILE",
+     "Only evaluate trajectories generated before, here or elsewhere.",
+     offsetof(routes_options, evaluate)},
+};
+
+/* ---- Words ---- */
+
+/* The index of `word` among two, -1 after a message. */
+static int choose(const char *option_name, const char *word, const char *const words[2])
+{
+    for (int i = 0; i < 2; i++)
+        if (strcmp(word, words[i]) == 0)
+            return i;
+    message_error("assay study routes: --%s takes %s or %s, not '%s'", option_name, words[0],
+                  words[1], word);
+    return -1;
+}
+
+static bool take_model(const char *name, assay__routes_settings *settings)
+{
+    for (size_t i = 0; i < ASSAY__ROUTES_MODELS; i++) {
+        if (strcmp(name, assay__routes_model_names[i]) == 0) {
+            settings->models[i] = true;
+            return true;
+        }
+    }
+    const char *nearest = assay__nearest(name, assay__routes_model_names, ASSAY__ROUTES_MODELS,
+                                         sizeof *assay__routes_model_names);
+    if (nearest != NULL)
+        message_error("assay study routes: unknown model '%s'; did you mean '%s'?", name, nearest);
+    else
+        message_error("assay study routes: unknown model '%s'; there are %s and %s", name,
+                      assay__routes_model_names[0], assay__routes_model_names[1]);
+    return false;
+}
+
+static bool take_models(const char *list, assay__routes_settings *settings)
+{
+    memset(settings->models, 0, sizeof settings->models);
+    for (const char *at = list;; at++) {
+        char name[MODEL_BYTES];
+        size_t length = strcspn(at, ",");
+        snprintf(name, sizeof name, "%.*s", (int)(length < MODEL_BYTES ? length : MODEL_BYTES), at);
+        if (!take_model(name, settings))
+            return false;
+        at += length;
+        if (*at == '\0')
+            return true;
+    }
+}
+
+/* ---- From options to settings ---- */
+
+static bool within(const char *option_name, size_t value, size_t maximum)
+{
+    if (value <= maximum)
+        return true;
+    message_error("assay study routes: --%s is at most %zu", option_name, maximum);
+    return false;
+}
+
+static size_t given(size_t value, size_t otherwise)
+{
+    return value > 0 ? value : otherwise;
+}
+
+static bool take_words(const routes_options *chosen, assay__routes_settings *settings)
+{
+    static const char *const sources[] = {"test", "train"}, *const searches[] = {"beam", "greedy"};
+    int source = chosen->od_source == NULL ? 0 : choose("od-source", chosen->od_source, sources);
+    int search = chosen->search == NULL ? 0 : choose("search", chosen->search, searches);
+    if (source < 0 || search < 0)
+        return false;
+    settings->od_source = source == 0 ? ASSAY__OD_TEST : ASSAY__OD_TRAIN;
+    settings->beam_search = search == 0;
+    return chosen->models == NULL || take_models(chosen->models, settings);
+}
+
+static bool settle(const routes_options *chosen, assay__routes_settings *settings)
+{
+    *settings = assay__routes_settings_of(chosen->common.quick);
+    if (!take_words(chosen, settings) || !within("num-gene", chosen->num_gene, MAX_PAIRS) ||
+        !within("beam-width", chosen->beam_width, MAX_WIDTH) ||
+        !within("epochs", chosen->epochs, MAX_EPOCHS))
+        return false;
+    settings->num_gene = given(chosen->num_gene, settings->num_gene);
+    settings->beam_width = (int64_t)given(chosen->beam_width, (size_t)settings->beam_width);
+    settings->epochs = (int64_t)given(chosen->epochs, (size_t)settings->epochs);
+    settings->source = (assay__routes_source){
+        .geo = chosen->geo,
+        .rel = chosen->rel,
+        .trajectories = chosen->trajectories,
+        .test = chosen->test,
+        .roads = (int64_t)given(chosen->roads, (size_t)settings->source.roads),
+        .drives = (int64_t)given(chosen->drives, (size_t)settings->source.drives)};
+    if (chosen->compare_seconds > 0)
+        settings->compare_seconds = chosen->compare_seconds;
+    settings->skip_performance = chosen->skip_performance;
+    settings->evaluate = chosen->evaluate;
+    return true;
+}
+
+static int routes_main(const command *self, int argc, char **argv)
+{
+    routes_options chosen = {0};
+    assay__routes_settings settings;
+    char **operands;
+    int count;
+    options_outcome outcome = options_parse(self, argc, argv, &chosen, &operands, &count);
+    if (outcome != OPTIONS_GO)
+        return outcome == OPTIONS_HELP ? EX_OK : EX_USAGE;
+    if (count != 0) {
+        message_error("assay study routes: takes no '%s'; see 'assay study routes --help'",
+                      operands[0]);
+        return EX_USAGE;
+    }
+    if (!settle(&chosen, &settings))
+        return EX_USAGE;
+    int code = output_refuse("study routes", &chosen.common.json, 1);
+    if (code != EX_OK)
+        return code;
+    assay__study_plan plan = study_plan(&chosen.common, "routes", "routes", "assay-routes-study");
+    assay_error error = {0};
+    if (chosen.common.json != NULL && strcmp(chosen.common.json, "-") == 0)
+        plan.output = stderr;
+    assay_status status = assay__routes_study(&plan, &settings, chosen.common.json, &error);
+    code = study_exit("study routes", status, &error);
+    return message_flush(stdout, "standard output") ? code : EX_IOERR;
+}
+
+const command study_routes = {
+    .name = "study routes",
+    .summary = "next-road models: trained, searched with, timed, compared",
+    .operands = "",
+    .description = "Trains a model of which road drivers take next, and a small one that learns\n"
+                   "from it; generates trajectories between origins and destinations with both,\n"
+                   "timing every search and forward pass; tells how like the real trajectories\n"
+                   "they are, and which model generates faster. On real files, or in a city that\n"
+                   "is made up from the seed.",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .main = routes_main,
+};
