@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 #include "assay/record.h"
+#include "cli/command_words.h"
 #include "cli/common/options.h"
-#include "cli/words.h"
 
 /* As typed. */
 typedef struct bench_request {

@@ -8,8 +8,8 @@
 #include "cli/common/commands.h"
 #include "cli/common/message.h"
 #include "cli/common/output.h"
-#include "cli/companion.h"
-#include "cli/doctor.h"
+#include "cli/doctor_probes.h"
+#include "cli/models_executable.h"
 
 enum { MAX_PROBES = 64, LEVEL_WIDTH = 9, TITLE_WIDTH = 19, LINE_WIDTH = 79 };
 
@@ -117,7 +117,7 @@ static int doctor_main(const command *self, int argc, char **argv)
     int refused = output_refuse("doctor", (const char *const[]){settings.json}, 1);
     if (refused != EX_OK)
         return refused;
-    if (settings.measure && !companion_measure_peak())
+    if (settings.measure && !models_executable_measure_peak())
         return EX_CANTCREAT;
     doctor_finding findings[MAX_PROBES] = {0};
     for (size_t i = 0; i < doctor_probe_count; i++)

@@ -21,7 +21,7 @@
 #include "cli/launch.h"
 #include "cli/run_record.h"
 #include "cli/scratch_dir.h"
-#include "cli/watch.h"
+#include "cli/watch_program.h"
 
 /* As env(1) and timeout(1) have them. */
 enum { EXIT_OWN_FAILURE = 125, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };

@@ -7,13 +7,15 @@
 #include "base/nearest.h"
 #include "cli/common/commands.h"
 #include "cli/common/message.h"
-#include "cli/companion.h"
+#include "cli/models_executable.h"
 
 /* Those of assay-models, which explain themselves there. */
-static const command model = {.name = "model", .summary = MODEL_SUMMARY, .main = companion_main};
+static const command model = {
+    .name = "model", .summary = MODEL_SUMMARY, .main = models_executable_main};
 static const command profile = {
-    .name = "profile", .summary = PROFILE_SUMMARY, .main = companion_main};
-static const command study = {.name = "study", .summary = STUDY_SUMMARY, .main = companion_main};
+    .name = "profile", .summary = PROFILE_SUMMARY, .main = models_executable_main};
+static const command study = {
+    .name = "study", .summary = STUDY_SUMMARY, .main = models_executable_main};
 
 static const command *const commands[] = {
     &command_run, &command_bench, &command_compare, &command_journal, &command_report,

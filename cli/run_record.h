@@ -6,7 +6,7 @@
 #include "assay/reading.h"
 #include "assay/record.h"
 #include "cli/launch.h"
-#include "cli/watch.h"
+#include "cli/watch_program.h"
 
 typedef struct run_facts {
     const char *name;     /* given by the user, or NULL */

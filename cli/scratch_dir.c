@@ -59,5 +59,5 @@ bool scratch_dir_is_empty(const char *path)
 bool scratch_find_interposer(char path[SCRATCH_PATH_SIZE])
 {
     static const char *const places[] = {"lib/libassay_heap.so", "../lib/libassay_heap.so"};
-    return beside_find(places, 2, R_OK, path);
+    return installed_file_find(places, 2, R_OK, path);
 }

@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/common/beside.h"
+#include "cli/common/installed_files.h"
 
 /* Room for the paths below. */
-enum { SCRATCH_PATH_SIZE = BESIDE_PATH_SIZE };
+enum { SCRATCH_PATH_SIZE = INSTALLED_PATH_SIZE };
 
 /* Make a directory of mode 0700 under $TMPDIR or /tmp. False with errno set. */
 bool scratch_dir_make(char path[SCRATCH_PATH_SIZE]);

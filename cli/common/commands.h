@@ -12,7 +12,7 @@ extern const command command_compare;
 extern const command command_fit;
 extern const command command_doctor;
 
-/* Those of assay-models (companion.h), with their lines of `assay help`. */
+/* Those of assay-models (cli/models_executable.h), with their lines of `assay help`. */
 extern const command command_model;
 extern const command command_study;
 extern const command command_profile;

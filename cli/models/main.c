@@ -1,4 +1,5 @@
-/* assay-models: what `assay` becomes for the commands that need the models (companion.h). */
+/* assay-models: what `assay` becomes for the commands that need the models
+ * (cli/models_executable.h). */
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>

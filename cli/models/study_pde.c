@@ -4,7 +4,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "cli/common/beside.h"
+#include "cli/common/installed_files.h"
 #include "cli/common/message.h"
 #include "cli/common/output.h"
 #include "cli/models/study.h"
@@ -29,13 +29,13 @@ static const option pde_options[] = {
 };
 
 /* ./conf, else of the source folder around a build, else those installed. */
-static const char *find_configurations(char path[BESIDE_PATH_SIZE])
+static const char *find_configurations(char path[INSTALLED_PATH_SIZE])
 {
     static const char *const places[] = {"../conf", "../../share/assay/conf",
                                          "../share/assay/conf"};
     if (access("conf", X_OK) == 0)
         return "conf";
-    return beside_find(places, sizeof places / sizeof *places, X_OK, path) ? path : NULL;
+    return installed_file_find(places, sizeof places / sizeof *places, X_OK, path) ? path : NULL;
 }
 
 static int run(const command *self, const pde_settings *settings,
@@ -66,7 +66,7 @@ static int run(const command *self, const pde_settings *settings,
 static int pde_main(const command *self, int argc, char **argv)
 {
     pde_settings settings = {0};
-    char **operands, path[BESIDE_PATH_SIZE];
+    char **operands, path[INSTALLED_PATH_SIZE];
     int count;
     options_outcome outcome = options_parse(self, argc, argv, &settings, &operands, &count);
     if (outcome != OPTIONS_GO)

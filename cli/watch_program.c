@@ -2,7 +2,7 @@
  * so there are no handlers and no races between ending and sampling. The end is stamped at the
  * first look after SIGCHLD; a sample in progress can delay that by its own length, which the 2 %
  * rule keeps short. */
-#include "cli/watch.h"
+#include "cli/watch_program.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "cli/companion.h"
+#include "cli/models_executable.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,14 +7,14 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "cli/common/beside.h"
+#include "cli/common/installed_files.h"
 #include "cli/common/message.h"
 
 /* Never returns but for a failure, which it says. */
 static void become(int argc, char **argv)
 {
     static const char *const places[] = {"assay-models", "../lib/assay/assay-models"};
-    char path[BESIDE_PATH_SIZE];
+    char path[INSTALLED_PATH_SIZE];
     char **arguments = calloc((size_t)argc + 2, sizeof *arguments);
     if (arguments == NULL) {
         message_error("assay: out of memory");
@@ -22,7 +22,7 @@ static void become(int argc, char **argv)
     }
     arguments[0] = "assay-models";
     memcpy(arguments + 1, argv, (size_t)argc * sizeof *argv);
-    if (!beside_find(places, 2, X_OK, path))
+    if (!installed_file_find(places, 2, X_OK, path))
         message_error("assay %s: assay-models is neither beside assay nor in ../lib/assay; the "
                       "installation is incomplete",
                       argv[0]);
@@ -31,14 +31,14 @@ static void become(int argc, char **argv)
     free(arguments);
 }
 
-int companion_main(const command *self, int argc, char **argv)
+int models_executable_main(const command *self, int argc, char **argv)
 {
     (void)self;
     become(argc, argv);
     return EX_UNAVAILABLE;
 }
 
-bool companion_measure_peak(void)
+bool models_executable_measure_peak(void)
 {
     char *arguments[] = {"peak", NULL};
     int status = 0;

@@ -1,4 +1,4 @@
-#include "cli/words.h"
+#include "cli/command_words.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Command lines given as one text, split into words without a shell. */
-#ifndef ASSAY_CLI_WORDS_H
-#define ASSAY_CLI_WORDS_H
+#ifndef ASSAY_CLI_COMMAND_WORDS_H
+#define ASSAY_CLI_COMMAND_WORDS_H
 
 #include <stddef.h>
 

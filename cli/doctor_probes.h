@@ -1,6 +1,6 @@
 /* What `assay doctor` asks the machine. */
-#ifndef ASSAY_CLI_DOCTOR_H
-#define ASSAY_CLI_DOCTOR_H
+#ifndef ASSAY_CLI_DOCTOR_PROBES_H
+#define ASSAY_CLI_DOCTOR_PROBES_H
 
 #include <stddef.h>
 

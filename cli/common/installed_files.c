@@ -1,12 +1,13 @@
-#include "cli/common/beside.h"
+#include "cli/common/installed_files.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-bool beside_find(const char *const *places, size_t count, int mode, char path[BESIDE_PATH_SIZE])
+bool installed_file_find(const char *const *places, size_t count, int mode,
+                         char path[INSTALLED_PATH_SIZE])
 {
-    char folder[BESIDE_PATH_SIZE];
+    char folder[INSTALLED_PATH_SIZE];
     ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
     if (length <= 0)
         return false;
@@ -16,8 +17,8 @@ bool beside_find(const char *const *places, size_t count, int mode, char path[BE
         return false;
     *slash = '\0';
     for (size_t i = 0; i < count; i++) {
-        int used = snprintf(path, BESIDE_PATH_SIZE, "%s/%s", folder, places[i]);
-        if (used > 0 && used < BESIDE_PATH_SIZE && access(path, mode) == 0)
+        int used = snprintf(path, INSTALLED_PATH_SIZE, "%s/%s", folder, places[i]);
+        if (used > 0 && used < INSTALLED_PATH_SIZE && access(path, mode) == 0)
             return true;
     }
     return false;

@@ -1,6 +1,6 @@
 /* Watching a started program until it ends: its signals, its processes, its memory over time. */
-#ifndef ASSAY_CLI_WATCH_H
-#define ASSAY_CLI_WATCH_H
+#ifndef ASSAY_CLI_WATCH_PROGRAM_H
+#define ASSAY_CLI_WATCH_PROGRAM_H
 
 #include <stdbool.h>
 #include <stddef.h>
