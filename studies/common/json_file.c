@@ -1,42 +1,12 @@
 #include "studies/common/json_file.h"
 
-#include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "assay/report.h"
 #include "base/error.h"
 #include "base/file.h"
 
 enum { MAX_BYTES = 64 << 20 };
-
-static assay_status write_standard_output(json_t *root, assay_error *error)
-{
-    bool written = json_dumpf(root, stdout, JSON_INDENT(2)) == 0 && putchar('\n') != EOF &&
-                   fflush(stdout) == 0;
-    json_decref(root);
-    return written ? ASSAY_OK : assay__fail_errno(error, "cannot write to standard output");
-}
-
-assay_status assay__json_file_write(json_t *root, const char *path, assay_error *error)
-{
-    if (root != NULL && strcmp(path, "-") == 0)
-        return write_standard_output(root, error);
-    assay__output output;
-    assay_status status = root == NULL ? assay__fail(error, ASSAY_E_MEMORY, "out of memory")
-                                       : assay__output_begin(&output, path, error);
-    if (status == ASSAY_OK) {
-        if (json_dumpf(root, output.stream, JSON_INDENT(2)) == 0 &&
-            fputc('\n', output.stream) != EOF) {
-            status = assay__output_commit(&output, error);
-        } else {
-            status = assay__fail_errno(error, "cannot write '%s'", path);
-            assay__output_abort(&output);
-        }
-    }
-    json_decref(root);
-    return status;
-}
 
 static assay_status print(const void *root, FILE *stream, assay_error *error)
 {
@@ -45,7 +15,7 @@ static assay_status print(const void *root, FILE *stream, assay_error *error)
     return ASSAY_OK;
 }
 
-assay_status assay__json_file_report(json_t *root, const char *path, assay_error *error)
+assay_status assay__json_file_write(json_t *root, const char *path, assay_error *error)
 {
     assay_status status = root == NULL ? assay__fail(error, ASSAY_E_MEMORY, "out of memory")
                                        : assay_report_write(path, print, root, error);

@@ -11,10 +11,6 @@
 ASSAY_MUST_USE assay_status assay__json_file_write(json_t *root, const char *path,
                                                    assay_error *error);
 
-/* The same for a path that a user gave: "-" is standard output. */
-ASSAY_MUST_USE assay_status assay__json_file_report(json_t *root, const char *path,
-                                                    assay_error *error);
-
 /* At most 64 MiB. ASSAY_E_FORMAT for what is no JSON. Caller releases. */
 ASSAY_MUST_USE assay_status assay__json_file_read(const char *path, assay_error *error,
                                                   json_t **root);

@@ -275,7 +275,7 @@ static assay_status run_steps(graph_run *run, const char *json_path, assay_error
     for (size_t step = 0; step < STEPS && status == ASSAY_OK; step++)
         status = do_step(run, step, error);
     if (status == ASSAY_OK && json_path != NULL)
-        status = assay__json_file_report(json_incref(run->profile), json_path, error);
+        status = assay__json_file_write(json_incref(run->profile), json_path, error);
     if (status == ASSAY_OK) {
         assay__graph_print_growth(run->profile, run->plan->output);
         fprintf(run->plan->output, "\nResults: %s\n", run->plan->folder);

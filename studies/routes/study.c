@@ -299,7 +299,7 @@ static assay_status finish(assay__routes_run *run, const char *summary_path, ass
         path == NULL ? ASSAY_E_IO
                      : assay__json_file_write(assay__routes_summary_json(run), path, error);
     if (status == ASSAY_OK && summary_path != NULL)
-        status = assay__json_file_report(assay__routes_summary_json(run), summary_path, error);
+        status = assay__json_file_write(assay__routes_summary_json(run), summary_path, error);
     if (status == ASSAY_OK)
         fprintf(run->output, "\nResults: %s\n", run->plan->folder);
     return status;
@@ -342,7 +342,7 @@ static assay_status evaluate_file(const assay__study_plan *plan,
     if (status == ASSAY_OK)
         assay__routes_print_evaluation(&evaluation, plan->output);
     if (status == ASSAY_OK && summary_path != NULL)
-        status = assay__json_file_report(
+        status = assay__json_file_write(
             assay__evaluation_json(&evaluation, count, real->count, NULL), summary_path, error);
     assay__routes_data_release(&data);
     return status;
