@@ -31,7 +31,6 @@ typedef struct pair {
 struct assay_clock {
     bool hardware;
     const char *source, *reason;
-    double ticks_per_second;
     double ns_per_tick;
     pair origin; /* ticks convert relative to here, to keep the precision of the product */
     assay_reading resolution_ns, cost_ns;
@@ -85,7 +84,6 @@ static bool calibrate(assay_clock *clock)
     if (!(rate > 1e5 && rate < 1e11) || fabs(first / rate - 1) > RATE_TOLERANCE ||
         fabs(second / rate - 1) > RATE_TOLERANCE)
         return false;
-    clock->ticks_per_second = rate;
     clock->ns_per_tick = 1e9 / rate;
     clock->origin = start;
     return true;
@@ -105,7 +103,7 @@ static void measure_quality(assay_clock *clock)
     }
     double elapsed = (double)(system_ns(CLOCK_MONOTONIC) - start);
     clock->cost_ns = assay_reading_of(elapsed / COST_READINGS);
-    clock->resolution_ns = isfinite(step) ? assay_reading_of(step * clock->ns_per_tick)
+    clock->resolution_ns = isfinite(step) ? assay_reading_of(assay__clock_ns_of_ticks(clock, step))
                                           : assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
 }
 
@@ -124,7 +122,6 @@ static void choose(assay_clock *clock)
     }
     *clock = (assay_clock){.source = "clock-monotonic",
                            .reason = reason != NULL ? reason : "no readable counter",
-                           .ticks_per_second = 1e9,
                            .ns_per_tick = 1.0};
     measure_quality(clock);
 }
@@ -152,9 +149,14 @@ uint64_t assay__clock_ticks(const assay_clock *clock)
     return system_ns(CLOCK_MONOTONIC);
 }
 
-double assay__clock_ticks_per_second(const assay_clock *clock)
+double assay__clock_ns_of_ticks(const assay_clock *clock, double ticks)
 {
-    return clock->ticks_per_second;
+    return ticks * clock->ns_per_tick;
+}
+
+double assay__clock_ticks_of_ns(const assay_clock *clock, double ns)
+{
+    return ns / clock->ns_per_tick;
 }
 
 bool assay__clock_is_hardware(const assay_clock *clock)
@@ -169,7 +171,7 @@ uint64_t assay_clock_now_ns(const assay_clock *clock)
         return ticks;
     int64_t since_origin = (int64_t)(ticks - clock->origin.ticks);
     return clock->origin.nanoseconds +
-           (uint64_t)(int64_t)((double)since_origin * clock->ns_per_tick);
+           (uint64_t)(int64_t)assay__clock_ns_of_ticks(clock, (double)since_origin);
 }
 
 double assay_clock_seconds(const assay_clock *clock)
@@ -198,7 +200,7 @@ assay_status assay_clock_describe(const assay_clock *clock, assay_clock_info *in
         return ASSAY_E_ARGUMENT;
     info->source = clock->source;
     info->reason = clock->reason;
-    info->frequency_hz = clock->ticks_per_second;
+    info->frequency_hz = assay__clock_ticks_of_ns(clock, 1e9);
     info->resolution_ns = clock->resolution_ns;
     info->cost_ns = clock->cost_ns;
     return ASSAY_OK;
@@ -213,7 +215,6 @@ assay_status assay_clock_new_injected(assay_clock_source now_ns, void *context, 
         return ASSAY_E_MEMORY;
     *fresh = (assay_clock){.source = "injected",
                            .reason = "given by the program",
-                           .ticks_per_second = 1e9,
                            .ns_per_tick = 1.0,
                            .injected = now_ns,
                            .context = context};

@@ -6,10 +6,13 @@
 
 #include "assay/clock.h"
 
-/* Raw counter readings and their meaning in nanoseconds. Spans store raw ticks; the journal carries
- * `ticks_per_second` so that a reader converts them. */
+/* A raw counter reading. Spans store raw ticks; the journal carries the clock's frequency so that a
+ * reader converts them. */
 uint64_t assay__clock_ticks(const assay_clock *clock);
-double assay__clock_ticks_per_second(const assay_clock *clock);
+
+/* A duration in ticks in nanoseconds, and the other way round. */
+double assay__clock_ns_of_ticks(const assay_clock *clock, double ticks);
+double assay__clock_ticks_of_ns(const assay_clock *clock, double ns);
 
 /* True if raw ticks are exactly what the inlined span code reads from the processor. */
 bool assay__clock_is_hardware(const assay_clock *clock);

@@ -36,13 +36,13 @@ static void set_id(assay_monitor *monitor, uint64_t id)
     __atomic_store_n(&((assay__monitor_head *)(void *)monitor)->id, id, __ATOMIC_RELEASE);
 }
 
-static void describe_clock(assay__journal_header *header, const assay_clock *clock)
+static void enter_clock(assay__journal_header *header, const assay_clock *clock)
 {
     assay_clock_info info = {.struct_size = sizeof info};
-    header->ticks_per_second = assay__clock_ticks_per_second(clock);
     header->clock_resolution_ns = header->clock_cost_ns = -1.0;
     if (assay_clock_describe(clock, &info) != ASSAY_OK)
         return;
+    header->ticks_per_second = info.frequency_hz;
     assay__text_copy_name(header->clock_source, sizeof header->clock_source, info.source,
                           strlen(info.source));
     if (info.resolution_ns.validity == ASSAY_VALID)
@@ -91,7 +91,7 @@ static assay_status create_journal(assay__monitor_state *state, const char *path
     if (status != ASSAY_OK)
         return status;
     assay__journal_header *header = state->journal.header;
-    describe_clock(header, state->clock);
+    enter_clock(header, state->clock);
     header->memory_modes = state->memory;
     header->first = header->latest = anchor_now(state->clock);
     return assay__journal_publish(&state->journal, error);

@@ -190,7 +190,7 @@ uint64_t assay__span_end_slow(assay_monitor *monitor, assay__frame *frame, uint6
     close_frame(owner, frame, now, metric);
     assay__thread.monitor_id = state->slow ? ASSAY__NO_MONITOR : id;
     assay__thread.lane = lane;
-    return (uint64_t)llround((double)ticks * 1e9 / assay__clock_ticks_per_second(state->clock));
+    return (uint64_t)llround(assay__clock_ns_of_ticks(state->clock, (double)ticks));
 }
 
 uint64_t assay_span_end_ns(assay_span span)
@@ -206,8 +206,8 @@ void assay_monitor_add(assay_monitor *monitor, const char *name, uint64_t durati
     assay__lane_owner *owner = assay__lane_of_thread(monitor);
     assay__monitor_state *state = assay__monitor_state_of(monitor);
     assay__node *node = owner != NULL ? assay__node_for_name(owner, name) : NULL;
-    double ticks = (double)duration_ns * 1e-9 * assay__clock_ticks_per_second(state->clock);
-    uint64_t duration = (uint64_t)llround(ticks);
+    uint64_t duration =
+        (uint64_t)llround(assay__clock_ticks_of_ns(state->clock, (double)duration_ns));
     if (node == NULL || !assay__node_record(state, node, duration)) {
         drop_span(monitor);
         return;
