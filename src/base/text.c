@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
 
 /* Length of the valid UTF-8 sequence at `text` (RFC 3629: no overlong forms, no surrogates), 0 if
  * there is none within `available` bytes. */
@@ -113,4 +114,13 @@ size_t assay__text_line(const char *text, size_t columns, const char **rest)
         used += blanks;
     } while (text[at] != '\0');
     return taken;
+}
+
+const char *assay__text_utc(uint64_t seconds, char text[ASSAY__UTC_BYTES])
+{
+    time_t moment = (time_t)seconds;
+    struct tm utc;
+    if (gmtime_r(&moment, &utc) == NULL || strftime(text, ASSAY__UTC_BYTES, "%FT%TZ", &utc) == 0)
+        text[0] = '\0';
+    return text;
 }

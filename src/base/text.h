@@ -6,6 +6,7 @@
 #define ASSAY_BASE_TEXT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* The longest operation name kept, in bytes without the terminator. */
 enum { ASSAY__NAME_MAX = 255 };
@@ -31,5 +32,10 @@ size_t assay__text_columns(const char *text);
  *     for (const char *rest; *text != '\0'; text = rest)
  *         printf("%.*s\n", (int)assay__text_line(text, 80, &rest), text); */
 size_t assay__text_line(const char *text, size_t columns, const char **rest);
+
+/* A moment given in seconds since 1970 in ISO 8601, UTC: "2026-11-15T04:11:49Z". Returns `text`,
+ * which is empty for a year that the calendar of the C library does not reach. */
+enum { ASSAY__UTC_BYTES = 32 };
+const char *assay__text_utc(uint64_t seconds, char text[ASSAY__UTC_BYTES]);
 
 #endif

@@ -4,6 +4,7 @@
 #include "assay/clock.h"
 #include "assay/facade.h"
 #include "assay/instrument.h"
+#include "record/describe.h"
 
 typedef assay_status (*add_fact)(assay_record *record, const char *key, const char *value,
                                  assay_validity validity);
@@ -27,22 +28,8 @@ static assay_status describe_clock(assay_record *record)
     assay_status status = assay_clock_describe(assay_clock_default(), &info);
     if (status != ASSAY_OK)
         return status;
-    record->clock.source = assay_record_text(record, info.source);
-    record->clock.frequency_hz = assay_reading_of(info.frequency_hz);
-    record->clock.resolution_ns = info.resolution_ns;
-    record->clock.cost_ns = info.cost_ns;
-    return record->clock.source != NULL ? ASSAY_OK : ASSAY_E_MEMORY;
-}
-
-static assay_status stamp(assay_record *record)
-{
-    time_t now = time(NULL);
-    struct tm utc;
-    char text[32];
-    if (gmtime_r(&now, &utc) == NULL || strftime(text, sizeof text, "%FT%TZ", &utc) == 0)
-        return ASSAY_E_STATE;
-    record->created = assay_record_text(record, text);
-    return record->created != NULL ? ASSAY_OK : ASSAY_E_MEMORY;
+    return assay__record_set_clock(record, info.source, info.frequency_hz, info.resolution_ns,
+                                   info.cost_ns);
 }
 
 assay_status assay_record_describe(assay_record *record)
@@ -57,6 +44,6 @@ assay_status assay_record_describe(assay_record *record)
     if (status == ASSAY_OK && record->clock.source == NULL)
         status = describe_clock(record);
     if (status == ASSAY_OK && record->created == NULL)
-        status = stamp(record);
+        status = assay__record_set_created(record, (uint64_t)time(NULL));
     return status;
 }

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "record/describe.h"
 #include "record/fields.h"
 
 static const size_t ARENA_MAXIMUM = (size_t)4 << 30;
@@ -106,6 +107,21 @@ const char *assay_record_text(assay_record *record, const char *text)
     if (copy != NULL && length > 0) /* a name may not be empty, a text may */
         assay__text_copy_name(copy, capacity, text, length);
     return copy;
+}
+
+assay_status assay__record_set_created(assay_record *record, uint64_t seconds)
+{
+    char text[ASSAY__UTC_BYTES];
+    record->created = assay_record_text(record, assay__text_utc(seconds, text));
+    return record->created != NULL ? ASSAY_OK : ASSAY_E_MEMORY;
+}
+
+assay_status assay__record_set_clock(assay_record *record, const char *source, double frequency_hz,
+                                     assay_reading resolution_ns, assay_reading cost_ns)
+{
+    record->clock = (assay_record_clock){assay_record_text(record, source),
+                                         assay_reading_of(frequency_hz), resolution_ns, cost_ns};
+    return record->clock.source != NULL ? ASSAY_OK : ASSAY_E_MEMORY;
 }
 
 /* Make `*items` an array with room for one more than `count`. */

@@ -9,6 +9,7 @@
 #include "assay/report.h"
 #include "base/error.h"
 #include "base/json_writer.h"
+#include "base/text.h"
 #include "report/cell.h"
 #include "report/csv.h"
 
@@ -56,15 +57,12 @@ static void print_timer(assay__json *json, const assay_timers *timers, size_t in
 static assay_status print_json(const void *subject, FILE *stream, assay_error *error)
 {
     const timing_export *export = subject;
-    char timestamp[32], section[ASSAY__LABEL_BYTES];
-    time_t now = time(NULL);
-    struct tm utc;
-    strftime(timestamp, sizeof timestamp, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    char timestamp[ASSAY__UTC_BYTES], section[ASSAY__LABEL_BYTES];
     assay__cell_label(section, export->section_name);
     assay__json json;
     assay__json_init(&json, stream, 0);
     assay__json_object(&json, NULL);
-    assay__json_text(&json, "timestamp", timestamp);
+    assay__json_text(&json, "timestamp", assay__text_utc((uint64_t)time(NULL), timestamp));
     assay__json_text(&json, "section", export->section_name != NULL ? section : NULL);
     assay__json_object(&json, "timings");
     for (size_t i = 0; i < assay_timers_count(export->timers); i++)
