@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "facade/snapshot.h"
 #include "monitor/state.h"
-#include "snapshot/snapshot.h"
+#include "snapshot/merge.h"
 
 static assay_status read_journal(const assay__journal_header *journal, assay_error *error,
                                  assay_record **record)
@@ -11,7 +11,7 @@ static assay_status read_journal(const assay__journal_header *journal, assay_err
     assay__journal_view view;
     assay_status status =
         assay__journal_view_bytes(&view, journal, journal->total_bytes, "the monitor's own", error);
-    return status == ASSAY_OK ? assay__snapshot_views(&view, 1, NULL, error, record) : status;
+    return status == ASSAY_OK ? assay__snapshot_view(&view, NULL, error, record) : status;
 }
 
 assay_status assay__monitor_snapshot(assay_monitor *monitor, assay_error *error,

@@ -22,17 +22,14 @@ static uint32_t load32(const uint32_t *field)
     return __atomic_load_n(field, __ATOMIC_RELAXED);
 }
 
-/* Loads that stay in the order in which they stand. */
-static uint64_t load_in_turn(const uint64_t *field)
+/* Copy words that a live writer changes, each in one piece, in the order in which they stand. */
+static void copy_words(void *to, const void *from, size_t bytes)
 {
-    return __atomic_load_n(field, __ATOMIC_ACQUIRE);
-}
-
-static double load_double_in_turn(const double *field)
-{
-    double value;
-    __atomic_load(field, &value, __ATOMIC_ACQUIRE);
-    return value;
+    const uint64_t *words = from;
+    for (size_t i = 0; i < bytes / sizeof *words; i++) {
+        uint64_t word = __atomic_load_n(&words[i], __ATOMIC_ACQUIRE);
+        memcpy((unsigned char *)to + i * sizeof word, &word, sizeof word);
+    }
 }
 
 static bool region_fits(const assay__journal_region *region, uint64_t total, size_t item)
@@ -72,11 +69,20 @@ static void copy_header(assay__journal_header *copy, const void *bytes)
     const assay__journal_header *live = bytes;
     memcpy(copy, bytes, offsetof(assay__journal_header, state));
     copy->state = load32(&live->state);
-    const uint64_t *from = (const uint64_t *)(const void *)&live->total_bytes;
-    uint64_t *to = (uint64_t *)(void *)&copy->total_bytes;
-    size_t words = (sizeof *copy - offsetof(assay__journal_header, total_bytes)) / sizeof *to;
-    for (size_t i = 0; i < words; i++)
-        to[i] = __atomic_load_n(&from[i], __ATOMIC_ACQUIRE);
+    copy_words(&copy->total_bytes, &live->total_bytes,
+               sizeof *copy - offsetof(assay__journal_header, total_bytes));
+}
+
+/* The rate comes from the two anchors once they are far enough apart to beat the calibration. */
+static double seconds_per_tick(const assay__journal_header *header)
+{
+    double calibrated = 1 / header->ticks_per_second;
+    uint64_t ticks = header->latest.ticks - header->first.ticks;
+    uint64_t elapsed = header->latest.monotonic_ns - header->first.monotonic_ns;
+    if (elapsed < ANCHOR_DISTANCE_NS || elapsed > UINT64_MAX / 2 || ticks == 0)
+        return calibrated;
+    double observed = (double)elapsed * 1e-9 / (double)ticks;
+    return fabs(observed / calibrated - 1) < 1e-3 ? observed : calibrated;
 }
 
 assay_status assay__journal_view_bytes(assay__journal_view *view, const void *bytes, size_t length,
@@ -109,6 +115,7 @@ assay_status assay__journal_view_bytes(assay__journal_view *view, const void *by
         !is_sane_rate(header->ticks_per_second))
         return assay__fail(error, ASSAY_E_FORMAT, "the header of journal '%s' is corrupt", label);
     view->lanes_after = view->bytes + header->lanes.offset;
+    view->seconds_per_tick = seconds_per_tick(header);
     return ASSAY_OK;
 }
 
@@ -127,44 +134,122 @@ static bool read_fully(int descriptor, unsigned char *bytes, size_t length, off_
     return true;
 }
 
-static assay_status copy_file(assay__journal_view *view, int descriptor, const char *path,
-                              assay_error *error)
+static assay_status open_file(const char *path, int *descriptor, size_t *length, assay_error *error)
 {
     struct stat info;
-    if (fstat(descriptor, &info) != 0)
+    *descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (*descriptor < 0)
         return assay__fail_errno(error, "cannot read journal '%s'", path);
-    if (!S_ISREG(info.st_mode) || (uint64_t)info.st_size > LARGEST_JOURNAL)
-        return assay__fail(error, ASSAY_E_FORMAT, "'%s' is not an assay journal", path);
-    size_t length = (size_t)info.st_size;
-    unsigned char *copy = malloc(length + 1);
+    assay_status status = ASSAY_OK;
+    if (fstat(*descriptor, &info) != 0)
+        status = assay__fail_errno(error, "cannot read journal '%s'", path);
+    else if (!S_ISREG(info.st_mode) || (uint64_t)info.st_size > LARGEST_JOURNAL)
+        status = assay__fail(error, ASSAY_E_FORMAT, "'%s' is not an assay journal", path);
+    else
+        *length = (size_t)info.st_size;
+    if (status != ASSAY_OK)
+        close(*descriptor);
+    return status;
+}
+
+static assay_status fail_as_shrunk(const char *path, assay_error *error)
+{
+    return assay__fail(error, ASSAY_E_TRUNCATED, "journal '%s' shrank while it was read", path);
+}
+
+/* Read and check the header alone, into `bytes`. */
+static assay_status view_header(assay__journal_view *view, int descriptor, unsigned char *bytes,
+                                size_t length, const char *path, assay_error *error)
+{
+    size_t head = length < ASSAY__JOURNAL_HEADER_BYTES ? length : ASSAY__JOURNAL_HEADER_BYTES;
+    return read_fully(descriptor, bytes, head, 0)
+               ? assay__journal_view_bytes(view, bytes, length, path, error)
+               : fail_as_shrunk(path, error);
+}
+
+assay_status assay__journal_file_header(const char *path, assay__journal_header *header,
+                                        assay_error *error)
+{
+    _Alignas(assay__journal_header) unsigned char bytes[ASSAY__JOURNAL_HEADER_BYTES];
+    assay__journal_view view;
+    int descriptor;
+    size_t length;
+    assay_status status = open_file(path, &descriptor, &length, error);
+    if (status != ASSAY_OK)
+        return status;
+    status = view_header(&view, descriptor, bytes, length, path, error);
+    close(descriptor);
+    if (status == ASSAY_OK)
+        *header = view.header;
+    return status;
+}
+
+static bool read_used(int descriptor, unsigned char *bytes, const assay__journal_region *region,
+                      size_t item)
+{
+    return read_fully(descriptor, bytes + region->offset, region->used * item,
+                      (off_t)region->offset);
+}
+
+/* A pool that grows while it is read is read on, so that whatever a node points to is there. */
+static bool read_pool(int descriptor, unsigned char *bytes, const assay__journal_region *pool)
+{
+    const off_t mark = offsetof(assay__journal_header, pool.used);
+    for (uint64_t done = 0, used = pool->used; used > done;) {
+        if (!read_fully(descriptor, bytes + pool->offset + done, used - done,
+                        (off_t)(pool->offset + done)))
+            return false;
+        done = used;
+        if (!read_fully(descriptor, (unsigned char *)&used, sizeof used, mark))
+            return false;
+        if (used > pool->bytes)
+            used = pool->bytes;
+    }
+    return true;
+}
+
+/* Only what is in use is read; the rest of the copy is zero as it is in the file. */
+static bool read_regions(int descriptor, unsigned char *bytes, const assay__journal_header *header)
+{
+    return read_used(descriptor, bytes, &header->names, 1) &&
+           read_used(descriptor, bytes, &header->operations, sizeof(assay__journal_operation)) &&
+           read_used(descriptor, bytes, &header->lanes, sizeof(assay__lane)) &&
+           read_used(descriptor, bytes, &header->metrics, sizeof(assay__journal_metric)) &&
+           read_pool(descriptor, bytes, &header->pool);
+}
+
+static assay_status copy_file(assay__journal_view *view, int descriptor, size_t length,
+                              const char *path, assay_error *error)
+{
+    size_t room = length < ASSAY__JOURNAL_HEADER_BYTES ? ASSAY__JOURNAL_HEADER_BYTES : length;
+    unsigned char *copy = calloc(room, 1), *again = NULL;
     if (copy == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "no memory to read journal '%s'", path);
-    assay_status status = ASSAY_OK;
-    if (!read_fully(descriptor, copy, length, 0))
-        status =
-            assay__fail(error, ASSAY_E_TRUNCATED, "journal '%s' shrank while it was read", path);
-    else
-        status = assay__journal_view_bytes(view, copy, length, path, error);
+    assay_status status = view_header(view, descriptor, copy, length, path, error);
     view->owned[0] = copy;
-    return status;
+    if (status != ASSAY_OK)
+        return status;
+    if (!read_regions(descriptor, copy, &view->header))
+        return fail_as_shrunk(path, error);
+    const assay__journal_region *lanes = &view->header.lanes;
+    view->owned[1] = again = malloc(lanes->used * sizeof(assay__lane) + 1);
+    if (again == NULL)
+        return assay__fail(error, ASSAY_E_MEMORY, "no memory to read journal '%s'", path);
+    if (read_fully(descriptor, again, lanes->used * sizeof(assay__lane), (off_t)lanes->offset))
+        view->lanes_after = again;
+    return ASSAY_OK;
 }
 
 assay_status assay__journal_view_file(assay__journal_view *view, const char *path,
                                       assay_error *error)
 {
     *view = (assay__journal_view){0};
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor < 0)
-        return assay__fail_errno(error, "cannot read journal '%s'", path);
-    assay_status status = copy_file(view, descriptor, path, error);
-    if (status == ASSAY_OK) {
-        const assay__journal_region *lanes = &view->header.lanes;
-        view->owned[1] = malloc(lanes->bytes + 1);
-        if (view->owned[1] == NULL)
-            status = assay__fail(error, ASSAY_E_MEMORY, "no memory to read journal '%s'", path);
-        else if (read_fully(descriptor, view->owned[1], lanes->bytes, (off_t)lanes->offset))
-            view->lanes_after = view->owned[1];
-    }
+    int descriptor;
+    size_t length;
+    assay_status status = open_file(path, &descriptor, &length, error);
+    if (status != ASSAY_OK)
+        return status;
+    status = copy_file(view, descriptor, length, path, error);
     close(descriptor);
     if (status != ASSAY_OK)
         assay__journal_view_release(view);
@@ -178,22 +263,12 @@ void assay__journal_view_release(assay__journal_view *view)
     *view = (assay__journal_view){0};
 }
 
-double assay__journal_ns_per_tick(const assay__journal_view *view)
+double assay__journal_seconds_since(const assay__journal_view *view, uint64_t ticks,
+                                    uint64_t monotonic_ns)
 {
-    const assay__journal_header *header = &view->header;
-    double calibrated = 1e9 / header->ticks_per_second;
-    uint64_t ticks = header->latest.ticks - header->first.ticks;
-    uint64_t elapsed = header->latest.monotonic_ns - header->first.monotonic_ns;
-    if (elapsed < ANCHOR_DISTANCE_NS || elapsed > UINT64_MAX / 2 || ticks == 0)
-        return calibrated;
-    double observed = (double)elapsed / (double)ticks;
-    return fabs(observed / calibrated - 1) < 1e-3 ? observed : calibrated;
-}
-
-double assay__journal_monotonic_ns(const assay__journal_view *view, uint64_t ticks)
-{
-    double since = (double)(int64_t)(ticks - view->header.first.ticks);
-    return (double)view->header.first.monotonic_ns + since * assay__journal_ns_per_tick(view);
+    const assay__journal_anchor *first = &view->header.first;
+    return (double)(int64_t)(first->monotonic_ns - monotonic_ns) * 1e-9 +
+           (double)(int64_t)(ticks - first->ticks) * view->seconds_per_tick;
 }
 
 bool assay__journal_is_live(const assay__journal_view *view)
@@ -229,35 +304,21 @@ static const assay__lane *lane_at(const assay__journal_view *view, size_t lane)
     return (const assay__lane *)(const void *)(view->bytes + view->header.lanes.offset) + lane;
 }
 
-static uint32_t depth_of(const assay__journal_view *view, size_t lane)
+void assay__journal_read_lane(const assay__journal_view *view, size_t lane, assay__lane *copy)
+{
+    copy_words(copy, lane_at(view, lane), sizeof *copy);
+    copy->name[sizeof copy->name - 1] = '\0';
+}
+
+uint32_t assay__journal_depth(const assay__journal_view *view, size_t lane, const assay__lane *copy)
 {
     uint64_t frames = view->header.base_address + view->header.lanes.offset +
                       lane * sizeof(assay__lane) + offsetof(assay__lane, frames);
-    const assay__lane *live = lane_at(view, lane);
-    uint64_t top = (uint64_t)(uintptr_t)__atomic_load_n(&live->top, __ATOMIC_ACQUIRE);
-    uint64_t distance = top - frames;
+    uint64_t top = (uint64_t)(uintptr_t)copy->top, distance = top - frames;
     if (top < frames || distance % sizeof(assay__frame) != 0 ||
         distance / sizeof(assay__frame) >= ASSAY_LANE_FRAMES)
         return 0;
     return (uint32_t)(distance / sizeof(assay__frame));
-}
-
-void assay__journal_read_lane(const assay__journal_view *view, size_t lane,
-                              assay__lane_reading *reading)
-{
-    const assay__lane *live = lane_at(view, lane);
-    *reading = (assay__lane_reading){
-        .kind = load32(&live->kind),
-        .state = load32(&live->state),
-        .thread_id = __atomic_load_n(&live->thread_id, __ATOMIC_RELAXED),
-        .dropped_spans = assay__journal_load(&live->dropped_spans),
-        .mismatched_ends = assay__journal_load(&live->mismatched_ends),
-        .abandoned_spans = assay__journal_load(&live->abandoned_spans),
-        .first_node = load32(&live->first_node),
-        .depth = depth_of(view, lane),
-    };
-    for (size_t i = 0; i + 1 < sizeof reading->name; i++)
-        reading->name[i] = __atomic_load_n(&live->name[i], __ATOMIC_RELAXED);
 }
 
 /* The pool holds [offset, offset + bytes) of the journal: does it hold this? */
@@ -281,86 +342,62 @@ static const void *at_address(const assay__journal_view *view, const void *addre
     return in_pool(view, offset, bytes) ? view->bytes + offset : NULL;
 }
 
-bool assay__journal_read_open(const assay__journal_view *view, size_t lane, uint32_t level,
-                              uint64_t *start, uint32_t *operation)
+bool assay__journal_read_open(const assay__journal_view *view, const assay__lane *lane,
+                              uint32_t level, uint32_t *operation)
 {
-    const assay__frame *frame = &lane_at(view, lane)->frames[level];
-    const assay__node *node =
-        at_address(view, __atomic_load_n(&frame->node, __ATOMIC_RELAXED), sizeof(assay__node));
-    *start = assay__journal_load(&frame->start);
-    if (node == NULL)
-        return false;
-    *operation = load32(&node->operation);
-    return true;
+    const assay__node *node = at_address(view, lane->frames[level].node, sizeof *node);
+    if (node != NULL)
+        *operation = load32(&node->operation);
+    return node != NULL;
 }
 
 /* The figures of one moment, but for a span that is just being entered. A reader is interrupted for
  * milliseconds, and the writer adds thousands of spans meanwhile: the figures are read again until
  * the count, which is written last, has stood still. A writer faster than that gets its way. */
-static void read_figures(const assay__node *node, assay__node_reading *reading)
+static void copy_figures(assay__node *copy, const assay__node *node)
 {
     enum { TRIES = 100 };
     for (int i = 0; i < TRIES; i++) {
-        reading->count = load_in_turn(&node->count);
-        reading->sum = load_in_turn(&node->sum);
-        reading->min = load_in_turn(&node->min);
-        reading->max = load_in_turn(&node->max);
-        reading->square_sum = load_double_in_turn(&node->square_sum);
-        reading->shift = load_double_in_turn(&node->shift);
-        if (assay__journal_load(&node->count) == reading->count)
+        copy_words(copy, node, offsetof(assay__node, site));
+        if (assay__journal_load(&node->count) == copy->count)
             return;
     }
 }
 
-bool assay__journal_read_node(const assay__journal_view *view, uint32_t unit,
-                              assay__node_reading *reading)
+bool assay__journal_read_node(const assay__journal_view *view, uint32_t unit, assay__node *copy)
 {
     const assay__node *node = node_at(view, unit);
     if (node == NULL)
         return false;
-    *reading = (assay__node_reading){
-        .unit = unit,
-        .parent = load32(&node->parent),
-        .next = __atomic_load_n(&node->next, __ATOMIC_ACQUIRE),
-        .kind = load32(&node->kind),
-        .operation = load32(&node->operation),
-        .samples_dropped = assay__journal_load(&node->samples_dropped),
-    };
-    read_figures(node, reading);
-    uint64_t memory = (uint64_t)load32(&node->memory) * ASSAY__JOURNAL_UNIT;
-    reading->has_memory = memory != 0 && in_pool(view, memory, sizeof reading->memory);
-    if (reading->has_memory) {
-        const uint64_t *from = (const void *)(view->bytes + memory);
-        uint64_t *to = (uint64_t *)(void *)&reading->memory;
-        for (size_t i = 0; i < sizeof reading->memory / sizeof *to; i++)
-            to[i] = assay__journal_load(&from[i]);
-    }
-    return reading->kind >= ASSAY__NODE_ROOT && reading->kind <= ASSAY__NODE_COUNTER;
+    copy_figures(copy, node);
+    copy_words(&copy->site, &node->site, sizeof *copy - offsetof(assay__node, site));
+    copy->self = unit;
+    return copy->kind >= ASSAY__NODE_ROOT && copy->kind <= ASSAY__NODE_COUNTER;
 }
 
-const uint64_t *assay__journal_page(const assay__journal_view *view, uint32_t unit, uint32_t page)
+bool assay__journal_read_memory(const assay__journal_view *view, const assay__node *node,
+                                assay__journal_memory *memory)
 {
-    const assay__node *node = node_at(view, unit);
-    if (node == NULL || page >= ASSAY_NODE_PAGES)
-        return NULL;
-    const void *address = __atomic_load_n(&node->pages[page], __ATOMIC_ACQUIRE);
+    uint64_t offset = (uint64_t)node->memory * ASSAY__JOURNAL_UNIT;
+    if (offset == 0 || !in_pool(view, offset, sizeof *memory))
+        return false;
+    copy_words(memory, view->bytes + offset, sizeof *memory);
+    return true;
+}
+
+const uint64_t *assay__journal_page(const assay__journal_view *view, const assay__node *node,
+                                    uint32_t page)
+{
+    const void *address = node->pages[page];
     return address == NULL ? NULL
                            : at_address(view, address, ASSAY_PAGE_BUCKETS * sizeof(uint64_t));
 }
 
-const uint64_t *assay__journal_samples(const assay__journal_view *view, uint32_t unit,
-                                       size_t *count)
+const uint64_t *assay__journal_samples(const assay__journal_view *view, const assay__node *node)
 {
-    const assay__node *node = node_at(view, unit);
-    *count = 0;
-    if (node == NULL)
-        return NULL;
-    uint64_t offset = (uint64_t)load32(&node->samples) * ASSAY__JOURNAL_UNIT;
-    size_t kept = __atomic_load_n(&node->sample_count, __ATOMIC_ACQUIRE);
-    if (offset == 0 || !in_pool(view, offset, kept * sizeof(uint64_t)))
-        return NULL;
-    *count = kept;
-    return (const void *)(view->bytes + offset);
+    uint64_t offset = (uint64_t)node->samples * ASSAY__JOURNAL_UNIT;
+    bool there = offset != 0 && in_pool(view, offset, node->sample_count * sizeof(uint64_t));
+    return there ? (const void *)(view->bytes + offset) : NULL;
 }
 
 static void load_event(const assay__event *live, assay__journal_event *event)

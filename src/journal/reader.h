@@ -18,6 +18,7 @@ typedef struct assay__journal_view {
     const unsigned char
         *lanes_after; /* the lanes region, looked at again after everything else was copied */
     assay__journal_header header; /* a checked copy */
+    double seconds_per_tick;      /* turns every duration of this journal into seconds */
     unsigned char *owned[2];      /* buffers of a file's copy */
 } assay__journal_view;
 
@@ -31,10 +32,16 @@ ASSAY_MUST_USE assay_status assay__journal_view_file(assay__journal_view *view, 
                                                      assay_error *error);
 void assay__journal_view_release(assay__journal_view *view);
 
-/* Nanoseconds on the monotonic clock of the writer's machine, and of one tick. The rate comes from
- * the two anchors once they are far enough apart to beat the calibration. */
-double assay__journal_ns_per_tick(const assay__journal_view *view);
-double assay__journal_monotonic_ns(const assay__journal_view *view, uint64_t ticks);
+/* The header of a file alone, checked like that of a view; fails as assay__journal_view_file does.
+ */
+ASSAY_MUST_USE assay_status assay__journal_file_header(const char *path,
+                                                       assay__journal_header *header,
+                                                       assay_error *error);
+
+/* When `ticks` were read, in seconds since a moment on the monotonic clock of the writer's machine.
+ */
+double assay__journal_seconds_since(const assay__journal_view *view, uint64_t ticks,
+                                    uint64_t monotonic_ns);
 
 /* Whether the writer may still write: the journal is open, this is its machine and boot, and its
  * process lives. */
@@ -45,43 +52,30 @@ const char *assay__journal_operation_name(const assay__journal_view *view, uint3
 
 size_t assay__journal_lane_count(const assay__journal_view *view);
 
-typedef struct assay__lane_reading {
-    uint32_t kind, state;
-    int64_t thread_id;
-    char name[32];
-    uint64_t dropped_spans, mismatched_ends, abandoned_spans;
-    uint32_t first_node;
-    uint32_t depth; /* open spans */
-} assay__lane_reading;
+/* Copy a lane out. Its name is terminated; its pointers are the writer's. */
+void assay__journal_read_lane(const assay__journal_view *view, size_t lane, assay__lane *copy);
 
-void assay__journal_read_lane(const assay__journal_view *view, size_t lane,
-                              assay__lane_reading *reading);
+/* How many spans are open in the copy of lane number `lane`. */
+uint32_t assay__journal_depth(const assay__journal_view *view, size_t lane,
+                              const assay__lane *copy);
 
-/* An open span of a lane, 1 <= level <= depth; false if it cannot be followed. */
-bool assay__journal_read_open(const assay__journal_view *view, size_t lane, uint32_t level,
-                              uint64_t *start, uint32_t *operation);
+/* The operation of an open span of a lane, 1 <= level <= depth; false if it cannot be followed. */
+bool assay__journal_read_open(const assay__journal_view *view, const assay__lane *lane,
+                              uint32_t level, uint32_t *operation);
 
-typedef struct assay__node_reading {
-    uint32_t unit, parent, next;
-    uint32_t kind, operation;
-    uint64_t count, sum, min, max;
-    double square_sum, shift;
-    uint64_t samples_dropped;
-    bool has_memory;
-    assay__journal_memory memory;
-} assay__node_reading;
-
-/* Nodes are walked from lane.first_node along `next`; false at the end or where the list is broken.
+/* Copy a node out; `self` is `unit` whatever the bytes say, and the pointers are the writer's.
+ * Nodes are walked from lane.first_node along `next`; false at the end or where the list is broken.
  */
-bool assay__journal_read_node(const assay__journal_view *view, uint32_t unit,
-                              assay__node_reading *reading);
+bool assay__journal_read_node(const assay__journal_view *view, uint32_t unit, assay__node *copy);
 
+/* What the copy of a node leads to. Memory figures: false when it has none. */
+bool assay__journal_read_memory(const assay__journal_view *view, const assay__node *node,
+                                assay__journal_memory *memory);
 /* The 64 buckets of a page, or NULL. Load them with assay__journal_load. */
-const uint64_t *assay__journal_page(const assay__journal_view *view, uint32_t unit, uint32_t page);
-
-/* Raw samples of a node in ticks; NULL and 0 when there are none. */
-const uint64_t *assay__journal_samples(const assay__journal_view *view, uint32_t unit,
-                                       size_t *count);
+const uint64_t *assay__journal_page(const assay__journal_view *view, const assay__node *node,
+                                    uint32_t page);
+/* Its `sample_count` raw samples in ticks, or NULL. Load them likewise. */
+const uint64_t *assay__journal_samples(const assay__journal_view *view, const assay__node *node);
 
 /* The events of a lane from the oldest to the newest, into `events` of `capacity`; returns how
  * many, and in `lost` how many were overwritten. Pass NULL to ask for the capacity needed. */

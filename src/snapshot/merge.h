@@ -1,57 +1,64 @@
-/* Gathering several journals into one record. */
+/* Merging journals, one after another, into one record. */
 #ifndef ASSAY_SNAPSHOT_MERGE_H
 #define ASSAY_SNAPSHOT_MERGE_H
 
 #include "assay/record.h"
+#include "assay/snapshot.h"
 #include "journal/reader.h"
-#include "stats/moments.h"
-#include "stats/sketch.h"
+#include "snapshot/name_index.h"
 
-/* An operation at one place of the merged tree, while figures are still coming in. Times in
- * seconds. */
-typedef struct assay__gathered {
-    const char *name; /* belongs to the record */
-    int32_t parent;
-    uint64_t count;
-    double total, min, max;
-    assay__moments moments;
-    assay__sketch_step *steps; /* as they came; sorted and joined at the end */
-    size_t step_count, step_capacity;
-    double *samples;
-    size_t sample_count;
-    uint64_t samples_dropped;
-    assay__journal_memory memory;
-} assay__gathered;
+/* What merging needs to know of an operation beyond what the record says about it. */
+typedef struct assay__merge_state {
+    double square_sum; /* of the deviations from the mean, seconds² */
+    size_t bucket_room, sample_room;
+} assay__merge_state;
 
-typedef struct assay__gathering {
+typedef struct assay__merge {
     assay_record *record;
     uint64_t origin_monotonic_ns;
-    assay__gathered *items;
-    size_t item_count, item_capacity;
+    assay__merge_state *states; /* beside the record's operations */
+    size_t state_room;
+    assay__name_index operations, counters;
     unsigned memory_modes; /* of any journal */
-    bool live;             /* the writer of the journal being gathered may still be at it */
-} assay__gathering;
+    bool live;             /* the writer of the journal being merged may still write */
+} assay__merge;
 
-/* Add all of one journal. */
-ASSAY_MUST_USE assay_status assay__gather_journal(assay__gathering *gathering,
-                                                  const assay__journal_view *view);
-
-/* Turn what was gathered into the record's operations and totals. */
-ASSAY_MUST_USE assay_status assay__gather_finish(assay__gathering *gathering);
-
-void assay__gathering_release(assay__gathering *gathering);
-
-/* What became of a node, by its unit; -1: nothing of the kind. Apart, because a damaged journal
- * calls one node both. */
+/* What became of a node, by its unit; -1: nothing of the kind. There are two arrays because a
+ * damaged journal may call one node both. */
 typedef struct assay__node_map {
-    int32_t *operations; /* in the merged tree */
-    int32_t *counters;   /* in the record */
-    size_t count;        /* units */
+    int32_t *operations; /* in the record */
+    int32_t *counters;
+    size_t count; /* units */
 } assay__node_map;
 
+/* Begin a record that takes its name, clock and creation time from the header of its earliest
+ * journal. NULL options are the defaults. Whatever comes back, call assay__merge_release. */
+ASSAY_MUST_USE assay_status assay__merge_begin(assay__merge *merge,
+                                               const assay__journal_header *earliest,
+                                               const assay_snapshot_options *options);
+
+/* Add all of one journal. The view is not needed afterwards. */
+ASSAY_MUST_USE assay_status assay__merge_journal(assay__merge *merge,
+                                                 const assay__journal_view *view);
+
+/* Compute what needs all journals (quantiles, deviations, totals) and hand the record over. */
+assay_record *assay__merge_finish(assay__merge *merge);
+
+/* Frees the record as well, unless it was handed over. */
+void assay__merge_release(assay__merge *merge);
+
 /* timeline.c — lanes, events and open spans of one journal. */
-ASSAY_MUST_USE assay_status assay__gather_timeline(assay__gathering *gathering,
-                                                   const assay__journal_view *view,
-                                                   const assay__node_map *nodes);
+ASSAY_MUST_USE assay_status assay__merge_timeline(assay__merge *merge,
+                                                  const assay__journal_view *view,
+                                                  const assay__node_map *nodes);
+
+/* The value below or at which a share `q` of the distribution lies (the ceil(q n)-th smallest), to
+ * within the bucket; n must not be 0. */
+double assay__bucket_quantile(const assay_record_bucket *buckets, size_t count, double q);
+
+/* The record of one journal that is already open as a view. */
+ASSAY_MUST_USE assay_status assay__snapshot_view(const assay__journal_view *view,
+                                                 const assay_snapshot_options *options,
+                                                 assay_error *error, assay_record **record);
 
 #endif

@@ -1,11 +1,8 @@
-#include "snapshot/snapshot.h"
-
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/error.h"
 #include "base/struct_size.h"
@@ -13,68 +10,66 @@
 
 enum { MOST_JOURNALS = 4096 };
 
-static void describe_clock(assay_record *record, const assay__journal_header *header)
+static assay_status fail(assay_error *error, assay_status status)
 {
-    assay_reading unknown = assay_reading_missing(ASSAY_NOT_MEASURED);
-    record->clock.source = assay_record_text(record, header->clock_source);
-    record->clock.frequency_hz = assay_reading_of(header->ticks_per_second);
-    record->clock.resolution_ns =
-        header->clock_resolution_ns >= 0 ? assay_reading_of(header->clock_resolution_ns) : unknown;
-    record->clock.cost_ns =
-        header->clock_cost_ns >= 0 ? assay_reading_of(header->clock_cost_ns) : unknown;
+    return assay__fail(error, status, "cannot make a record of the journals: %s",
+                       assay_status_message(status));
 }
 
-static const char *time_text(assay_record *record, uint64_t realtime_ns)
+assay_status assay__snapshot_view(const assay__journal_view *view,
+                                  const assay_snapshot_options *options, assay_error *error,
+                                  assay_record **record)
 {
-    time_t seconds = (time_t)(realtime_ns / 1000000000u);
-    struct tm parts;
-    char text[32];
-    if (gmtime_r(&seconds, &parts) == NULL || strftime(text, sizeof text, "%FT%TZ", &parts) == 0)
-        return NULL;
-    return assay_record_text(record, text);
-}
-
-/* The earliest journal gives the record its name, clock and start. */
-static const assay__journal_view *earliest_of(const assay__journal_view *views, size_t count)
-{
-    const assay__journal_view *earliest = &views[0];
-    for (size_t i = 1; i < count; i++)
-        if (views[i].header.first.monotonic_ns < earliest->header.first.monotonic_ns)
-            earliest = &views[i];
-    return earliest;
-}
-
-assay_status assay__snapshot_views(const assay__journal_view *views, size_t count,
-                                   const assay_snapshot_options *options, assay_error *error,
-                                   assay_record **record)
-{
-    assay__gathering gathering = {0};
-    assay_status status = assay_record_new(&gathering.record);
-    if (status != ASSAY_OK)
-        return assay__fail(error, status, "out of memory for a record");
-    const assay__journal_header *first = &earliest_of(views, count)->header;
-    gathering.origin_monotonic_ns = options != NULL && options->origin_monotonic_ns != 0
-                                        ? options->origin_monotonic_ns
-                                        : first->first.monotonic_ns;
-    gathering.record->kind = "journal";
-    gathering.record->name = assay_record_text(gathering.record, first->name);
-    gathering.record->created = time_text(gathering.record, first->first.realtime_ns);
-    describe_clock(gathering.record, first);
-    for (size_t i = 0; status == ASSAY_OK && i < count; i++)
-        status = assay__gather_journal(&gathering, &views[i]);
+    assay__merge merge;
+    assay_status status = assay__merge_begin(&merge, &view->header, options);
     if (status == ASSAY_OK)
-        status = assay__gather_finish(&gathering);
+        status = assay__merge_journal(&merge, view);
     if (status == ASSAY_OK)
-        *record = gathering.record;
-    else
-        assay_record_free(gathering.record);
-    assay__gathering_release(&gathering);
-    return status == ASSAY_OK
-               ? status
-               : assay__fail(error, status, "cannot make a record of the journals: %s",
-                             assay_status_message(status));
+        *record = assay__merge_finish(&merge);
+    assay__merge_release(&merge);
+    return status == ASSAY_OK ? status : fail(error, status);
 }
 
+/* The header of the earliest journal; the first failure is in `failure` if none can be read. */
+static bool find_earliest(const char *const *paths, size_t count, assay__journal_header *earliest,
+                          assay_error *failure)
+{
+    bool found = false;
+    *failure = (assay_error){.status = ASSAY_OK};
+    for (size_t i = 0; i < count; i++) {
+        assay__journal_header header;
+        assay_error *first = failure->status == ASSAY_OK ? failure : NULL;
+        if (assay__journal_file_header(paths[i], &header, first) != ASSAY_OK)
+            continue;
+        if (!found || header.first.monotonic_ns < earliest->first.monotonic_ns)
+            *earliest = header;
+        found = true;
+    }
+    return found;
+}
+
+/* One journal after another, each open only while it is merged. Those that cannot be read are
+ * counted; the first such failure goes into `failure`. */
+static assay_status merge_files(assay__merge *merge, const char *const *paths, size_t count,
+                                assay_error *failure)
+{
+    uint64_t *unreadable = &merge->record->integrity.unreadable_journals;
+    *failure = (assay_error){.status = ASSAY_OK};
+    assay_status status = ASSAY_OK;
+    for (size_t i = 0; status == ASSAY_OK && i < count; i++) {
+        assay__journal_view view;
+        assay_error *first = *unreadable == 0 ? failure : NULL;
+        if (assay__journal_view_file(&view, paths[i], first) == ASSAY_OK) {
+            status = assay__merge_journal(merge, &view);
+            assay__journal_view_release(&view);
+        } else {
+            ++*unreadable;
+        }
+    }
+    return status;
+}
+
+/* Two passes, because the earliest journal says what all times count from. */
 assay_status assay_snapshot_files(const char *const *journal_paths, size_t count,
                                   const assay_snapshot_options *options, assay_error *error,
                                   assay_record **record)
@@ -86,30 +81,25 @@ assay_status assay_snapshot_files(const char *const *journal_paths, size_t count
         assay__struct_take(&own, sizeof own, options, "assay_snapshot_options", error);
     if (status != ASSAY_OK)
         return status;
-    assay__journal_view *views = calloc(count, sizeof *views);
-    if (views == NULL)
-        return assay__fail(error, ASSAY_E_MEMORY, "out of memory for %zu journals", count);
-    size_t readable = 0, unreadable = 0;
-    assay_error first_failure = {.status = ASSAY_OK};
-    for (size_t i = 0; i < count; i++) {
-        assay_error failure;
-        if (assay__journal_view_file(&views[readable], journal_paths[i], &failure) == ASSAY_OK)
-            readable++;
-        else if (unreadable++ == 0)
-            first_failure = failure;
-    }
-    status = first_failure.status;
-    if (unreadable > 0 && error != NULL)
-        *error = first_failure;
-    if (readable > 0) {
-        status = assay__snapshot_views(views, readable, &own, error, record);
+    assay__journal_header earliest;
+    assay_error unread;
+    bool found = find_earliest(journal_paths, count, &earliest, &unread);
+    assay__merge merge = {0};
+    if (found) {
+        status = assay__merge_begin(&merge, &earliest, &own);
         if (status == ASSAY_OK)
-            (*record)->integrity.unreadable_journals = unreadable;
+            status = merge_files(&merge, journal_paths, count, &unread);
+        if (status != ASSAY_OK)
+            status = fail(error, status);
+        else
+            found = merge.record->integrity.unreadable_journals < count;
     }
-    for (size_t i = 0; i < readable; i++)
-        assay__journal_view_release(&views[i]);
-    free(views);
-    return status;
+    if (status == ASSAY_OK && unread.status != ASSAY_OK && error != NULL)
+        *error = unread;
+    if (status == ASSAY_OK && found)
+        *record = assay__merge_finish(&merge);
+    assay__merge_release(&merge);
+    return status == ASSAY_OK && !found ? unread.status : status;
 }
 
 assay_status assay_snapshot_file(const char *journal_path, assay_error *error,

@@ -9,19 +9,24 @@
 #include "snapshot/merge.h"
 
 typedef struct lane_context {
-    assay__gathering *gathering;
+    assay__merge *merge;
     const assay__journal_view *view;
     const assay__node_map *nodes;
-    assay__lane_reading reading;
-    size_t lane;
+    assay__lane lane;
+    size_t index;       /* of the lane in the journal */
     uint32_t main_lane; /* in the record */
 } lane_context;
+
+static double seconds_of(const lane_context *context, uint64_t ticks)
+{
+    return assay__journal_seconds_since(context->view, ticks, context->merge->origin_monotonic_ns);
+}
 
 static uint64_t spans_of_lane(const lane_context *context)
 {
     uint64_t spans = 0;
-    assay__node_reading node;
-    uint32_t unit = context->reading.first_node;
+    assay__node node;
+    uint32_t unit = context->lane.first_node;
     for (size_t i = 0; unit != 0 && i < context->nodes->count &&
                        assay__journal_read_node(context->view, unit, &node);
          i++) {
@@ -35,9 +40,9 @@ static uint64_t spans_of_lane(const lane_context *context)
 static assay_status add_lane(const lane_context *context, int64_t thread, const char *suffix,
                              assay_lane_kind kind, bool ended, uint32_t *index)
 {
-    assay_record *record = context->gathering->record;
+    assay_record *record = context->merge->record;
     char name[64];
-    snprintf(name, sizeof name, "%s%s", context->reading.name, suffix);
+    snprintf(name, sizeof name, "%s%s", context->lane.name, suffix);
     assay_record_lane lane = {
         .name = assay_record_text(record, name),
         .kind = kind,
@@ -56,9 +61,9 @@ static assay_status lane_of_event(const lane_context *context, const assay__jour
 {
     bool late = (event->flags & ASSAY__EVENT_LATE) != 0;
     *index = context->main_lane;
-    if (!late && event->thread == (uint32_t)context->reading.thread_id)
+    if (!late && event->thread == (uint32_t)context->lane.thread_id)
         return ASSAY_OK;
-    const assay_record *record = context->gathering->record;
+    const assay_record *record = context->merge->record;
     assay_lane_kind kind = late ? ASSAY_LANE_TASK : ASSAY_LANE_THREAD;
     for (size_t i = context->main_lane + 1; i < record->lane_count; i++)
         if (record->lanes[i].thread_id == event->thread && record->lanes[i].kind == kind) {
@@ -79,20 +84,18 @@ static assay_status add_event(const lane_context *context, const assay__journal_
         return ASSAY_OK;
     if (is_span && event->end < event->start)
         return ASSAY_OK;
-    double start = assay__journal_monotonic_ns(context->view, event->start) -
-                   (double)context->gathering->origin_monotonic_ns;
     assay_record_event entry = {
         .kind = is_span ? ASSAY_EVENT_SPAN : ASSAY_EVENT_COUNTER,
         .name = (uint32_t)names[event->node],
-        .start_seconds = start * 1e-9,
+        .start_seconds = seconds_of(context, event->start),
     };
     if (is_span)
         entry.duration_seconds =
-            (double)(event->end - event->start) * assay__journal_ns_per_tick(context->view) * 1e-9;
+            (double)(event->end - event->start) * context->view->seconds_per_tick;
     else
         memcpy(&entry.value, &event->end, sizeof entry.value);
     assay_status status = lane_of_event(context, event, &entry.lane);
-    return status == ASSAY_OK ? assay_record_add_event(context->gathering->record, &entry) : status;
+    return status == ASSAY_OK ? assay_record_add_event(context->merge->record, &entry) : status;
 }
 
 /* By start; where two start together, the one that ends later encloses the other. */
@@ -109,14 +112,14 @@ static int by_start(const void *left, const void *right)
 static assay_status add_events(const lane_context *context)
 {
     uint64_t lost = 0;
-    size_t room = assay__journal_read_events(context->view, context->lane, NULL, 0, &lost);
+    size_t room = assay__journal_read_events(context->view, context->index, NULL, 0, &lost);
     if (room == 0)
         return ASSAY_OK;
     assay__journal_event *events = malloc(room * sizeof *events);
     if (events == NULL)
         return ASSAY_E_MEMORY;
-    size_t count = assay__journal_read_events(context->view, context->lane, events, room, &lost);
-    context->gathering->record->integrity.dropped_events += lost;
+    size_t count = assay__journal_read_events(context->view, context->index, events, room, &lost);
+    context->merge->record->integrity.dropped_events += lost;
     qsort(events, count, sizeof *events, by_start);
     assay_status status = ASSAY_OK;
     for (size_t i = 0; status == ASSAY_OK && i < count; i++)
@@ -127,20 +130,18 @@ static assay_status add_events(const lane_context *context)
 
 static assay_status add_open_spans(const lane_context *context)
 {
-    assay_record *record = context->gathering->record;
-    for (uint32_t level = 1; level <= context->reading.depth; level++) {
-        uint64_t start;
+    assay_record *record = context->merge->record;
+    uint32_t depth = assay__journal_depth(context->view, context->index, &context->lane);
+    for (uint32_t level = 1; level <= depth; level++) {
         uint32_t operation;
-        if (!assay__journal_read_open(context->view, context->lane, level, &start, &operation))
+        if (!assay__journal_read_open(context->view, &context->lane, level, &operation))
             break;
-        double since = assay__journal_monotonic_ns(context->view, start) -
-                       (double)context->gathering->origin_monotonic_ns;
         assay_record_open_span span = {
             .operation =
                 assay_record_text(record, assay__journal_operation_name(context->view, operation)),
             .lane = context->main_lane,
             .depth = (int32_t)level - 1,
-            .start_seconds = since * 1e-9,
+            .start_seconds = seconds_of(context, context->lane.frames[level].start),
         };
         assay_status status =
             span.operation == NULL ? ASSAY_E_MEMORY : assay_record_add_open_span(record, &span);
@@ -150,23 +151,23 @@ static assay_status add_open_spans(const lane_context *context)
     return ASSAY_OK;
 }
 
-assay_status assay__gather_timeline(assay__gathering *gathering, const assay__journal_view *view,
-                                    const assay__node_map *nodes)
+assay_status assay__merge_timeline(assay__merge *merge, const assay__journal_view *view,
+                                   const assay__node_map *nodes)
 {
     size_t lanes = assay__journal_lane_count(view);
     for (size_t lane = 0; lane < lanes; lane++) {
-        lane_context context = {.gathering = gathering, .view = view, .nodes = nodes, .lane = lane};
-        assay__journal_read_lane(view, lane, &context.reading);
-        assay_record_integrity *integrity = &gathering->record->integrity;
-        integrity->dropped_spans += context.reading.dropped_spans;
-        integrity->mismatched_ends += context.reading.mismatched_ends;
-        integrity->abandoned_spans += context.reading.abandoned_spans;
-        bool ended = !gathering->live || context.reading.state != ASSAY__LANE_LIVE;
-        assay_status status = add_lane(&context, context.reading.thread_id, "", ASSAY_LANE_THREAD,
+        lane_context context = {.merge = merge, .view = view, .nodes = nodes, .index = lane};
+        assay__journal_read_lane(view, lane, &context.lane);
+        assay_record_integrity *integrity = &merge->record->integrity;
+        integrity->dropped_spans += context.lane.dropped_spans;
+        integrity->mismatched_ends += context.lane.mismatched_ends;
+        integrity->abandoned_spans += context.lane.abandoned_spans;
+        bool ended = !merge->live || context.lane.state != ASSAY__LANE_LIVE;
+        assay_status status = add_lane(&context, context.lane.thread_id, "", ASSAY_LANE_THREAD,
                                        ended, &context.main_lane);
         if (status != ASSAY_OK)
             return status;
-        gathering->record->lanes[context.main_lane].spans = spans_of_lane(&context);
+        merge->record->lanes[context.main_lane].spans = spans_of_lane(&context);
         status = add_open_spans(&context);
         if (status == ASSAY_OK)
             status = add_events(&context);

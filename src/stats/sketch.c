@@ -21,18 +21,3 @@ double assay__sketch_middle(assay__sketch_place place)
     return width <= 1.0 ? low
                         : low + width / 2; /* narrower than one tick: the bucket is one value */
 }
-
-double assay__sketch_quantile(const assay__sketch_step *steps, size_t count, double q)
-{
-    uint64_t total = 0;
-    for (size_t i = 0; i < count; i++)
-        total += steps[i].count;
-    double rank = ceil(q * (double)total);
-    uint64_t seen = 0;
-    for (size_t i = 0; i < count; i++) {
-        seen += steps[i].count;
-        if ((double)seen >= rank && seen > 0)
-            return steps[i].value;
-    }
-    return steps[count - 1].value;
-}

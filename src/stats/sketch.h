@@ -29,14 +29,4 @@ static inline uint32_t assay__sketch_page_of_exponent(uint32_t exponent)
     return (exponent + 1023) % ASSAY__SKETCH_PAGES;
 }
 
-/* A step of a distribution: `count` values near `value`; ascending in value. */
-typedef struct assay__sketch_step {
-    double value;
-    uint64_t count;
-} assay__sketch_step;
-
-/* The value below or at which a share `q` of the distribution lies (the ceil(q n)-th smallest), to
- * within the bucket; n must not be 0. */
-double assay__sketch_quantile(const assay__sketch_step *steps, size_t count, double q);
-
 #endif

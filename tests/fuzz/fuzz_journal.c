@@ -10,7 +10,7 @@
 #include "assay/monitor.h"
 #include "journal/reader.h"
 #include "monitor/state.h"
-#include "snapshot/snapshot.h"
+#include "snapshot/merge.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -57,7 +57,7 @@ static void parse(const unsigned char *bytes, size_t length)
     assay_record *record = NULL;
     assay_error error;
     if (assay__journal_view_bytes(&view, bytes, length, "fuzz", &error) == ASSAY_OK &&
-        assay__snapshot_views(&view, 1, NULL, &error, &record) == ASSAY_OK) {
+        assay__snapshot_view(&view, NULL, &error, &record) == ASSAY_OK) {
         FILE *sink = fopen("/dev/null", "w");
         if (sink != NULL) {
             if (assay_record_print(record, sink, ASSAY_RECORD_EVENTS, &error) != ASSAY_OK) {

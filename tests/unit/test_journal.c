@@ -8,7 +8,7 @@
 
 #include "journal/journal.h"
 #include "journal/reader.h"
-#include "snapshot/snapshot.h"
+#include "snapshot/merge.h"
 
 static char path[64];
 
@@ -67,7 +67,7 @@ static assay_status parse(const unsigned char *bytes, size_t length, assay_error
     assay_record *record = NULL;
     assay_status status = assay__journal_view_bytes(&view, copy, length, "test", error);
     if (status == ASSAY_OK)
-        status = assay__snapshot_views(&view, 1, NULL, error, &record);
+        status = assay__snapshot_view(&view, NULL, error, &record);
     assay_record_free(record);
     free(copy);
     return status;
@@ -197,7 +197,7 @@ static void test_kinds_that_contradict_are_told_apart(void **state)
         assay_record *record = NULL;
         assay_error error = {0};
         assert_int_equal(assay__journal_view_bytes(&view, bytes, length, "test", NULL), ASSAY_OK);
-        assert_int_equal(assay__snapshot_views(&view, 1, NULL, NULL, &record), ASSAY_OK);
+        assert_int_equal(assay__snapshot_view(&view, NULL, NULL, &record), ASSAY_OK);
         if (assay_record_print(record, sink, ASSAY_RECORD_EVENTS, &error) != ASSAY_OK)
             fail_msg("%s", error.message);
         assay_record_free(record);
@@ -221,7 +221,7 @@ static void test_a_torn_update_is_said(void **state)
     assay__journal_view view;
     assay_record *record = NULL;
     assert_int_equal(assay__journal_view_bytes(&view, bytes, length, "test", NULL), ASSAY_OK);
-    assert_int_equal(assay__snapshot_views(&view, 1, NULL, NULL, &record), ASSAY_OK);
+    assert_int_equal(assay__snapshot_view(&view, NULL, NULL, &record), ASSAY_OK);
     assert_int_equal(record->integrity.torn_operations, 1);
     assert_int_equal(operation_of(record, "outer")->count, 99);
     assay_record_free(record);

@@ -49,8 +49,7 @@ static void step_off(void)
 }
 
 /* How many instructions it took; the writer comes after `at` of them. */
-static long read_stopped(const assay__journal_view *view, uint32_t unit, long at,
-                         assay__node_reading *node)
+static long read_stopped(const assay__journal_view *view, uint32_t unit, long at, assay__node *node)
 {
     step_on(at);
     bool read = assay__journal_read_node(view, unit, node);
@@ -61,8 +60,8 @@ static long read_stopped(const assay__journal_view *view, uint32_t unit, long at
 
 static uint32_t node_of_spans(const assay__journal_view *view)
 {
-    assay__lane_reading lane;
-    assay__node_reading node = {0};
+    assay__lane lane;
+    assay__node node = {0};
     assay__journal_read_lane(view, 0, &lane);
     uint32_t unit = lane.first_node;
     while (assay__journal_read_node(view, unit, &node) && node.count == 0)
@@ -81,7 +80,7 @@ static void test_figures_of_a_node_belong_together(void **state)
     write_spans();
     const assay__journal_header *journal = assay__monitor_journal(monitor);
     assay__journal_view view;
-    assay__node_reading node;
+    assay__node node;
     assert_int_equal(assay__journal_view_bytes(&view, journal, journal->total_bytes, "live", NULL),
                      ASSAY_OK);
     uint32_t unit = node_of_spans(&view);

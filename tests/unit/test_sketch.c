@@ -2,6 +2,7 @@
  * record, against the exact quantiles of the same numbers. */
 #include "tests/unit/monitor_fixture.h"
 
+#include "snapshot/merge.h"
 #include "stats/moments.h"
 #include "stats/sketch.h"
 
@@ -154,13 +155,13 @@ static void test_moments_merge_to_the_whole(void **state)
 static void test_quantiles_of_few_steps(void **state)
 {
     (void)state;
-    static const assay__sketch_step steps[] = {{10, 0}, {20, 1}, {30, 1}, {40, 1}};
-    assert_true(assay__sketch_quantile(steps, 4, 0) == 20);
-    assert_true(assay__sketch_quantile(steps, 4, 0.3) == 20);
-    assert_true(assay__sketch_quantile(steps, 4, 0.5) == 30);
-    assert_true(assay__sketch_quantile(steps, 4, 0.6) == 30);
-    assert_true(assay__sketch_quantile(steps, 4, 0.7) == 40);
-    assert_true(assay__sketch_quantile(steps, 4, 1) == 40);
+    static const assay_record_bucket steps[] = {{10, 0}, {20, 1}, {30, 1}, {40, 1}};
+    assert_true(assay__bucket_quantile(steps, 4, 0) == 20);
+    assert_true(assay__bucket_quantile(steps, 4, 0.3) == 20);
+    assert_true(assay__bucket_quantile(steps, 4, 0.5) == 30);
+    assert_true(assay__bucket_quantile(steps, 4, 0.6) == 30);
+    assert_true(assay__bucket_quantile(steps, 4, 0.7) == 40);
+    assert_true(assay__bucket_quantile(steps, 4, 1) == 40);
 }
 
 int main(void)
