@@ -251,25 +251,6 @@ typedef struct assay_epoch_statistics {
 /* ---- operations of a record -------------------------------------------------------------------
  */
 
-/* One operation name, over all its places in the call tree and all threads. */
-typedef struct assay_operation_summary {
-    const char *name; /* borrowed from the record */
-    uint64_t count;
-    double total_seconds; /* recursion counted once: a span inside one of the same name adds none */
-    double self_seconds;  /* total without the time of child operations */
-    double
-        enclosing_seconds; /* what its enclosing operations took; the record's total at the top */
-    assay_reading mean_seconds, min_seconds, max_seconds; /* of single spans */
-    assay_reading first_seconds; /* the first span, where single spans are on record */
-    assay_reading rest_seconds;  /* mean of the recorded spans after the first */
-} assay_operation_summary;
-
-/* Operations merged by name, in order of first appearance; operations known only as individual
- * metrics come after them. Caller frees `*summaries` with free(); NULL with count 0 when empty.
- * Cost: O(n log n) in the operations and metrics of the record. */
-ASSAY_API ASSAY_MUST_USE assay_status assay_operations_summarize(
-    const assay_record *record, assay_operation_summary **summaries, size_t *count);
-
 /* Time of one operation over all its places, recursion counted once; not measured when there is
  * none of that name. */
 ASSAY_API assay_reading assay_operation_seconds(const assay_record *record, const char *name);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/operations.h"
 #include "assay/analyze.h"
 
 #define BATCH_NAMES "batch|step|iteration"
@@ -128,8 +129,8 @@ static double ratio(assay_reading dividend, assay_reading divisor)
     return dividend.value / divisor.value;
 }
 
-/* The figure a rule asks for; NaN or infinite when the summary does not have it. */
-static double evidence(assay_evidence kind, const assay_operation_summary *of, double run_seconds)
+/* The figure a rule asks for; NaN or infinite when the row does not have it. */
+static double evidence(assay_evidence kind, const assay__operation_row *of, double run_seconds)
 {
     switch (kind) {
     case ASSAY_EVIDENCE_OWN_SHARE:
@@ -157,16 +158,16 @@ static bool family_reported(const assay_finding *findings, size_t count, const c
     return false;
 }
 
-static size_t try_rules(const assay_operation_summary *summary, double run_seconds,
+static size_t try_rules(const assay__operation_row *row, double run_seconds,
                         assay_finding *findings, size_t count)
 {
     for (size_t i = 0; i < RULE_COUNT; i++) {
-        double value = evidence(rules[i].evidence, summary, run_seconds);
-        if (!isfinite(value) || value <= rules[i].limit || !looks_at(&rules[i], summary->name) ||
-            family_reported(findings, count, summary->name, rules[i].family))
+        double value = evidence(rules[i].evidence, row, run_seconds);
+        if (!isfinite(value) || value <= rules[i].limit || !looks_at(&rules[i], row->name) ||
+            family_reported(findings, count, row->name, rules[i].family))
             continue;
         findings[count++] =
-            (assay_finding){.rule = &rules[i], .operation = summary->name, .value = value};
+            (assay_finding){.rule = &rules[i], .operation = row->name, .value = value};
     }
     return count;
 }
@@ -182,21 +183,21 @@ static int by_rule_then_value(const void *left, const void *right)
 assay_status assay_bottlenecks_find(const assay_record *record, assay_finding **findings,
                                     size_t *count)
 {
-    assay_operation_summary *summaries = NULL;
+    assay__operation_row *rows = NULL;
     size_t operations = 0;
     *findings = NULL;
     *count = 0;
-    assay_status status = assay_operations_summarize(record, &summaries, &operations);
+    assay_status status = assay__operation_rows(record, &rows, &operations);
     if (status != ASSAY_OK || operations == 0)
         return status;
     assay_finding *found = calloc(operations, RULE_COUNT * sizeof *found);
     if (found == NULL) {
-        free(summaries);
+        free(rows);
         return ASSAY_E_MEMORY;
     }
     for (size_t i = 0; i < operations; i++)
-        *count = try_rules(&summaries[i], record->total_seconds, found, *count);
-    free(summaries);
+        *count = try_rules(&rows[i], record->total_seconds, found, *count);
+    free(rows);
     if (*count == 0) {
         free(found);
         return ASSAY_OK;
@@ -214,7 +215,7 @@ assay_status assay_bottlenecks_in_epochs(const assay_epoch_statistics *statistic
     if (statistics->num_batches < 2)
         return ASSAY_OK;
     double others = statistics->total_batch_time - statistics->first_batch_time.value;
-    assay_operation_summary batches = {
+    assay__operation_row batches = {
         .name = "batch",
         .count = statistics->num_batches,
         .min_seconds = statistics->min_batch_time,

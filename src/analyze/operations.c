@@ -90,162 +90,174 @@ void assay__name_groups_release(assay__name_groups *groups)
     *groups = (assay__name_groups){0};
 }
 
-static int32_t parent_of_operation(const void *items, size_t index)
+int32_t assay__operation_parent(const void *operations, size_t index)
 {
-    return ((const assay_record_operation *)items)[index].parent;
+    int32_t parent = ((const assay_record_operation *)operations)[index].parent;
+    return parent >= 0 && (size_t)parent < index ? parent : -1;
 }
 
-assay_status assay__operations_order(const assay_record *record, assay__tree_node **nodes,
-                                     size_t *count)
+static int more_expensive_first(const void *left, const void *right, void *operations)
 {
-    return assay__tree_order(record->operation_count, parent_of_operation, record->operations,
+    const assay__tree_node *a = left, *b = right;
+    double spent = ((const assay_record_operation *)operations)[a->index].total_seconds;
+    double other = ((const assay_record_operation *)operations)[b->index].total_seconds;
+    if (spent != other)
+        return spent > other ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+assay_status assay__operations_order(const assay_record *record, bool most_expensive_first,
+                                     assay__tree_node **nodes, size_t *count)
+{
+    return assay__tree_order(record->operation_count, assay__operation_parent,
+                             most_expensive_first ? more_expensive_first : NULL, record->operations,
                              nodes, count);
 }
 
-/* What one group collects on the way to its summary. */
+/* What filling a row takes beside the row. */
 typedef struct tally {
-    assay_operation_summary summary;
     double span_seconds; /* over all spans, recursion included: for the mean */
-    double low, high;
-    uint64_t bounded; /* operations that knew their extremes */
-    uint32_t open;    /* spans of this name around the place visited */
+    uint32_t open;       /* spans of this name around the place visited */
     bool at_top;
-    double first, rest; /* individually recorded spans: the first, the sum of the others */
+    double rest; /* sum of the individually recorded spans after the first */
     uint64_t recorded;
 } tally;
 
-static void add_recorded_span(tally *sum, double seconds)
+static void add_recorded_span(assay__operation_row *row, tally *beside, double seconds)
 {
-    if (sum->recorded++ == 0)
-        sum->first = seconds;
+    if (beside->recorded++ == 0)
+        row->first_seconds = assay_reading_of(seconds);
     else
-        sum->rest += seconds;
+        beside->rest += seconds;
 }
 
-static void add_extremes(tally *sum, assay_reading low, assay_reading high)
+static void add_extremes(assay__operation_row *row, assay_reading low, assay_reading high)
 {
     if (low.validity != ASSAY_VALID || high.validity != ASSAY_VALID)
         return;
-    sum->low = sum->bounded == 0 ? low.value : fmin(sum->low, low.value);
-    sum->high = sum->bounded == 0 ? high.value : fmax(sum->high, high.value);
-    sum->bounded++;
+    bool first = row->min_seconds.validity != ASSAY_VALID;
+    row->min_seconds = first ? low : assay_reading_of(fmin(row->min_seconds.value, low.value));
+    row->max_seconds = first ? high : assay_reading_of(fmax(row->max_seconds.value, high.value));
 }
 
-static void add_operation(tally *sum, const assay_record *record,
-                          const assay_record_operation *operation)
+static void add_operation(assay__operation_row *row, tally *beside, const assay_record *record,
+                          size_t index)
 {
-    assay_operation_summary *summary = &sum->summary;
-    summary->count += operation->count;
-    summary->self_seconds += operation->self_seconds;
-    sum->span_seconds += operation->total_seconds;
-    add_extremes(sum, operation->min_seconds, operation->max_seconds);
-    if (sum->open > 0)
+    const assay_record_operation *operation = &record->operations[index];
+    row->count += operation->count;
+    row->self_seconds += operation->self_seconds;
+    beside->span_seconds += operation->total_seconds;
+    add_extremes(row, operation->min_seconds, operation->max_seconds);
+    if (beside->open > 0)
         return;
-    summary->total_seconds += operation->total_seconds;
-    bool nested = operation->parent >= 0 && (size_t)operation->parent < record->operation_count;
-    if (nested)
-        summary->enclosing_seconds += record->operations[operation->parent].total_seconds;
-    else if (!sum->at_top)
-        summary->enclosing_seconds += record->total_seconds;
-    sum->at_top |= !nested;
+    row->total_seconds += operation->total_seconds;
+    int32_t parent = assay__operation_parent(record->operations, index);
+    if (parent >= 0)
+        row->enclosing_seconds += record->operations[parent].total_seconds;
+    else if (!beside->at_top)
+        row->enclosing_seconds += record->total_seconds;
+    beside->at_top |= parent < 0;
 }
 
-static void add_metric(tally *sum, const assay_record *record, const assay_record_metric *metric,
-                       bool known_operation)
+static void add_metric(assay__operation_row *row, tally *beside, const assay_record *record,
+                       const assay_record_metric *metric, bool known_operation)
 {
-    add_recorded_span(sum, metric->duration_seconds);
+    add_recorded_span(row, beside, metric->duration_seconds);
     if (known_operation)
         return;
     assay_reading duration = assay_reading_of(metric->duration_seconds);
-    sum->summary.count++;
-    sum->summary.total_seconds += metric->duration_seconds;
-    sum->summary.self_seconds += metric->duration_seconds;
-    sum->summary.enclosing_seconds = record->total_seconds;
-    sum->span_seconds += metric->duration_seconds;
-    add_extremes(sum, duration, duration);
+    row->count++;
+    row->total_seconds += metric->duration_seconds;
+    row->self_seconds += metric->duration_seconds;
+    row->enclosing_seconds = record->total_seconds;
+    beside->span_seconds += metric->duration_seconds;
+    add_extremes(row, duration, duration);
 }
 
 /* Visit the call tree; `path` holds the groups around the place visited. */
-static void add_tree(tally *sums, const assay_record *record, const assay__name_groups *groups,
-                     const assay__tree_node *nodes, size_t count, uint32_t *path)
+static void add_tree(assay__operation_row *rows, tally *beside, const assay_record *record,
+                     const assay__name_groups *groups, const assay__tree_node *nodes, size_t count,
+                     uint32_t *path)
 {
     uint32_t depth = 0;
     for (size_t i = 0; i < count; i++) {
         while (depth > nodes[i].depth)
-            sums[path[--depth]].open--;
+            beside[path[--depth]].open--;
         uint32_t group = groups->group_of[nodes[i].index];
-        add_operation(&sums[group], record, &record->operations[nodes[i].index]);
-        sums[group].open++;
+        add_operation(&rows[group], &beside[group], record, nodes[i].index);
+        beside[group].open++;
         path[depth++] = group;
     }
 }
 
-static void add_samples(tally *sums, const assay_record *record, const assay__name_groups *groups)
+static void add_samples(assay__operation_row *rows, tally *beside, const assay_record *record,
+                        const assay__name_groups *groups)
 {
     for (size_t i = 0; i < record->operation_count; i++) {
         const assay_record_operation *operation = &record->operations[i];
-        tally *sum = &sums[groups->group_of[i]];
-        if (sum->recorded > 0)
+        uint32_t group = groups->group_of[i];
+        if (beside[group].recorded > 0)
             continue;
         for (size_t k = 0; k < operation->sample_count; k++)
-            add_recorded_span(sum, operation->samples_seconds[k]);
+            add_recorded_span(&rows[group], &beside[group], operation->samples_seconds[k]);
     }
 }
 
-static assay_operation_summary conclude(const tally *sum, const char *name)
+static void finish_row(assay__operation_row *row, const tally *beside)
 {
-    const assay_reading unknown = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
-    assay_operation_summary summary = sum->summary;
-    bool compared = sum->recorded > 1;
-    summary.name = name;
-    summary.mean_seconds =
-        summary.count > 0 ? assay_reading_of(sum->span_seconds / (double)summary.count) : unknown;
-    summary.min_seconds = sum->bounded > 0 ? assay_reading_of(sum->low) : unknown;
-    summary.max_seconds = sum->bounded > 0 ? assay_reading_of(sum->high) : unknown;
-    summary.first_seconds = sum->recorded > 0 ? assay_reading_of(sum->first) : unknown;
-    summary.rest_seconds =
-        compared ? assay_reading_of(sum->rest / (double)(sum->recorded - 1)) : unknown;
-    return summary;
+    if (row->count > 0)
+        row->mean_seconds = assay_reading_of(beside->span_seconds / (double)row->count);
+    if (beside->recorded > 1)
+        row->rest_seconds = assay_reading_of(beside->rest / (double)(beside->recorded - 1));
 }
 
-assay_status assay_operations_summarize(const assay_record *record,
-                                        assay_operation_summary **summaries, size_t *count)
+assay_status assay__operation_rows(const assay_record *record, assay__operation_row **rows,
+                                   size_t *count)
 {
+    const assay_reading unknown = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
     assay__name_groups groups = {0};
     assay__tree_node *nodes = NULL;
-    tally *sums = NULL;
+    tally *beside = NULL;
     uint32_t *path = NULL;
-    assay_operation_summary *result = NULL;
+    assay__operation_row *made = NULL;
     size_t node_count = 0, operations = record->operation_count;
-    *summaries = NULL;
+    *rows = NULL;
     *count = 0;
     assay_status status = assay__name_groups_init(&groups, record);
     if (status == ASSAY_OK)
-        status = assay__operations_order(record, &nodes, &node_count);
+        status = assay__operations_order(record, false, &nodes, &node_count);
     if (status != ASSAY_OK || groups.count == 0)
         goto cleanup;
     status = ASSAY_E_MEMORY;
-    sums = calloc(groups.count, sizeof *sums);
+    beside = calloc(groups.count, sizeof *beside);
     path = malloc((operations + 1) * sizeof *path);
-    result = malloc(groups.count * sizeof *result);
-    if (sums == NULL || path == NULL || result == NULL)
+    made = malloc(groups.count * sizeof *made);
+    if (beside == NULL || path == NULL || made == NULL)
         goto cleanup;
-    add_tree(sums, record, &groups, nodes, node_count, path);
+    for (size_t i = 0; i < groups.count; i++)
+        made[i] = (assay__operation_row){.name = name_of(record, groups.first[i]),
+                                         .mean_seconds = unknown,
+                                         .min_seconds = unknown,
+                                         .max_seconds = unknown,
+                                         .first_seconds = unknown,
+                                         .rest_seconds = unknown};
+    add_tree(made, beside, record, &groups, nodes, node_count, path);
     for (size_t i = 0; i < record->metric_count; i++) {
         uint32_t group = groups.group_of[operations + i];
-        add_metric(&sums[group], record, &record->metrics[i], groups.first[group] < operations);
+        add_metric(&made[group], &beside[group], record, &record->metrics[i],
+                   groups.first[group] < operations);
     }
-    add_samples(sums, record, &groups);
+    add_samples(made, beside, record, &groups);
     for (size_t i = 0; i < groups.count; i++)
-        result[i] = conclude(&sums[i], name_of(record, groups.first[i]));
-    *summaries = result;
+        finish_row(&made[i], &beside[i]);
+    *rows = made;
     *count = groups.count;
-    result = NULL;
+    made = NULL;
     status = ASSAY_OK;
 cleanup:
-    free(result);
+    free(made);
     free(path);
-    free(sums);
+    free(beside);
     free(nodes);
     assay__name_groups_release(&groups);
     return status;
@@ -253,14 +265,14 @@ cleanup:
 
 assay_reading assay_operation_seconds(const assay_record *record, const char *name)
 {
-    assay_operation_summary *summaries = NULL;
+    assay__operation_row *rows = NULL;
     size_t count = 0;
     assay_reading seconds = assay_reading_missing(ASSAY_NOT_MEASURED);
-    if (assay_operations_summarize(record, &summaries, &count) != ASSAY_OK)
+    if (assay__operation_rows(record, &rows, &count) != ASSAY_OK)
         return seconds;
     for (size_t i = 0; i < count; i++)
-        if (strcmp(summaries[i].name, name) == 0)
-            seconds = assay_reading_of(summaries[i].total_seconds);
-    free(summaries);
+        if (strcmp(rows[i].name, name) == 0)
+            seconds = assay_reading_of(rows[i].total_seconds);
+    free(rows);
     return seconds;
 }

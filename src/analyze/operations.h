@@ -1,8 +1,8 @@
-/* Operation names of a record, told apart without comparing each with each. */
+/* Operations of a record by their place in the call tree and by their name. */
 #ifndef ASSAY_ANALYZE_OPERATIONS_H
 #define ASSAY_ANALYZE_OPERATIONS_H
 
-#include "analyze/tree.h"
+#include "analyze/tree_order.h"
 #include "assay/record.h"
 
 /* Items 0…operation_count-1 are the record's operations, those after them its metrics. Items of
@@ -17,8 +17,33 @@ ASSAY_MUST_USE assay_status assay__name_groups_init(assay__name_groups *groups,
                                                     const assay_record *record);
 void assay__name_groups_release(assay__name_groups *groups);
 
-/* The record's operations in the order of the call tree; see assay__tree_order. */
+/* The parent of an operation, -1 at the top. Parents stand before their children; another parent
+ * counts as none. */
+int32_t assay__operation_parent(const void *operations, size_t index);
+
+/* The record's operations in the order of the call tree, siblings as they stand in the record or
+ * the most expensive first; see assay__tree_order. */
 ASSAY_MUST_USE assay_status assay__operations_order(const assay_record *record,
+                                                    bool most_expensive_first,
                                                     assay__tree_node **nodes, size_t *count);
+
+/* One operation name, over all its places in the call tree and all threads: a row of the aggregate
+ * table. */
+typedef struct assay__operation_row {
+    const char *name; /* borrowed from the record */
+    uint64_t count;
+    double total_seconds; /* recursion counted once: a span inside one of the same name adds none */
+    double self_seconds;  /* total without the time of child operations */
+    double enclosing_seconds; /* of its enclosing operations; the record's total at the top */
+    assay_reading mean_seconds, min_seconds, max_seconds; /* of single spans */
+    assay_reading first_seconds; /* the first span, where single spans are on record */
+    assay_reading rest_seconds;  /* mean of the recorded spans after the first */
+} assay__operation_row;
+
+/* Operations merged by name, in order of first appearance; operations known only as individual
+ * metrics come after them. Caller frees `*rows` with free(); NULL with count 0 when empty.
+ * Cost: O(n log n) in the operations and metrics of the record. */
+ASSAY_MUST_USE assay_status assay__operation_rows(const assay_record *record,
+                                                  assay__operation_row **rows, size_t *count);
 
 #endif

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #include "analyze/operations.h"
-#include "analyze/tree.h"
 
 #define NONE UINT32_MAX
 
@@ -110,7 +109,7 @@ static assay_status prepare(builder *b)
     if (status == ASSAY_OK)
         status = assay__name_groups_init(&b->groups, record);
     if (status == ASSAY_OK)
-        status = assay__operations_order(record, &nodes, &b->place_count);
+        status = assay__operations_order(record, false, &nodes, &b->place_count);
     if (status != ASSAY_OK)
         return status;
     for (size_t i = 0; i < b->place_count; i++)
@@ -125,12 +124,6 @@ static assay_status prepare(builder *b)
     return ASSAY_OK;
 }
 
-static int32_t parent_of_operation(const builder *b, uint32_t operation)
-{
-    int32_t parent = b->record->operations[operation].parent;
-    return parent >= 0 && (size_t)parent < b->record->operation_count ? parent : -1;
-}
-
 static void add_metric(builder *b, uint32_t index)
 {
     const assay_record_metric *metric = &b->record->metrics[index];
@@ -141,13 +134,9 @@ static void add_metric(builder *b, uint32_t index)
     *added = (item){.parent = -1,
                     .parent_operation = -1,
                     .outer = operation == NONE ? depth : 0,
-                    .row = {.name = metric->operation,
-                            .seconds = metric->duration_seconds,
-                            .cpu_delta_bytes = metric->cpu_delta_bytes,
-                            .gpu_delta_bytes = metric->gpu_delta_bytes,
-                            .gpu_peak_bytes = metric->gpu_peak_bytes}};
+                    .row.span = *metric};
     if (operation != NONE) {
-        int32_t parent = parent_of_operation(b, operation);
+        int32_t parent = assay__operation_parent(b->record->operations, operation);
         added->parent_operation = parent;
         if (parent >= 0 && b->item_of[parent] != NONE) /* the span around this one, not a later */
             added->parent = (int32_t)b->item_of[parent];
@@ -167,18 +156,18 @@ static void add_operation(builder *b, uint32_t index)
         return;
     item *added = &b->items[b->item_count];
     *added = (item){.parent = -1,
-                    .parent_operation = parent_of_operation(b, index),
-                    .row = {.name = operation->name,
-                            .more = shown > 0 ? operation->count - shown : 0,
-                            .seconds = operation->total_seconds - b->accounted[index],
-                            .cpu_delta_bytes = operation->rss_delta_bytes,
-                            .gpu_delta_bytes = operation->gpu_delta_bytes,
-                            .gpu_peak_bytes = operation->gpu_peak_bytes}};
-    if (shown > 0) /* the memory of all spans is not that of the rest */
-        added->row.cpu_delta_bytes = added->row.gpu_delta_bytes = added->row.gpu_peak_bytes =
-            assay_reading_missing(ASSAY_NOT_MEASURED);
-    else
+                    .parent_operation = assay__operation_parent(b->record->operations, index),
+                    .row.more = shown > 0 ? operation->count - shown : 0};
+    assay_record_metric *span = &added->row.span;
+    assay_record_metric_init(span);
+    span->operation = operation->name;
+    span->duration_seconds = operation->total_seconds - b->accounted[index];
+    if (shown == 0) { /* else the memory of all spans is not that of the rest */
+        span->cpu_delta_bytes = operation->rss_delta_bytes;
+        span->gpu_delta_bytes = operation->gpu_delta_bytes;
+        span->gpu_peak_bytes = operation->gpu_peak_bytes;
         b->item_of[index] = (uint32_t)b->item_count;
+    }
     b->item_count++;
 }
 
@@ -203,14 +192,14 @@ static assay_status order_rows(const builder *b, assay__performance_row **rows, 
     assay__tree_node *nodes = NULL;
     size_t shown = 0;
     assay_status status =
-        assay__tree_order(b->item_count, parent_of_item, b->items, &nodes, &shown);
+        assay__tree_order(b->item_count, parent_of_item, NULL, b->items, &nodes, &shown);
     if (status != ASSAY_OK)
         return status;
     *rows = malloc((shown + 1) * sizeof **rows);
     for (size_t i = 0; *rows != NULL && i < shown; i++) {
         const item *shown_item = &b->items[nodes[i].index];
         (*rows)[i] = shown_item->row;
-        (*rows)[i].depth = nodes[i].depth + shown_item->outer;
+        (*rows)[i].span.depth = (int32_t)(nodes[i].depth + shown_item->outer);
     }
     *count = *rows != NULL ? shown : 0;
     free(nodes);

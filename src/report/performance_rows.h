@@ -11,11 +11,8 @@
 #include "assay/record.h"
 
 typedef struct assay__performance_row {
-    const char *name; /* borrowed from the record */
-    uint32_t depth;   /* 0 at the top */
-    uint64_t more;    /* not 0: stands for that many spans not recorded individually */
-    double seconds;
-    assay_reading cpu_delta_bytes, gpu_delta_bytes, gpu_peak_bytes;
+    assay_record_metric span; /* one span, or what all spans of an operation sum up to */
+    uint64_t more;            /* not 0: stands for that many spans not recorded individually */
 } assay__performance_row;
 
 /* At every level first the individually recorded spans in the order they began, then the

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/operations.h"
 #include "assay/report.h"
 #include "base/error.h"
 #include "report/cell.h"
@@ -30,15 +31,16 @@ static void performance_row(assay__buffer *table, const assay__performance_row *
 {
     char seconds[ASSAY__CELL_BYTES], cpu[ASSAY__CELL_BYTES], gpu[ASSAY__CELL_BYTES];
     char peak[ASSAY__CELL_BYTES], more[40] = "";
-    assay_reading peak_mb = row->gpu_peak_bytes;
+    const assay_record_metric *span = &row->span;
+    assay_reading peak_mb = span->gpu_peak_bytes;
     peak_mb.value /= bytes_in_mb;
     if (row->more > 0)
         snprintf(more, sizeof more, " (%llu more)", (unsigned long long)row->more);
-    assay__cell_name(table, row->name, more, row->depth, NAME_WIDTH);
-    assay__buffer_printf(table, "%10s %14s %14s %11s\n",
-                         assay__cell_number(seconds, row->seconds, 3, 10),
-                         change_mb(cpu, row->cpu_delta_bytes), change_mb(gpu, row->gpu_delta_bytes),
-                         assay__cell_reading(peak, peak_mb, 1, 11));
+    assay__cell_name(table, span->operation, more, (size_t)span->depth, NAME_WIDTH);
+    assay__buffer_printf(
+        table, "%10s %14s %14s %11s\n", assay__cell_number(seconds, span->duration_seconds, 3, 10),
+        change_mb(cpu, span->cpu_delta_bytes), change_mb(gpu, span->gpu_delta_bytes),
+        assay__cell_reading(peak, peak_mb, 1, 11));
 }
 
 assay_status assay_report_performance_summary(const assay_record *record, FILE *stream,
@@ -78,33 +80,33 @@ static const struct {
 } columns[COLUMNS] = {
     {"Count", 9}, {"Total (s)", 13}, {"Mean (s)", 13}, {"Min (s)", 13}, {"Max (s)", 13}};
 
-static const char *aggregate_cell(char text[ASSAY__CELL_BYTES],
-                                  const assay_operation_summary *summary, int column)
+static const char *aggregate_cell(char text[ASSAY__CELL_BYTES], const assay__operation_row *row,
+                                  int column)
 {
     const int widest = 12;
     switch (column) {
     case COUNT:
-        snprintf(text, ASSAY__CELL_BYTES, "%llu", (unsigned long long)summary->count);
+        snprintf(text, ASSAY__CELL_BYTES, "%llu", (unsigned long long)row->count);
         return text;
     case TOTAL:
-        return assay__cell_number(text, summary->total_seconds, 3, widest);
+        return assay__cell_number(text, row->total_seconds, 3, widest);
     case MEAN:
-        return assay__cell_reading(text, summary->mean_seconds, 3, widest);
+        return assay__cell_reading(text, row->mean_seconds, 3, widest);
     case MIN:
-        return assay__cell_reading(text, summary->min_seconds, 3, widest);
+        return assay__cell_reading(text, row->min_seconds, 3, widest);
     default:
-        return assay__cell_reading(text, summary->max_seconds, 3, widest);
+        return assay__cell_reading(text, row->max_seconds, 3, widest);
     }
 }
 
-static void aggregate_row(assay__buffer *table, const assay_operation_summary *summary,
+static void aggregate_row(assay__buffer *table, const assay__operation_row *row,
                           const int widest[COLUMNS])
 {
     char text[ASSAY__CELL_BYTES];
-    assay__cell_name(table, summary->name, "", 0, NAME_WIDTH);
+    assay__cell_name(table, row->name, "", 0, NAME_WIDTH);
     for (int column = 0; column < COLUMNS; column++) {
         size_t before = table->length;
-        assay__buffer_printf(table, "%*s", widest[column], aggregate_cell(text, summary, column));
+        assay__buffer_printf(table, "%*s", widest[column], aggregate_cell(text, row, column));
         size_t used = table->length - before;
         if (column + 1 < COLUMNS)
             assay__buffer_printf(
@@ -117,16 +119,16 @@ static void aggregate_row(assay__buffer *table, const assay_operation_summary *s
 assay_status assay_report_aggregate_statistics(const assay_record *record, FILE *stream,
                                                assay_error *error)
 {
-    assay_operation_summary *summaries = NULL;
+    assay__operation_row *rows = NULL;
     size_t count = 0;
-    assay_status status = assay_operations_summarize(record, &summaries, &count);
+    assay_status status = assay__operation_rows(record, &rows, &count);
     if (status != ASSAY_OK)
         return fail(error, status);
     char text[ASSAY__CELL_BYTES];
     int widest[COLUMNS] = {0};
     for (size_t i = 0; i < count; i++)
         for (int column = 0; column < COLUMNS; column++) {
-            int width = (int)strlen(aggregate_cell(text, &summaries[i], column));
+            int width = (int)strlen(aggregate_cell(text, &rows[i], column));
             widest[column] = width > widest[column] ? width : widest[column];
         }
     assay__buffer table;
@@ -141,9 +143,9 @@ assay_status assay_report_aggregate_statistics(const assay_record *record, FILE 
     assay__buffer_append_text(&table, "\n");
     assay__cell_rule(&table, '-', WIDTH);
     for (size_t i = 0; i < count; i++)
-        aggregate_row(&table, &summaries[i], widest);
+        aggregate_row(&table, &rows[i], widest);
     assay__cell_rule(&table, '=', WIDTH);
-    free(summaries);
+    free(rows);
     return fail(error, assay__table_print(&table, stream));
 }
 
@@ -165,13 +167,13 @@ assay_status assay__performance_csv(const assay_record *record, bool header, FIL
     assay__buffer_init(&csv, ASSAY__TABLE_MAX_BYTES);
     assay__buffer_append_text(&csv, header ? "operation,time,cpu_mb,gpu_mb\n" : "");
     for (size_t i = 0; i < count; i++) {
-        assay__csv_text(&csv, rows[i].name);
+        assay__csv_text(&csv, rows[i].span.operation);
         assay__buffer_append_text(&csv, ",");
-        assay__csv_reading(&csv, assay_reading_of(rows[i].seconds));
+        assay__csv_reading(&csv, assay_reading_of(rows[i].span.duration_seconds));
         assay__buffer_append_text(&csv, ",");
-        assay__csv_reading(&csv, in_mb(rows[i].cpu_delta_bytes));
+        assay__csv_reading(&csv, in_mb(rows[i].span.cpu_delta_bytes));
         assay__buffer_append_text(&csv, ",");
-        assay__csv_reading(&csv, in_mb(rows[i].gpu_delta_bytes));
+        assay__csv_reading(&csv, in_mb(rows[i].span.gpu_delta_bytes));
         assay__buffer_append_text(&csv, "\n");
     }
     free(rows);

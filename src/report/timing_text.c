@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/tree.h"
+#include "analyze/tree_order.h"
 #include "assay/report.h"
 #include "report/cell.h"
 #include "report/timing_text.h"
@@ -41,8 +41,8 @@ assay_status assay_print_timing_summary(const assay_timers *timers, FILE *stream
 {
     assay__tree_node *nodes = NULL;
     size_t count = 0;
-    assay_status status =
-        assay__tree_order(assay_timers_count(timers), parent_of_timer, timers, &nodes, &count);
+    assay_status status = assay__tree_order(assay_timers_count(timers), parent_of_timer, NULL,
+                                            timers, &nodes, &count);
     if (status != ASSAY_OK)
         return status;
     char percent[ASSAY__CELL_BYTES];

@@ -9,8 +9,9 @@
 
 #include <cmocka.h>
 
+#include "analyze/operations.h"
 #include "analyze/timers.h"
-#include "analyze/tree.h"
+#include "analyze/tree_order.h"
 #include "assay/analyze.h"
 
 static void assert_near(double actual, double expected)
@@ -205,7 +206,8 @@ static void test_tree_order(void **state)
     const uint32_t order[] = {1, 2, 0, 6, 5}, depths[] = {0, 0, 1, 1, 0};
     assay__tree_node *nodes = NULL;
     size_t shown = 0;
-    assert_int_equal(assay__tree_order(7, parent_in_array, parents, &nodes, &shown), ASSAY_OK);
+    assert_int_equal(assay__tree_order(7, parent_in_array, NULL, parents, &nodes, &shown),
+                     ASSAY_OK);
     assert_int_equal(shown, 5);
     for (size_t i = 0; i < shown; i++) {
         assert_int_equal(nodes[i].index, order[i]);
@@ -245,9 +247,9 @@ static void test_operations_merge_by_name(void **state)
     add_operation(record, "validate", -1, 1, 4.0, 2.0);
     add_operation(record, "step", 2, 5, 2.0, 2.0);
     add_operation(record, "step", 1, 10, 1.0, 1.0); /* inside itself */
-    assay_operation_summary *all = NULL;
+    assay__operation_row *all = NULL;
     size_t count = 0;
-    assert_int_equal(assay_operations_summarize(record, &all, &count), ASSAY_OK);
+    assert_int_equal(assay__operation_rows(record, &all, &count), ASSAY_OK);
     assert_int_equal(count, 3);
     assert_string_equal(all[1].name, "step");
     assert_int_equal(all[1].count, 25);
@@ -261,7 +263,7 @@ static void test_operations_merge_by_name(void **state)
     free(all);
     assert_reads(assay_operation_seconds(record, "step"), 6.0);
     add_operation(record, "train", -1, 1, 1.0, 1.0); /* again at the top: one run encloses both */
-    assert_int_equal(assay_operations_summarize(record, &all, &count), ASSAY_OK);
+    assert_int_equal(assay__operation_rows(record, &all, &count), ASSAY_OK);
     assert_near(all[0].enclosing_seconds, 12.0);
     free(all);
     assert_missing(assay_operation_seconds(record, "stop"), ASSAY_NOT_MEASURED);
@@ -276,9 +278,9 @@ static void test_deep_chains_are_no_problem(void **state)
     assay_record *record = new_record(1.0);
     for (int32_t i = 0; i < DEPTH; i++)
         add_operation(record, "f", i - 1, 1, 1.0, 0.0);
-    assay_operation_summary *all = NULL;
+    assay__operation_row *all = NULL;
     size_t count = 0;
-    assert_int_equal(assay_operations_summarize(record, &all, &count), ASSAY_OK);
+    assert_int_equal(assay__operation_rows(record, &all, &count), ASSAY_OK);
     assert_int_equal(count, 1);
     assert_int_equal(all[0].count, DEPTH);
     assert_near(all[0].total_seconds, 1.0);

@@ -1,4 +1,4 @@
-#include "analyze/tree.h"
+#include "analyze/tree_order.h"
 
 #include <stdlib.h>
 
@@ -9,22 +9,24 @@ typedef struct links {
 } links;
 
 /* Slot `count` is the root above all top-level items. Linking from the last item to the first
- * leaves siblings in ascending order. */
-static void link_items(links *all, size_t count,
+ * leaves siblings in the order in which they are given. */
+static void link_items(links *all, const assay__tree_node *given, size_t count,
                        int32_t (*parent_of)(const void *items, size_t index), const void *items)
 {
     for (size_t i = 0; i <= count; i++)
         all[i] = (links){.parent = NONE, .first_child = NONE, .next_sibling = NONE};
-    for (size_t i = count; i-- > 0;) {
+    for (size_t k = count; k-- > 0;) {
+        uint32_t i = given[k].index;
         int32_t parent = parent_of(items, i);
         size_t above = parent >= 0 && (size_t)parent < count ? (size_t)parent : count;
         all[i].parent = (uint32_t)above;
         all[i].next_sibling = all[above].first_child;
-        all[above].first_child = (uint32_t)i;
+        all[above].first_child = i;
     }
 }
 
 assay_status assay__tree_order(size_t count, int32_t (*parent_of)(const void *items, size_t index),
+                               int (*compare)(const void *left, const void *right, void *items),
                                const void *items, assay__tree_node **nodes, size_t *shown)
 {
     *nodes = NULL;
@@ -40,7 +42,11 @@ assay_status assay__tree_order(size_t count, int32_t (*parent_of)(const void *it
         free(order);
         return ASSAY_E_MEMORY;
     }
-    link_items(all, count, parent_of, items);
+    for (size_t i = 0; i < count; i++)
+        order[i].index = (uint32_t)i;
+    if (compare != NULL)
+        qsort_r(order, count, sizeof *order, compare, (void *)(uintptr_t)items);
+    link_items(all, order, count, parent_of, items);
     uint32_t depth = 0;
     for (uint32_t at = all[count].first_child; at != NONE;) {
         order[(*shown)++] = (assay__tree_node){.index = at, .depth = depth};
