@@ -19,6 +19,8 @@
 
 #include <stdint.h>
 
+#include "assay/timeline.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -76,10 +78,10 @@ typedef struct assay__event {
     uint64_t start;  /* ticks */
     uint64_t end;    /* ticks; for a counter the bits of its value as a double */
     uint64_t place;  /* offset / 64 of the node; << 32 that of the enclosing span's node where this
-                        is not the  node's parent, as a late completion may say */
-    uint64_t origin; /* thread id (low 32 bits), kind << 32 (1 span, 2 counter), flags << 48 (1:
-                        completed late, may overlap its neighbours). A lane may have several threads
-                        one after another. */
+                        is not the node's parent, as a late completion may say */
+    uint64_t origin; /* thread id (low 32 bits), assay_event_kind << 32, flags << 48
+                        (1: completed late, may overlap its neighbours). A lane may have several
+                        threads one after another. */
 } assay__event;
 
 enum assay__lane_extras { ASSAY__EXTRA_EVENTS = 1, ASSAY__EXTRA_SAMPLES = 2 };
@@ -95,7 +97,7 @@ typedef struct assay__lane {
     assay__event *events;    /* address of the ring, or NULL */
     uint64_t event_origin;   /* of this thread's spans */
 
-    uint32_t kind;  /* 1 thread, 2 task, 3 GPU stream */
+    uint32_t kind;  /* assay_lane_kind */
     uint32_t state; /* 1 live, 2 its thread ended */
     int64_t thread_id;
     uint32_t first_node; /* offset / 64 of the root node */

@@ -25,6 +25,7 @@
 
 #include "assay/reading.h"
 #include "assay/status.h"
+#include "assay/timeline.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -77,13 +78,6 @@ typedef struct assay_record_counter {
     double last, min, max, mean;
 } assay_record_counter;
 
-typedef enum assay_lane_kind {
-    ASSAY_LANE_THREAD = 1,
-    ASSAY_LANE_TASK = 2,
-    ASSAY_LANE_GPU_STREAM = 3,
-    ASSAY_LANE_PROCESS = 4 /* counters of a process as a whole; no spans */
-} assay_lane_kind;
-
 /* A timeline of strictly nested spans: a thread, later also a GPU stream or an asyncio task. */
 typedef struct assay_record_lane {
     const char *name;
@@ -92,8 +86,6 @@ typedef struct assay_record_lane {
     uint64_t spans;
     bool ended; /* the thread is gone; its figures are kept */
 } assay_record_lane;
-
-typedef enum assay_event_kind { ASSAY_EVENT_SPAN = 1, ASSAY_EVENT_COUNTER = 2 } assay_event_kind;
 
 /* One entry of the event trace. */
 typedef struct assay_record_event {

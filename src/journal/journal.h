@@ -33,13 +33,10 @@ enum {
 };
 
 enum assay__journal_state { ASSAY__JOURNAL_OPEN = 1, ASSAY__JOURNAL_CLOSED = 2 };
-/* The same values as assay_lane_kind in record.h. */
-enum assay__lane_kind { ASSAY__LANE_THREAD = 1, ASSAY__LANE_TASK = 2, ASSAY__LANE_GPU_STREAM = 3 };
 enum assay__lane_state { ASSAY__LANE_FREE = 0, ASSAY__LANE_LIVE = 1, ASSAY__LANE_ENDED = 2 };
 /* A counter uses a node's fields for its own figures: count; square_sum is the sum of its values,
  * shift the last one, min and max hold the bits of doubles. */
 enum assay__node_kind { ASSAY__NODE_ROOT = 1, ASSAY__NODE_SPAN = 2, ASSAY__NODE_COUNTER = 3 };
-enum assay__event_kind { ASSAY__EVENT_SPAN = 1, ASSAY__EVENT_COUNTER = 2 };
 enum assay__event_flags { ASSAY__EVENT_LATE = 1 }; /* completed late: may overlap its neighbours */
 
 /* One moment on the counter's, the monotonic and the wall clock's scale: aligns journals of several

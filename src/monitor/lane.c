@@ -148,7 +148,7 @@ static assay__lane_owner *new_lane(assay_monitor *monitor, assay__monitor_state 
         free(owner);
         return NULL;
     }
-    lane->kind = ASSAY__LANE_THREAD;
+    lane->kind = ASSAY_LANE_THREAD;
     lane->first_node = lane->last_node = root->self;
     lane->frames[0].node = root;
     lane->top = lane->frames;
@@ -169,7 +169,7 @@ static void introduce(assay__lane *lane)
         name[0] = '\0';
     assay__text_copy_name(lane->name, sizeof lane->name, name, strlen(name));
     lane->thread_id = syscall(SYS_gettid);
-    lane->event_origin = assay__event_origin((uint32_t)lane->thread_id, ASSAY__EVENT_SPAN, 0);
+    lane->event_origin = assay__event_origin((uint32_t)lane->thread_id, ASSAY_EVENT_SPAN, 0);
     __atomic_store_n(&lane->state, ASSAY__LANE_LIVE, __ATOMIC_RELEASE);
 }
 

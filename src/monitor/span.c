@@ -217,7 +217,7 @@ void assay_monitor_add(assay_monitor *monitor, const char *name, uint64_t durati
     if (lane->events != NULL)
         publish_event(
             lane, now > duration ? now - duration : 0, now, assay__event_place(node->self, 0),
-            assay__event_origin((uint32_t)lane->thread_id, ASSAY__EVENT_SPAN, ASSAY__EVENT_LATE));
+            assay__event_origin((uint32_t)lane->thread_id, ASSAY_EVENT_SPAN, ASSAY__EVENT_LATE));
     if ((lane->extras & ASSAY__EXTRA_SAMPLES) != 0)
         publish_sample(lane, node, duration);
 }
@@ -258,5 +258,5 @@ void assay_monitor_count(assay_monitor *monitor, const char *name, double value)
     if (owner->lane->events != NULL)
         publish_event(
             owner->lane, ticks_of(state), bits_of(value), assay__event_place(node->self, 0),
-            assay__event_origin((uint32_t)owner->lane->thread_id, ASSAY__EVENT_COUNTER, 0));
+            assay__event_origin((uint32_t)owner->lane->thread_id, ASSAY_EVENT_COUNTER, 0));
 }

@@ -37,6 +37,13 @@ static uint64_t spans_of_lane(const lane_context *context)
     return spans;
 }
 
+/* What a damaged journal calls otherwise is a thread, as nearly all lanes are. */
+static assay_lane_kind kind_of_lane(const assay__lane *lane)
+{
+    bool known = lane->kind >= ASSAY_LANE_THREAD && lane->kind <= ASSAY_LANE_GPU_STREAM;
+    return known ? (assay_lane_kind)lane->kind : ASSAY_LANE_THREAD;
+}
+
 static assay_status add_lane(const lane_context *context, int64_t thread, const char *suffix,
                              assay_lane_kind kind, bool ended, uint32_t *index)
 {
@@ -75,8 +82,8 @@ static assay_status lane_of_event(const lane_context *context, const assay__jour
 
 static assay_status add_event(const lane_context *context, const assay__journal_event *event)
 {
-    bool is_span = event->kind == ASSAY__EVENT_SPAN;
-    if (!is_span && event->kind != ASSAY__EVENT_COUNTER)
+    bool is_span = event->kind == ASSAY_EVENT_SPAN;
+    if (!is_span && event->kind != ASSAY_EVENT_COUNTER)
         return ASSAY_OK;
     const assay__node_map *nodes = context->nodes;
     const int32_t *names = is_span ? nodes->operations : nodes->counters;
@@ -85,7 +92,7 @@ static assay_status add_event(const lane_context *context, const assay__journal_
     if (is_span && event->end < event->start)
         return ASSAY_OK;
     assay_record_event entry = {
-        .kind = is_span ? ASSAY_EVENT_SPAN : ASSAY_EVENT_COUNTER,
+        .kind = (assay_event_kind)event->kind,
         .name = (uint32_t)names[event->node],
         .start_seconds = seconds_of(context, event->start),
     };
@@ -104,7 +111,7 @@ static int by_start(const void *left, const void *right)
     const assay__journal_event *a = left, *b = right;
     if (a->start != b->start)
         return a->start < b->start ? -1 : 1;
-    if (a->kind != ASSAY__EVENT_SPAN || b->kind != ASSAY__EVENT_SPAN)
+    if (a->kind != ASSAY_EVENT_SPAN || b->kind != ASSAY_EVENT_SPAN)
         return 0;
     return (a->end < b->end) - (a->end > b->end);
 }
@@ -163,8 +170,8 @@ assay_status assay__merge_timeline(assay__merge *merge, const assay__journal_vie
         integrity->mismatched_ends += context.lane.mismatched_ends;
         integrity->abandoned_spans += context.lane.abandoned_spans;
         bool ended = !merge->live || context.lane.state != ASSAY__LANE_LIVE;
-        assay_status status = add_lane(&context, context.lane.thread_id, "", ASSAY_LANE_THREAD,
-                                       ended, &context.main_lane);
+        assay_status status = add_lane(&context, context.lane.thread_id, "",
+                                       kind_of_lane(&context.lane), ended, &context.main_lane);
         if (status != ASSAY_OK)
             return status;
         merge->record->lanes[context.main_lane].spans = spans_of_lane(&context);

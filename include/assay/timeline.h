@@ -1,0 +1,23 @@
+/* The kinds of lanes and events, as journals store them and records show them. The numbers are part
+ * of both formats. */
+#ifndef ASSAY_TIMELINE_H
+#define ASSAY_TIMELINE_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum assay_lane_kind {
+    ASSAY_LANE_THREAD = 1,
+    ASSAY_LANE_TASK = 2,
+    ASSAY_LANE_GPU_STREAM = 3,
+    ASSAY_LANE_PROCESS = 4 /* counters of a process as a whole; no spans */
+} assay_lane_kind;
+
+typedef enum assay_event_kind { ASSAY_EVENT_SPAN = 1, ASSAY_EVENT_COUNTER = 2 } assay_event_kind;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
