@@ -276,12 +276,6 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_stats_permutation(const double *a, s
                                                               size_t permutations, uint64_t seed,
                                                               assay_test *test);
 
-/* Holm's correction: p values of `count` tests made together, adjusted in place of the copy
- * `adjusted` (may be the same array) so that comparing each with α keeps the chance of any false
- * alarm below α. A p value outside 0 … 1: ASSAY_E_ARGUMENT. Needs memory. */
-ASSAY_API ASSAY_MUST_USE assay_status assay_stats_holm(const double *p_values, size_t count,
-                                                       double *adjusted);
-
 /* ── how large a difference is ───────────────────────────────────────────────────────────────── */
 
 /* Hodges and Lehmann's shift from b to a: the median of all differences a − b, with the interval

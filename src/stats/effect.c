@@ -1,5 +1,4 @@
-/* How large a difference is: Hodges and Lehmann (1963), Cohen (1988), Cliff (1993); and Holm
- * (1979).
+/* How large a difference is: Hodges and Lehmann (1963), Cohen (1988), Cliff (1993).
  *
  * The interval of the shift inverts the Mann-Whitney test: its ends are those of the sorted
  * differences between which the test would not reject (Hollander and Wolfe, section 4.3). Exact up
@@ -116,40 +115,5 @@ assay_status assay_stats_cliff_delta(const double *a, size_t a_count, const doub
     }
     free(sorted);
     *delta = balance / ((double)a_count * (double)b_count);
-    return ASSAY_OK;
-}
-
-typedef struct numbered {
-    double p;
-    size_t index;
-} numbered;
-
-static int by_p(const void *left, const void *right)
-{
-    const numbered *a = left, *b = right;
-    return (a->p > b->p) - (a->p < b->p);
-}
-
-assay_status assay_stats_holm(const double *p_values, size_t count, double *adjusted)
-{
-    if (!assay__stats_finite(p_values, count))
-        return ASSAY_E_ARGUMENT;
-    for (size_t i = 0; i < count; i++)
-        if (p_values[i] < 0 || p_values[i] > 1)
-            return ASSAY_E_ARGUMENT;
-    if (count == 0)
-        return ASSAY_OK;
-    numbered *order = calloc(count, sizeof *order);
-    if (order == NULL)
-        return ASSAY_E_MEMORY;
-    for (size_t i = 0; i < count; i++)
-        order[i] = (numbered){p_values[i], i};
-    qsort(order, count, sizeof *order, by_p);
-    double least = 0;
-    for (size_t i = 0; i < count; i++) {
-        least = fmin(1, fmax(least, order[i].p * (double)(count - i)));
-        adjusted[order[i].index] = least;
-    }
-    free(order);
     return ASSAY_OK;
 }

@@ -177,32 +177,6 @@ static void permutations(void **state)
     assert_close(test.p_value, 2557.0 / 45451, 0.1);
 }
 
-static void holm(void **state)
-{
-    /* R: p.adjust(c(.01, .04, .03, .005), "holm") */
-    double p[] = {0.01, 0.04, 0.03, 0.005}, adjusted[4], broken[] = {0.5, 1.5};
-    (void)state;
-    assert_int_equal(assay_stats_holm(p, 4, adjusted), ASSAY_OK);
-    assert_close(adjusted[0], 0.03, 1e-12);
-    assert_close(adjusted[1], 0.06, 1e-12);
-    assert_close(adjusted[2], 0.06, 1e-12);
-    assert_close(adjusted[3], 0.02, 1e-12);
-    assert_int_equal(assay_stats_holm(p, 4, p), ASSAY_OK);
-    assert_close(p[3], 0.02, 1e-12);
-    double sure[] = {0.9, 0.8, 0, 1}; /* R: 1 1 0 1 */
-    assert_int_equal(assay_stats_holm(sure, 4, adjusted), ASSAY_OK);
-    assert_true(adjusted[0] == 1 && adjusted[1] == 1 && adjusted[2] == 0 && adjusted[3] == 1);
-    assert_int_equal(assay_stats_holm(p, 1, adjusted), ASSAY_OK);
-    assert_true(adjusted[0] == p[0]);
-    assert_int_equal(assay_stats_holm(broken, 2, adjusted), ASSAY_E_ARGUMENT);
-    assert_int_equal(assay_stats_holm(broken + 1, 1, adjusted), ASSAY_E_ARGUMENT);
-    broken[1] = -0.5;
-    assert_int_equal(assay_stats_holm(broken, 2, adjusted), ASSAY_E_ARGUMENT);
-    broken[1] = NAN;
-    assert_int_equal(assay_stats_holm(broken, 2, adjusted), ASSAY_E_ARGUMENT);
-    assert_int_equal(assay_stats_holm(NULL, 0, NULL), ASSAY_OK);
-}
-
 static void shift(void **state)
 {
     double many[60], moved[60];
@@ -314,7 +288,6 @@ int main(void)
         cmocka_unit_test(tests_of_means),
         cmocka_unit_test(small_values_are_values),
         cmocka_unit_test(permutations),
-        cmocka_unit_test(holm),
         cmocka_unit_test(shift),
         cmocka_unit_test(sizes_of_effects),
         cmocka_unit_test(too_little_or_broken_input),
