@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "analyze/compare.h"
-#include "analyze/contrast.h"
+#include "analyze/log_ratio.h"
 #include "assay/analyze.h"
 #include "base/error.h"
 #include "base/struct_size.h"
@@ -24,7 +24,7 @@ static const double WORTHWHILE_FACTOR = 50;
 /* One comparison on its way to its verdict. */
 typedef struct trial {
     const assay_record_subject *baseline, *candidate;
-    assay__contrast contrast;
+    assay__log_ratio log_ratio;
     assay_verdict verdict; /* decided: faster or slower */
     double level;          /* at which it was, or was last tried */
 } trial;
@@ -46,7 +46,7 @@ assay_status assay__compare_options_read(const assay_compare_options *given, ass
 
 static bool can_be_judged(const trial *it)
 {
-    return it->contrast.known && it->contrast.obstacle[0] == '\0';
+    return it->log_ratio.known && it->log_ratio.obstacle[0] == '\0';
 }
 
 static assay_verdict beyond(const assay_interval *interval, double margin)
@@ -64,7 +64,7 @@ static void decide(trial *trials, size_t count, double margin)
 {
     size_t open = 0, decided = 0;
     for (size_t i = 0; i < count; i++)
-        open += trials[i].contrast.known;
+        open += trials[i].log_ratio.known;
     do {
         double level = 1 - RISK / (double)(open > 0 ? open : 1);
         decided = 0;
@@ -74,7 +74,7 @@ static void decide(trial *trials, size_t count, double margin)
             trials[i].level = level;
             if (!can_be_judged(&trials[i]))
                 continue;
-            assay_interval interval = assay__contrast_interval(&trials[i].contrast, level);
+            assay_interval interval = assay__log_ratio_interval(&trials[i].log_ratio, level);
             trials[i].verdict = beyond(&interval, margin);
             decided += trials[i].verdict != ASSAY_VERDICT_INCONCLUSIVE;
         }
@@ -97,9 +97,9 @@ static double excess_width(const assay_interval *shown, const assay_interval *de
  * shrinks with the root of the count, and what is added for few samples goes. */
 static double count_to_decide(size_t count, double excess)
 {
-    double bare = excess / assay__contrast_widening(count), wider;
+    double bare = excess / assay__log_ratio_widening(count), wider;
     size_t enough = count;
-    while ((wider = assay__contrast_widening(enough)) > 1 &&
+    while ((wider = assay__log_ratio_widening(enough)) > 1 &&
            bare * wider * sqrt((double)count / (double)enough) > 1)
         enough++;
     return fmax((double)enough, (double)count * bare * bare);
@@ -108,13 +108,13 @@ static double count_to_decide(size_t count, double excess)
 static void explain_width(const trial *it, const assay_interval *shown,
                           const assay_interval *decision, double margin, char *text, size_t size)
 {
-    size_t count = it->contrast.baseline_samples < it->contrast.candidate_samples
-                       ? it->contrast.baseline_samples
-                       : it->contrast.candidate_samples;
+    size_t count = it->log_ratio.baseline_samples < it->log_ratio.candidate_samples
+                       ? it->log_ratio.baseline_samples
+                       : it->log_ratio.candidate_samples;
     double needed = count_to_decide(count, excess_width(shown, decision, margin));
     double more = fmax(1, ceil(needed - (double)count));
-    const char *what = it->contrast.paired ? "pair" : "sample",
-               *each = it->contrast.paired ? "" : " of each";
+    const char *what = it->log_ratio.paired ? "pair" : "sample",
+               *each = it->log_ratio.paired ? "" : " of each";
     if (!(needed < WORTHWHILE_FACTOR * (double)count))
         snprintf(text, size,
                  "the interval is too wide: deciding would take more than %.0f times the %ss",
@@ -137,15 +137,15 @@ static void show_interval(assay_interval interval, assay_reading *low, assay_rea
 static void judge(const trial *it, double margin, assay_record_comparison *comparison, char *text,
                   size_t size)
 {
-    assay_interval shown = assay__contrast_interval(&it->contrast, SHOWN_LEVEL);
-    assay_interval decision = assay__contrast_interval(&it->contrast, it->level);
+    assay_interval shown = assay__log_ratio_interval(&it->log_ratio, SHOWN_LEVEL);
+    assay_interval decision = assay__log_ratio_interval(&it->log_ratio, it->level);
     if (isfinite(shown.estimate))
         comparison->ratio = assay_reading_of(shown.estimate);
     show_interval(shown, &comparison->low, &comparison->high);
     show_interval(decision, &comparison->decision_low, &comparison->decision_high);
     comparison->verdict = it->verdict;
-    if (it->contrast.obstacle[0] != '\0')
-        snprintf(text, size, "%s", it->contrast.obstacle);
+    if (it->log_ratio.obstacle[0] != '\0')
+        snprintf(text, size, "%s", it->log_ratio.obstacle);
     else if (it->verdict == ASSAY_VERDICT_INCONCLUSIVE && shown.low >= 1 - margin &&
              shown.high <= 1 + margin)
         comparison->verdict = ASSAY_VERDICT_SAME;
@@ -162,22 +162,22 @@ static assay_status finish(assay_record *record, const trial *it, double margin,
     comparison->candidate = it->candidate->name;
     comparison->baseline_origin = it->baseline->origin;
     comparison->candidate_origin = it->candidate->origin;
-    comparison->paired = it->contrast.paired;
-    comparison->pairs = it->contrast.pairs;
-    comparison->baseline_samples = it->contrast.baseline_samples;
-    comparison->candidate_samples = it->contrast.candidate_samples;
+    comparison->paired = it->log_ratio.paired;
+    comparison->pairs = it->log_ratio.pairs;
+    comparison->baseline_samples = it->log_ratio.baseline_samples;
+    comparison->candidate_samples = it->log_ratio.candidate_samples;
     comparison->margin = margin;
     comparison->decision_level = it->level;
     assay_reading missing = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
     comparison->ratio = comparison->low = comparison->high = missing;
     comparison->decision_low = comparison->decision_high = missing;
-    if (it->contrast.known)
+    if (it->log_ratio.known)
         judge(it, margin, comparison, text, sizeof text);
     else
-        snprintf(text, sizeof text, "%s", it->contrast.obstacle);
+        snprintf(text, sizeof text, "%s", it->log_ratio.obstacle);
     size_t length = strlen(text);
     snprintf(text + length, sizeof text - length, "%s%s",
-             length > 0 && it->contrast.remark[0] != '\0' ? "; " : "", it->contrast.remark);
+             length > 0 && it->log_ratio.remark[0] != '\0' ? "; " : "", it->log_ratio.remark);
     if (text[0] == '\0')
         return ASSAY_OK;
     comparison->reason = assay_record_text(record, text);
@@ -195,15 +195,15 @@ static assay_status compare_all(assay_record *record, const assay__pairing *pair
     for (size_t i = 0; i < count && status == ASSAY_OK; i++) {
         trials[i].baseline = pairings[i].baseline;
         trials[i].candidate = pairings[i].candidate;
-        status = assay__contrast_init(&trials[i].contrast, pairings[i].baseline,
-                                      pairings[i].candidate, margin);
+        status = assay__log_ratio_init(&trials[i].log_ratio, pairings[i].baseline,
+                                       pairings[i].candidate, margin);
     }
     if (status == ASSAY_OK)
         decide(trials, count, margin);
     for (size_t i = 0; i < count && status == ASSAY_OK; i++)
         status = finish(record, &trials[i], margin, &comparisons[i]);
     for (size_t i = 0; i < count; i++)
-        assay__contrast_release(&trials[i].contrast);
+        assay__log_ratio_release(&trials[i].log_ratio);
     free(trials);
     return status;
 }

@@ -9,7 +9,7 @@
 #include "assay/instrument.h"
 #include "base/struct_size.h"
 #include "facade/resident.h"
-#include "report/lines.h"
+#include "report/progress_text.h"
 
 enum { DEFAULT_VERBOSE_BATCHES = 5 };
 

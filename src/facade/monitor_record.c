@@ -1,7 +1,7 @@
 #include "assay/facade.h"
 
 #include "base/error.h"
-#include "facade/snapshot.h"
+#include "facade/monitor_snapshot.h"
 #include "monitor/state.h"
 #include "snapshot/merge.h"
 

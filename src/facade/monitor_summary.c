@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
 #include "assay/facade.h"
-#include "facade/snapshot.h"
+#include "facade/monitor_snapshot.h"
 
 static assay_status print_bottlenecks(const assay_record *record, FILE *stream)
 {

@@ -9,7 +9,7 @@
 #include "assay/instrument.h"
 #include "facade/resident.h"
 #include "instrument/heap.h"
-#include "report/lines.h"
+#include "report/progress_text.h"
 
 static const double bytes_in_mb = 1048576.0;
 

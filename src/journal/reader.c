@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/process.h"
+#include "base/process_identity.h"
 
 /* A journal larger than this is not one of ours. */
 static const uint64_t LARGEST_JOURNAL = (uint64_t)4 << 30;

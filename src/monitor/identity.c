@@ -2,7 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/process.h"
+#include "base/process_identity.h"
 #include "monitor/state.h"
 
 /* The rank as the common launchers export it: Open MPI, MPICH/Intel (PMI), Slurm, torchrun. */

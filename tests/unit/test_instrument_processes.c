@@ -10,7 +10,7 @@
 
 #include "assay/instrument.h"
 #include "instrument/proc.h"
-#include "instrument/process.h"
+#include "instrument/process_stat.h"
 
 /* ---- Files of /proc ------------------------------------------------------------------------- */
 

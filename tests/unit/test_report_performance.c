@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "assay/report.h"
-#include "report/lines.h"
+#include "report/progress_text.h"
 #include "tests/golden.h"
 
 static const double mb = 1048576.0;

@@ -12,7 +12,7 @@
 
 #include "analyze/timers.h"
 #include "assay/report.h"
-#include "report/lines.h"
+#include "report/progress_text.h"
 #include "tests/golden.h"
 
 static assay_timers *new_timers(void)

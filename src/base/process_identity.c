@@ -1,4 +1,4 @@
-#include "base/process.h"
+#include "base/process_identity.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* One process as /proc shows it. */
-#ifndef ASSAY_INSTRUMENT_PROCESS_H
-#define ASSAY_INSTRUMENT_PROCESS_H
+#ifndef ASSAY_INSTRUMENT_PROCESS_STAT_H
+#define ASSAY_INSTRUMENT_PROCESS_STAT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -10,7 +10,7 @@
  *
  * Guards, chosen by simulation (bench/compare_simulated.c) so that identical subjects are called
  * different in less than 0.5 % of comparisons: */
-#include "analyze/contrast.h"
+#include "analyze/log_ratio.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -57,13 +57,13 @@ static const double DRIFT_LEVEL = 0.99;
 enum { STEPS_IN = 128, STRETCHES_MOST = 8 };
 
 ASSAY_PRINTF(2, 3)
-static void forbid(assay__contrast *contrast, const char *format, ...)
+static void forbid(assay__log_ratio *log_ratio, const char *format, ...)
 {
-    if (contrast->obstacle[0] != '\0')
+    if (log_ratio->obstacle[0] != '\0')
         return; /* the first says most */
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(contrast->obstacle, sizeof contrast->obstacle, format, arguments);
+    vsnprintf(log_ratio->obstacle, sizeof log_ratio->obstacle, format, arguments);
     va_end(arguments);
 }
 
@@ -83,37 +83,38 @@ static const char *how_to_repeat(const assay_record_subject *subject)
 }
 
 /* Failures that somebody asked to time forbid no verdict; who reads it is told. */
-static void remark_failures(assay__contrast *contrast, const char *side,
+static void remark_failures(assay__log_ratio *log_ratio, const char *side,
                             const assay_record_subject *subject)
 {
-    size_t length = strlen(contrast->remark);
+    size_t length = strlen(log_ratio->remark);
     uint64_t runs = subject->sample_count + subject->warmup_samples + subject->rejected_samples;
-    snprintf(contrast->remark + length, sizeof contrast->remark - length,
+    snprintf(log_ratio->remark + length, sizeof log_ratio->remark - length,
              "%s%llu of %llu runs of the %s failed and are timed all the same",
              length > 0 ? "; " : "", (unsigned long long)subject->failed_runs,
              (unsigned long long)runs, side);
 }
 
 /* Can times be compared: are there some, all positive and finite, and not all the same? */
-static bool usable(assay__contrast *contrast, const char *side, const assay_record_subject *subject)
+static bool usable(assay__log_ratio *log_ratio, const char *side,
+                   const assay_record_subject *subject)
 {
     size_t count = subject->sample_count, equal = 0;
     if (subject->failed_runs > 0 && subject->failures_timed)
-        remark_failures(contrast, side, subject);
+        remark_failures(log_ratio, side, subject);
     else if (subject->failed_runs > 0)
-        forbid(contrast, "%llu of %llu runs of the %s failed",
+        forbid(log_ratio, "%llu of %llu runs of the %s failed",
                (unsigned long long)subject->failed_runs,
                (unsigned long long)(subject->failed_runs + count), side);
     if (count == 0) {
         bool hidden = subject->mean_seconds.validity == ASSAY_VALID;
-        forbid(contrast, "the %s has no samples%s", side,
+        forbid(log_ratio, "the %s has no samples%s", side,
                hidden ? ", only aggregates of them" : how_to_repeat(subject));
         return false;
     }
     for (size_t i = 0; i < count; i++) {
         double seconds = subject->samples_seconds[i];
         if (!isfinite(seconds) || seconds <= 0) {
-            forbid(contrast, "sample %zu of the %s is %s", i + 1, side,
+            forbid(log_ratio, "sample %zu of the %s is %s", i + 1, side,
                    !isfinite(seconds) ? "not a number"
                    : seconds < 0      ? "a negative time"
                                       : "0 s: too short for the clock");
@@ -122,7 +123,7 @@ static bool usable(assay__contrast *contrast, const char *side, const assay_reco
         equal += seconds == subject->samples_seconds[0];
     }
     if (count > 1 && equal == count)
-        forbid(contrast, "all %zu samples of the %s are equal: the clock is too coarse", count,
+        forbid(log_ratio, "all %zu samples of the %s are equal: the clock is too coarse", count,
                side);
     return count == 1 || equal < count;
 }
@@ -146,7 +147,7 @@ static bool knows_processor_time(const assay_record_subject *subject)
 }
 
 /* Were the disturbances shared out by chance? */
-static void look_at_disturbances(assay__contrast *contrast, const assay_record_subject *baseline,
+static void look_at_disturbances(assay__log_ratio *log_ratio, const assay_record_subject *baseline,
                                  const assay_record_subject *candidate)
 {
     uint64_t on_baseline = baseline->disturbed_samples;
@@ -164,7 +165,7 @@ static void look_at_disturbances(assay__contrast *contrast, const assay_record_s
     double below = assay__stats_binomial_cdf((double)on_candidate, (double)total, share);
     bool candidate_more = above < below;
     if (2 * fmin(above, below) < IMBALANCE_RISK)
-        forbid(contrast, "the %s was disturbed clearly more often: %llu times, the %s %llu times",
+        forbid(log_ratio, "the %s was disturbed clearly more often: %llu times, the %s %llu times",
                candidate_more ? "candidate" : "baseline",
                (unsigned long long)(candidate_more ? on_candidate : on_baseline),
                candidate_more ? "baseline" : "candidate",
@@ -196,7 +197,7 @@ static double missing_share(size_t count, double few, double enough)
     return (enough - (double)count) / (enough - few);
 }
 
-double assay__contrast_widening(size_t count)
+double assay__log_ratio_widening(size_t count)
 {
     if (count >= SAMPLES_ENOUGH)
         return 1;
@@ -273,7 +274,7 @@ static void format_percent(double drift, char percent[ASSAY__JSON_NUMBER_BYTES])
 /* ---- paired --------------------------------------------------------------------------------- */
 
 static size_t gather_pairs(const assay_record_subject *baseline,
-                           const assay_record_subject *candidate, double *log_ratios)
+                           const assay_record_subject *candidate, double *pair_ratios)
 {
     size_t pairs = 0;
     for (size_t i = 0, k = 0; i < baseline->sample_count && k < candidate->sample_count;) {
@@ -282,39 +283,39 @@ static size_t gather_pairs(const assay_record_subject *baseline,
         } else if (baseline->rounds[i] > candidate->rounds[k]) {
             k++;
         } else {
-            log_ratios[pairs++] =
+            pair_ratios[pairs++] =
                 log(candidate->samples_seconds[k++]) - log(baseline->samples_seconds[i++]);
         }
     }
     return pairs;
 }
 
-static assay_status contrast_pairs(assay__contrast *contrast, const assay_record_subject *baseline,
-                                   const assay_record_subject *candidate, double margin)
+static assay_status compare_pairs(assay__log_ratio *log_ratio, const assay_record_subject *baseline,
+                                  const assay_record_subject *candidate, double margin)
 {
-    contrast->paired = true;
-    contrast->log_ratios = calloc(baseline->sample_count, sizeof *contrast->log_ratios);
-    if (contrast->log_ratios == NULL)
+    log_ratio->paired = true;
+    log_ratio->pair_ratios = calloc(baseline->sample_count, sizeof *log_ratio->pair_ratios);
+    if (log_ratio->pair_ratios == NULL)
         return ASSAY_E_MEMORY;
-    contrast->pairs = gather_pairs(baseline, candidate, contrast->log_ratios);
-    contrast->baseline_samples = contrast->candidate_samples = contrast->pairs;
-    if (contrast->pairs < PAIRS_MIN)
-        forbid(contrast, "%zu pair%s of samples: at least %d are needed", contrast->pairs,
-               contrast->pairs == 1 ? "" : "s", PAIRS_MIN);
+    log_ratio->pairs = gather_pairs(baseline, candidate, log_ratio->pair_ratios);
+    log_ratio->baseline_samples = log_ratio->candidate_samples = log_ratio->pairs;
+    if (log_ratio->pairs < PAIRS_MIN)
+        forbid(log_ratio, "%zu pair%s of samples: at least %d are needed", log_ratio->pairs,
+               log_ratio->pairs == 1 ? "" : "s", PAIRS_MIN);
     double drift, spread = 0;
-    contrast->known =
-        assay_stats_mean_error(contrast->log_ratios, contrast->pairs, &contrast->mean,
-                               &contrast->error, &contrast->degrees_of_freedom) == ASSAY_OK;
-    if (contrast->known)
-        spread = deviation(contrast->log_ratios, contrast->pairs, contrast->mean);
-    if (contrast->known && !is_clear(contrast->mean, spread) &&
-        worth(spread, contrast->error, contrast->pairs) < WORTH_MIN)
-        forbid(contrast, "strongly autocorrelated: needs more pairs than %zu", contrast->pairs);
-    assay_status status = find_drift(contrast->log_ratios, contrast->pairs, &drift);
-    if (status == ASSAY_OK && contrast->known && may_be_drift(contrast->mean, drift, margin)) {
+    log_ratio->known =
+        assay_stats_mean_error(log_ratio->pair_ratios, log_ratio->pairs, &log_ratio->mean,
+                               &log_ratio->error, &log_ratio->degrees_of_freedom) == ASSAY_OK;
+    if (log_ratio->known)
+        spread = deviation(log_ratio->pair_ratios, log_ratio->pairs, log_ratio->mean);
+    if (log_ratio->known && !is_clear(log_ratio->mean, spread) &&
+        worth(spread, log_ratio->error, log_ratio->pairs) < WORTH_MIN)
+        forbid(log_ratio, "strongly autocorrelated: needs more pairs than %zu", log_ratio->pairs);
+    assay_status status = find_drift(log_ratio->pair_ratios, log_ratio->pairs, &drift);
+    if (status == ASSAY_OK && log_ratio->known && may_be_drift(log_ratio->mean, drift, margin)) {
         char percent[ASSAY__JSON_NUMBER_BYTES];
         format_percent(drift, percent);
-        forbid(contrast, "the ratio changed by %s %% within the run, which may be the difference",
+        forbid(log_ratio, "the ratio changed by %s %% within the run, which may be the difference",
                percent);
     }
     return status;
@@ -343,7 +344,7 @@ static assay_status describe(const assay_record_subject *subject, series *side, 
     if (*known) {
         side->spread = deviation(logs, count, side->mean);
         side->worth = worth(side->spread, side->error, count);
-        side->widening = assay__contrast_widening(count);
+        side->widening = assay__log_ratio_widening(count);
         status = find_drift(logs, count, &side->drift);
     }
     free(logs);
@@ -351,103 +352,105 @@ static assay_status describe(const assay_record_subject *subject, series *side, 
 }
 
 /* Welch (1947) and Satterthwaite (1946). */
-static void combine(assay__contrast *contrast, const series *baseline, const series *candidate)
+static void combine(assay__log_ratio *log_ratio, const series *baseline, const series *candidate)
 {
     double b = pow(baseline->error * baseline->widening, 2);
     double c = pow(candidate->error * candidate->widening, 2);
     double below = b * b / baseline->degrees_of_freedom + c * c / candidate->degrees_of_freedom;
-    contrast->mean = candidate->mean - baseline->mean;
-    contrast->error = sqrt(b + c);
-    contrast->degrees_of_freedom =
+    log_ratio->mean = candidate->mean - baseline->mean;
+    log_ratio->error = sqrt(b + c);
+    log_ratio->degrees_of_freedom =
         below > 0 ? (b + c) * (b + c) / below
                   : fmin(baseline->degrees_of_freedom, candidate->degrees_of_freedom);
 }
 
-static void look_at_series(assay__contrast *contrast, const char *side, const series *it,
+static void look_at_series(assay__log_ratio *log_ratio, const char *side, const series *it,
                            const series *other, const assay_record_subject *subject)
 {
     if (subject->sample_count < SAMPLES_MIN)
-        forbid(contrast, "%zu sample%s of the %s: at least %d are needed%s", subject->sample_count,
+        forbid(log_ratio, "%zu sample%s of the %s: at least %d are needed%s", subject->sample_count,
                subject->sample_count == 1 ? "" : "s", side, SAMPLES_MIN, how_to_repeat(subject));
-    else if (contrast->known && it->worth < WORTH_MIN &&
-             !is_clear(contrast->mean, hypot(it->spread, other->spread)))
+    else if (log_ratio->known && it->worth < WORTH_MIN &&
+             !is_clear(log_ratio->mean, hypot(it->spread, other->spread)))
         forbid(
-            contrast,
+            log_ratio,
             "strongly autocorrelated: needs more samples of the %s than %zu, which are worth %.0f",
             side, subject->sample_count, floor(it->worth));
 }
 
 /* A series that drifted by itself may have done so between the two runs as well. */
-static void look_at_drift(assay__contrast *contrast, const series *baseline,
+static void look_at_drift(assay__log_ratio *log_ratio, const series *baseline,
                           const series *candidate, double margin)
 {
-    if (!contrast->known ||
-        !may_be_drift(contrast->mean, baseline->drift + candidate->drift, margin))
+    if (!log_ratio->known ||
+        !may_be_drift(log_ratio->mean, baseline->drift + candidate->drift, margin))
         return;
     char percent[ASSAY__JSON_NUMBER_BYTES];
     format_percent(fmax(baseline->drift, candidate->drift), percent);
-    forbid(contrast, "the %s drifted by %s %% within its own run, which may be the difference",
+    forbid(log_ratio, "the %s drifted by %s %% within its own run, which may be the difference",
            baseline->drift > candidate->drift ? "baseline" : "candidate", percent);
 }
 
-static assay_status contrast_series(assay__contrast *contrast, const assay_record_subject *baseline,
-                                    const assay_record_subject *candidate, double margin)
+static assay_status compare_series(assay__log_ratio *log_ratio,
+                                   const assay_record_subject *baseline,
+                                   const assay_record_subject *candidate, double margin)
 {
     series b = {0}, c = {0};
-    contrast->known = true;
-    contrast->baseline_samples = baseline->sample_count;
-    contrast->candidate_samples = candidate->sample_count;
-    assay_status status = describe(baseline, &b, &contrast->known);
+    log_ratio->known = true;
+    log_ratio->baseline_samples = baseline->sample_count;
+    log_ratio->candidate_samples = candidate->sample_count;
+    assay_status status = describe(baseline, &b, &log_ratio->known);
     if (status == ASSAY_OK)
-        status = describe(candidate, &c, &contrast->known);
+        status = describe(candidate, &c, &log_ratio->known);
     if (status != ASSAY_OK)
         return status;
-    if (contrast->known)
-        combine(contrast, &b, &c);
-    look_at_series(contrast, "baseline", &b, &c, baseline);
-    look_at_series(contrast, "candidate", &c, &b, candidate);
-    look_at_drift(contrast, &b, &c, margin);
+    if (log_ratio->known)
+        combine(log_ratio, &b, &c);
+    look_at_series(log_ratio, "baseline", &b, &c, baseline);
+    look_at_series(log_ratio, "candidate", &c, &b, candidate);
+    look_at_drift(log_ratio, &b, &c, margin);
     return ASSAY_OK;
 }
 
 /* ---- both ----------------------------------------------------------------------------------- */
 
-assay_status assay__contrast_init(assay__contrast *contrast, const assay_record_subject *baseline,
-                                  const assay_record_subject *candidate, double margin)
+assay_status assay__log_ratio_init(assay__log_ratio *log_ratio,
+                                   const assay_record_subject *baseline,
+                                   const assay_record_subject *candidate, double margin)
 {
-    *contrast = (assay__contrast){.known = false};
-    bool both = usable(contrast, "baseline", baseline);
-    both = usable(contrast, "candidate", candidate) && both;
+    *log_ratio = (assay__log_ratio){.known = false};
+    bool both = usable(log_ratio, "baseline", baseline);
+    both = usable(log_ratio, "candidate", candidate) && both;
     if (!both)
         return ASSAY_OK;
-    look_at_disturbances(contrast, baseline, candidate);
+    look_at_disturbances(log_ratio, baseline, candidate);
     if (baseline->rounds != NULL && candidate->rounds != NULL)
-        return contrast_pairs(contrast, baseline, candidate, margin);
-    return contrast_series(contrast, baseline, candidate, margin);
+        return compare_pairs(log_ratio, baseline, candidate, margin);
+    return compare_series(log_ratio, baseline, candidate, margin);
 }
 
-void assay__contrast_release(assay__contrast *contrast)
+void assay__log_ratio_release(assay__log_ratio *log_ratio)
 {
-    free(contrast->log_ratios);
-    contrast->log_ratios = NULL;
+    free(log_ratio->pair_ratios);
+    log_ratio->pair_ratios = NULL;
 }
 
 /* Student's interval; of pairs not narrower on either side than with the correction for skewness.
  * That correction is right on average, but cuts off a side as far out as several comparisons at
  * once have to look, where a few pairs seem skewed by chance. */
-assay_interval assay__contrast_interval(const assay__contrast *contrast, double level)
+assay_interval assay__log_ratio_interval(const assay__log_ratio *log_ratio, double level)
 {
-    double reach = contrast->error *
-                   assay_stats_student_quantile(0.5 + level / 2, contrast->degrees_of_freedom);
-    assay_interval skewed, interval = {contrast->mean, contrast->mean - reach,
-                                       contrast->mean + reach, level, ASSAY_VALID};
-    if (contrast->paired) {
-        if (assay_stats_mean_interval(contrast->log_ratios, contrast->pairs, level, &skewed) !=
+    double reach = log_ratio->error *
+                   assay_stats_student_quantile(0.5 + level / 2, log_ratio->degrees_of_freedom);
+    assay_interval skewed, interval = {log_ratio->mean, log_ratio->mean - reach,
+                                       log_ratio->mean + reach, level, ASSAY_VALID};
+    if (log_ratio->paired) {
+        if (assay_stats_mean_interval(log_ratio->pair_ratios, log_ratio->pairs, level, &skewed) !=
             ASSAY_OK)
             return (assay_interval){.validity = ASSAY_NOT_ENOUGH_DATA, .level = level};
-        double wider = assay__contrast_widening(contrast->pairs);
-        interval.low = contrast->mean - wider * fmax(reach, contrast->mean - skewed.low);
-        interval.high = contrast->mean + wider * fmax(reach, skewed.high - contrast->mean);
+        double wider = assay__log_ratio_widening(log_ratio->pairs);
+        interval.low = log_ratio->mean - wider * fmax(reach, log_ratio->mean - skewed.low);
+        interval.high = log_ratio->mean + wider * fmax(reach, skewed.high - log_ratio->mean);
     }
     interval.estimate = exp(interval.estimate);
     interval.low = exp(interval.low);

@@ -17,7 +17,7 @@
 #include "assay/instrument.h"
 #include "base/error.h"
 #include "base/struct_size.h"
-#include "instrument/process.h"
+#include "instrument/process_stat.h"
 
 enum {
     MEMBERS_MAX = 65536,

@@ -1,6 +1,6 @@
 /* Telling processes and boots of the machine apart: a pid alone is reused. */
-#ifndef ASSAY_BASE_PROCESS_H
-#define ASSAY_BASE_PROCESS_H
+#ifndef ASSAY_BASE_PROCESS_IDENTITY_H
+#define ASSAY_BASE_PROCESS_IDENTITY_H
 
 #include <stdbool.h>
 #include <stddef.h>

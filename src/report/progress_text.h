@@ -2,8 +2,8 @@
  *
  * One rule for all: a line leaves out what could not be measured (a table, having a column for it,
  * shows n/a). A NULL stream prints nothing. */
-#ifndef ASSAY_REPORT_LINES_H
-#define ASSAY_REPORT_LINES_H
+#ifndef ASSAY_REPORT_PROGRESS_TEXT_H
+#define ASSAY_REPORT_PROGRESS_TEXT_H
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "report/lines.h"
+#include "report/progress_text.h"
 
 #include <math.h>
 

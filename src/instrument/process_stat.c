@@ -1,5 +1,5 @@
 /* One process as /proc shows it. Field numbers are those of proc(5). */
-#include "instrument/process.h"
+#include "instrument/process_stat.h"
 
 #include <ctype.h>
 #include <dirent.h>

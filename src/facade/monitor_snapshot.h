@@ -1,6 +1,6 @@
 /* The figures of a live monitor alone. */
-#ifndef ASSAY_FACADE_SNAPSHOT_H
-#define ASSAY_FACADE_SNAPSHOT_H
+#ifndef ASSAY_FACADE_MONITOR_SNAPSHOT_H
+#define ASSAY_FACADE_MONITOR_SNAPSHOT_H
 
 #include "assay/monitor.h"
 #include "assay/record.h"
