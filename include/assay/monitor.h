@@ -53,9 +53,10 @@ typedef struct assay_monitor_options {
     const char *journal_path; /* file to hold the journal; default: $ASSAY_JOURNAL_DIR decides, else
                                  private */
     bool private_journal;     /* never a file, whatever $ASSAY_JOURNAL_DIR says */
-    size_t
-        journal_bytes; /* most memory the journal takes; default 16 MiB, plus traces and samples */
-    unsigned memory;   /* bits of assay_monitor_memory */
+    size_t journal_bytes;     /* room for the operations of all threads; default 8 MiB.
+                                 The journal takes 724 KiB more for its tables of fixed size, and the
+                                 room that trace_events and samples ask for */
+    unsigned memory;          /* bits of assay_monitor_memory */
     size_t trace_events;      /* size of the event ring of each thread; 0: no trace */
     size_t samples;           /* raw durations kept for each operation and thread; 0: none */
     const assay_clock *clock; /* for tests; default: the best clock of the machine */

@@ -18,7 +18,7 @@ typedef struct assay__log_ratio {
     bool paired;
     size_t pairs;
     size_t baseline_samples, candidate_samples;
-    double *pair_ratios;                    /* paired: of each pair, in order; owned */
+    double *pair_ratios; /* paired: the log ratio of each pair, in order; owned */
     double mean, error, degrees_of_freedom; /* of the log ratio */
 } assay__log_ratio;
 
