@@ -1,8 +1,7 @@
 /* Operations of a record merged by name.
  *
- * Names are grouped by sorting, not by comparing each with each: a foreign record may hold millions
- * of them. One walk over the call tree with a counter of open spans for each name finds recursion,
- * whose inner spans are already part of the outer one's time. */
+ * One walk over the call tree with a counter of open spans for each name finds recursion, whose
+ * inner spans are already part of the outer one's time. */
 #include "analyze/operations.h"
 
 #include <math.h>
@@ -10,84 +9,15 @@
 #include <string.h>
 
 #include "assay/analyze.h"
+#include "base/name_index.h"
 
-typedef struct named_item {
-    const char *name;
-    uint32_t item;
-} named_item;
-
+/* Items 0…operation_count-1 are the record's operations, those after them its metrics. */
 static const char *name_of(const assay_record *record, size_t item)
 {
     size_t operations = record->operation_count;
     const char *name = item < operations ? record->operations[item].name
                                          : record->metrics[item - operations].operation;
     return name != NULL ? name : "(unnamed)";
-}
-
-static int compare_named_items(const void *left, const void *right)
-{
-    const named_item *a = left, *b = right;
-    int order = strcmp(a->name, b->name);
-    return order != 0 ? order : (a->item > b->item) - (a->item < b->item);
-}
-
-/* Number the runs of equal names; a run's smallest item is its group's first. */
-static size_t number_runs(const named_item *sorted, size_t count, assay__name_groups *groups)
-{
-    size_t runs = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (i == 0 || strcmp(sorted[i - 1].name, sorted[i].name) != 0)
-            groups->first[runs++] = sorted[i].item;
-        groups->group_of[sorted[i].item] = groups->first[runs - 1];
-    }
-    return runs;
-}
-
-/* group_of holds each item's first item; turn that into numbers in order of appearance. */
-static void renumber(assay__name_groups *groups, size_t items)
-{
-    uint32_t next = 0;
-    for (size_t i = 0; i < items; i++) {
-        uint32_t first = groups->group_of[i];
-        if (first == i) {
-            groups->first[next] = first;
-            groups->group_of[i] = next++;
-        } else {
-            groups->group_of[i] = groups->group_of[first];
-        }
-    }
-}
-
-assay_status assay__name_groups_init(assay__name_groups *groups, const assay_record *record)
-{
-    size_t items = record->operation_count + record->metric_count;
-    *groups = (assay__name_groups){0};
-    if (items == 0)
-        return ASSAY_OK;
-    if (items >= UINT32_MAX)
-        return ASSAY_E_LIMIT;
-    named_item *sorted = malloc(items * sizeof *sorted);
-    groups->group_of = malloc(items * sizeof *groups->group_of);
-    groups->first = malloc(items * sizeof *groups->first);
-    if (sorted == NULL || groups->group_of == NULL || groups->first == NULL) {
-        free(sorted);
-        assay__name_groups_release(groups);
-        return ASSAY_E_MEMORY;
-    }
-    for (size_t i = 0; i < items; i++)
-        sorted[i] = (named_item){.name = name_of(record, i), .item = (uint32_t)i};
-    qsort(sorted, items, sizeof *sorted, compare_named_items);
-    groups->count = number_runs(sorted, items, groups);
-    renumber(groups, items);
-    free(sorted);
-    return ASSAY_OK;
-}
-
-void assay__name_groups_release(assay__name_groups *groups)
-{
-    free(groups->group_of);
-    free(groups->first);
-    *groups = (assay__name_groups){0};
 }
 
 int32_t assay__operation_parent(const void *operations, size_t index)
@@ -123,12 +53,23 @@ typedef struct tally {
     uint64_t recorded;
 } tally;
 
-static void add_recorded_span(assay__operation_row *row, tally *beside, double seconds)
+typedef struct builder {
+    const assay_record *record;
+    uint32_t *row_of; /* by item: items of one name share a row */
+    assay__operation_row *rows;
+    tally *tallies;
+    size_t count;            /* of rows */
+    size_t operation_rows;   /* the rows after these are of metrics alone */
+    assay__tree_node *nodes; /* the operations as the call tree has them */
+    size_t node_count;
+} builder;
+
+static void add_recorded_span(builder *b, uint32_t row, double seconds)
 {
-    if (beside->recorded++ == 0)
-        row->first_seconds = assay_reading_of(seconds);
+    if (b->tallies[row].recorded++ == 0)
+        b->rows[row].first_seconds = assay_reading_of(seconds);
     else
-        beside->rest += seconds;
+        b->tallies[row].rest += seconds;
 }
 
 static void add_extremes(assay__operation_row *row, assay_reading low, assay_reading high)
@@ -140,126 +81,155 @@ static void add_extremes(assay__operation_row *row, assay_reading low, assay_rea
     row->max_seconds = first ? high : assay_reading_of(fmax(row->max_seconds.value, high.value));
 }
 
-static void add_operation(assay__operation_row *row, tally *beside, const assay_record *record,
-                          size_t index)
+static void add_operation(builder *b, uint32_t index)
 {
-    const assay_record_operation *operation = &record->operations[index];
-    row->count += operation->count;
-    row->self_seconds += operation->self_seconds;
-    beside->span_seconds += operation->total_seconds;
-    add_extremes(row, operation->min_seconds, operation->max_seconds);
+    const assay_record_operation *operations = b->record->operations, *it = &operations[index];
+    assay__operation_row *row = &b->rows[b->row_of[index]];
+    tally *beside = &b->tallies[b->row_of[index]];
+    row->count += it->count;
+    row->self_seconds += it->self_seconds;
+    beside->span_seconds += it->total_seconds;
+    add_extremes(row, it->min_seconds, it->max_seconds);
     if (beside->open > 0)
         return;
-    row->total_seconds += operation->total_seconds;
-    int32_t parent = assay__operation_parent(record->operations, index);
+    row->total_seconds += it->total_seconds;
+    int32_t parent = assay__operation_parent(operations, index);
     if (parent >= 0)
-        row->enclosing_seconds += record->operations[parent].total_seconds;
+        row->enclosing_seconds += operations[parent].total_seconds;
     else if (!beside->at_top)
-        row->enclosing_seconds += record->total_seconds;
+        row->enclosing_seconds += b->record->total_seconds;
     beside->at_top |= parent < 0;
 }
 
-static void add_metric(assay__operation_row *row, tally *beside, const assay_record *record,
-                       const assay_record_metric *metric, bool known_operation)
-{
-    add_recorded_span(row, beside, metric->duration_seconds);
-    if (known_operation)
-        return;
-    assay_reading duration = assay_reading_of(metric->duration_seconds);
-    row->count++;
-    row->total_seconds += metric->duration_seconds;
-    row->self_seconds += metric->duration_seconds;
-    row->enclosing_seconds = record->total_seconds;
-    beside->span_seconds += metric->duration_seconds;
-    add_extremes(row, duration, duration);
-}
-
-/* Visit the call tree; `path` holds the groups around the place visited. */
-static void add_tree(assay__operation_row *rows, tally *beside, const assay_record *record,
-                     const assay__name_groups *groups, const assay__tree_node *nodes, size_t count,
-                     uint32_t *path)
+/* Visit the call tree; `path` holds the rows of the operations around the place visited. */
+static void add_tree(builder *b, uint32_t *path)
 {
     uint32_t depth = 0;
-    for (size_t i = 0; i < count; i++) {
-        while (depth > nodes[i].depth)
-            beside[path[--depth]].open--;
-        uint32_t group = groups->group_of[nodes[i].index];
-        add_operation(&rows[group], &beside[group], record, nodes[i].index);
-        beside[group].open++;
-        path[depth++] = group;
+    for (size_t i = 0; i < b->node_count; i++) {
+        while (depth > b->nodes[i].depth)
+            b->tallies[path[--depth]].open--;
+        add_operation(b, b->nodes[i].index);
+        path[depth] = b->row_of[b->nodes[i].index];
+        b->tallies[path[depth++]].open++;
     }
 }
 
-static void add_samples(assay__operation_row *rows, tally *beside, const assay_record *record,
-                        const assay__name_groups *groups)
+static void add_metric(builder *b, size_t index)
 {
-    for (size_t i = 0; i < record->operation_count; i++) {
-        const assay_record_operation *operation = &record->operations[i];
-        uint32_t group = groups->group_of[i];
-        if (beside[group].recorded > 0)
-            continue;
-        for (size_t k = 0; k < operation->sample_count; k++)
-            add_recorded_span(&rows[group], &beside[group], operation->samples_seconds[k]);
-    }
+    double seconds = b->record->metrics[index].duration_seconds;
+    uint32_t at = b->row_of[b->record->operation_count + index];
+    add_recorded_span(b, at, seconds);
+    if (at < b->operation_rows)
+        return;
+    assay__operation_row *row = &b->rows[at];
+    row->count++;
+    row->total_seconds += seconds;
+    row->self_seconds += seconds;
+    row->enclosing_seconds = b->record->total_seconds;
+    b->tallies[at].span_seconds += seconds;
+    add_extremes(row, assay_reading_of(seconds), assay_reading_of(seconds));
 }
 
-static void finish_row(assay__operation_row *row, const tally *beside)
+/* Of operations without metrics. */
+static void add_samples(builder *b, size_t index)
 {
-    if (row->count > 0)
-        row->mean_seconds = assay_reading_of(beside->span_seconds / (double)row->count);
-    if (beside->recorded > 1)
-        row->rest_seconds = assay_reading_of(beside->rest / (double)(beside->recorded - 1));
+    const assay_record_operation *operation = &b->record->operations[index];
+    if (b->tallies[b->row_of[index]].recorded > 0)
+        return;
+    for (size_t k = 0; k < operation->sample_count; k++)
+        add_recorded_span(b, b->row_of[index], operation->samples_seconds[k]);
+}
+
+/* Number the names in order of appearance. */
+static assay_status number_names(builder *b)
+{
+    size_t items = b->record->operation_count + b->record->metric_count;
+    assay__name_index names = {0};
+    assay_status status = ASSAY_OK;
+    if (items >= INT32_MAX)
+        return ASSAY_E_LIMIT;
+    b->row_of = malloc((items + 1) * sizeof *b->row_of);
+    if (b->row_of == NULL)
+        return ASSAY_E_MEMORY;
+    for (size_t i = 0; status == ASSAY_OK && i < items; i++) {
+        const char *name = name_of(b->record, i);
+        int32_t row = assay__name_index_find(&names, -1, name);
+        if (row < 0) {
+            row = (int32_t)names.used;
+            status = assay__name_index_add(&names, -1, name, row);
+        }
+        b->row_of[i] = (uint32_t)row;
+        if (i < b->record->operation_count)
+            b->operation_rows = names.used;
+    }
+    b->count = names.used;
+    assay__name_index_release(&names);
+    return status;
+}
+
+static assay_status make_rows(builder *b)
+{
+    const assay_reading unknown = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
+    b->rows = malloc(b->count * sizeof *b->rows);
+    b->tallies = calloc(b->count, sizeof *b->tallies);
+    if (b->rows == NULL || b->tallies == NULL)
+        return ASSAY_E_MEMORY;
+    for (size_t i = 0; i < b->count; i++)
+        b->rows[i] = (assay__operation_row){.mean_seconds = unknown,
+                                            .min_seconds = unknown,
+                                            .max_seconds = unknown,
+                                            .first_seconds = unknown,
+                                            .rest_seconds = unknown};
+    for (size_t i = 0; i < b->record->operation_count + b->record->metric_count; i++)
+        b->rows[b->row_of[i]].name = name_of(b->record, i);
+    return ASSAY_OK;
+}
+
+static assay_status fill_rows(builder *b)
+{
+    const assay_record *record = b->record;
+    uint32_t *path = malloc((record->operation_count + 1) * sizeof *path);
+    if (path == NULL)
+        return ASSAY_E_MEMORY;
+    add_tree(b, path);
+    free(path);
+    for (size_t i = 0; i < record->metric_count; i++)
+        add_metric(b, i);
+    for (size_t i = 0; i < record->operation_count; i++)
+        add_samples(b, i);
+    for (size_t i = 0; i < b->count; i++) {
+        const tally *beside = &b->tallies[i];
+        double others = (double)beside->recorded - 1, spans = (double)b->rows[i].count;
+        if (b->rows[i].count > 0)
+            b->rows[i].mean_seconds = assay_reading_of(beside->span_seconds / spans);
+        if (beside->recorded > 1)
+            b->rows[i].rest_seconds = assay_reading_of(beside->rest / others);
+    }
+    return ASSAY_OK;
 }
 
 assay_status assay__operation_rows(const assay_record *record, assay__operation_row **rows,
                                    size_t *count)
 {
-    const assay_reading unknown = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
-    assay__name_groups groups = {0};
-    assay__tree_node *nodes = NULL;
-    tally *beside = NULL;
-    uint32_t *path = NULL;
-    assay__operation_row *made = NULL;
-    size_t node_count = 0, operations = record->operation_count;
+    builder b = {.record = record};
     *rows = NULL;
     *count = 0;
-    assay_status status = assay__name_groups_init(&groups, record);
+    assay_status status = number_names(&b);
+    if (status == ASSAY_OK && b.count > 0)
+        status = make_rows(&b);
     if (status == ASSAY_OK)
-        status = assay__operations_order(record, false, &nodes, &node_count);
-    if (status != ASSAY_OK || groups.count == 0)
-        goto cleanup;
-    status = ASSAY_E_MEMORY;
-    beside = calloc(groups.count, sizeof *beside);
-    path = malloc((operations + 1) * sizeof *path);
-    made = malloc(groups.count * sizeof *made);
-    if (beside == NULL || path == NULL || made == NULL)
-        goto cleanup;
-    for (size_t i = 0; i < groups.count; i++)
-        made[i] = (assay__operation_row){.name = name_of(record, groups.first[i]),
-                                         .mean_seconds = unknown,
-                                         .min_seconds = unknown,
-                                         .max_seconds = unknown,
-                                         .first_seconds = unknown,
-                                         .rest_seconds = unknown};
-    add_tree(made, beside, record, &groups, nodes, node_count, path);
-    for (size_t i = 0; i < record->metric_count; i++) {
-        uint32_t group = groups.group_of[operations + i];
-        add_metric(&made[group], &beside[group], record, &record->metrics[i],
-                   groups.first[group] < operations);
+        status = assay__operations_order(record, false, &b.nodes, &b.node_count);
+    if (status == ASSAY_OK)
+        status = fill_rows(&b);
+    if (status == ASSAY_OK) {
+        *rows = b.rows;
+        *count = b.count;
+        b.rows = NULL;
     }
-    add_samples(made, beside, record, &groups);
-    for (size_t i = 0; i < groups.count; i++)
-        finish_row(&made[i], &beside[i]);
-    *rows = made;
-    *count = groups.count;
-    made = NULL;
-    status = ASSAY_OK;
-cleanup:
-    free(made);
-    free(path);
-    free(beside);
-    free(nodes);
-    assay__name_groups_release(&groups);
+    free(b.rows);
+    free(b.row_of);
+    free(b.tallies);
+    free(b.nodes);
     return status;
 }
 

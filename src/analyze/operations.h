@@ -5,18 +5,6 @@
 #include "analyze/tree_order.h"
 #include "assay/record.h"
 
-/* Items 0…operation_count-1 are the record's operations, those after them its metrics. Items of
- * one name share a group; groups are numbered in order of first appearance. */
-typedef struct assay__name_groups {
-    uint32_t *group_of; /* by item */
-    uint32_t *first;    /* by group: its first item */
-    size_t count;       /* of groups */
-} assay__name_groups;
-
-ASSAY_MUST_USE assay_status assay__name_groups_init(assay__name_groups *groups,
-                                                    const assay_record *record);
-void assay__name_groups_release(assay__name_groups *groups);
-
 /* The parent of an operation, -1 at the top. Parents stand before their children; another parent
  * counts as none. */
 int32_t assay__operation_parent(const void *operations, size_t index);
@@ -42,7 +30,7 @@ typedef struct assay__operation_row {
 
 /* Operations merged by name, in order of first appearance; operations known only as individual
  * metrics come after them. Caller frees `*rows` with free(); NULL with count 0 when empty.
- * Cost: O(n log n) in the operations and metrics of the record. */
+ * Cost: grows with the operations and metrics of the record. */
 ASSAY_MUST_USE assay_status assay__operation_rows(const assay_record *record,
                                                   assay__operation_row **rows, size_t *count);
 

@@ -10,13 +10,9 @@
 #include <stdlib.h>
 
 #include "analyze/operations.h"
+#include "base/name_index.h"
 
 #define NONE UINT32_MAX
-
-/* Where a metric may belong: sorted by group, then depth, then operation. */
-typedef struct place {
-    uint32_t group, depth, operation;
-} place;
 
 typedef struct item {
     int32_t parent;           /* item, -1 at the top or while only parent_operation is known */
@@ -27,42 +23,18 @@ typedef struct item {
 
 typedef struct builder {
     const assay_record *record;
-    assay__name_groups groups;
-    place *places; /* by operation after sorting: see find_operation */
-    size_t place_count;
-    uint32_t *order;      /* metrics by start */
-    uint32_t *item_of;    /* by operation: its row, or the latest metric's; NONE */
-    uint64_t *individual; /* by operation: spans shown as metrics */
-    double *accounted;    /* by operation: their time */
+    assay__name_index places; /* by depth and name: the first operation there */
+    uint32_t *order;          /* metrics by start */
+    uint32_t *item_of;        /* by operation: its row, or the latest metric's; NONE */
+    uint64_t *individual;     /* by operation: spans shown as metrics */
+    double *accounted;        /* by operation: their time */
     item *items;
     size_t item_count;
 } builder;
 
-static int compare_places(const void *left, const void *right)
+static const char *known_name(const char *name)
 {
-    const place *a = left, *b = right;
-    if (a->group != b->group)
-        return a->group < b->group ? -1 : 1;
-    if (a->depth != b->depth)
-        return a->depth < b->depth ? -1 : 1;
-    return a->operation < b->operation ? -1 : a->operation > b->operation;
-}
-
-/* The first operation of that group and depth, NONE if there is none. */
-static uint32_t find_operation(const builder *b, uint32_t group, uint32_t depth)
-{
-    const place wanted = {group, depth, 0};
-    size_t low = 0, high = b->place_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (compare_places(&b->places[middle], &wanted) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool found =
-        low < b->place_count && b->places[low].group == group && b->places[low].depth == depth;
-    return found ? b->places[low].operation : NONE;
+    return name != NULL ? name : "";
 }
 
 static int by_start(const void *left, const void *right, void *context)
@@ -79,21 +51,19 @@ static int by_start(const void *left, const void *right, void *context)
 static assay_status allocate(builder *b)
 {
     size_t operations = b->record->operation_count, metrics = b->record->metric_count;
-    b->places = malloc((operations + 1) * sizeof *b->places);
     b->order = malloc((metrics + 1) * sizeof *b->order);
     b->item_of = malloc((operations + 1) * sizeof *b->item_of);
     b->individual = calloc(operations + 1, sizeof *b->individual);
     b->accounted = calloc(operations + 1, sizeof *b->accounted);
     b->items = malloc((operations + metrics + 1) * sizeof *b->items);
-    bool complete = b->places != NULL && b->order != NULL && b->item_of != NULL &&
-                    b->individual != NULL && b->accounted != NULL && b->items != NULL;
+    bool complete = b->order != NULL && b->item_of != NULL && b->individual != NULL &&
+                    b->accounted != NULL && b->items != NULL;
     return complete ? ASSAY_OK : ASSAY_E_MEMORY;
 }
 
 static void release(builder *b)
 {
-    assay__name_groups_release(&b->groups);
-    free(b->places);
+    assay__name_index_release(&b->places);
     free(b->order);
     free(b->item_of);
     free(b->individual);
@@ -101,21 +71,31 @@ static void release(builder *b)
     free(b->items);
 }
 
+/* Enter the operations by depth and name, the first of several alike. */
+static assay_status find_places(builder *b)
+{
+    const assay_record_operation *operations = b->record->operations;
+    int32_t *depths = malloc((b->record->operation_count + 1) * sizeof *depths);
+    assay_status status = depths != NULL ? ASSAY_OK : ASSAY_E_MEMORY;
+    for (size_t i = 0; status == ASSAY_OK && i < b->record->operation_count; i++) {
+        const char *name = known_name(operations[i].name);
+        int32_t parent = assay__operation_parent(operations, i);
+        depths[i] = parent >= 0 ? depths[parent] + 1 : 0;
+        if (assay__name_index_find(&b->places, depths[i], name) < 0)
+            status = assay__name_index_add(&b->places, depths[i], name, (int32_t)i);
+    }
+    free(depths);
+    return status;
+}
+
 static assay_status prepare(builder *b)
 {
     const assay_record *record = b->record;
-    assay__tree_node *nodes = NULL;
     assay_status status = allocate(b);
     if (status == ASSAY_OK)
-        status = assay__name_groups_init(&b->groups, record);
-    if (status == ASSAY_OK)
-        status = assay__operations_order(record, false, &nodes, &b->place_count);
+        status = find_places(b);
     if (status != ASSAY_OK)
         return status;
-    for (size_t i = 0; i < b->place_count; i++)
-        b->places[i] = (place){b->groups.group_of[nodes[i].index], nodes[i].depth, nodes[i].index};
-    free(nodes);
-    qsort(b->places, b->place_count, sizeof *b->places, compare_places);
     for (size_t i = 0; i < record->operation_count; i++)
         b->item_of[i] = NONE;
     for (size_t i = 0; i < record->metric_count; i++)
@@ -127,16 +107,15 @@ static assay_status prepare(builder *b)
 static void add_metric(builder *b, uint32_t index)
 {
     const assay_record_metric *metric = &b->record->metrics[index];
-    uint32_t group = b->groups.group_of[b->record->operation_count + index];
-    uint32_t depth = metric->depth > 0 ? (uint32_t)metric->depth : 0;
-    uint32_t operation = find_operation(b, group, depth);
+    int32_t depth = metric->depth > 0 ? metric->depth : 0;
+    int32_t operation = assay__name_index_find(&b->places, depth, known_name(metric->operation));
     item *added = &b->items[b->item_count];
     *added = (item){.parent = -1,
                     .parent_operation = -1,
-                    .outer = operation == NONE ? depth : 0,
+                    .outer = operation < 0 ? (uint32_t)depth : 0,
                     .row.span = *metric};
-    if (operation != NONE) {
-        int32_t parent = assay__operation_parent(b->record->operations, operation);
+    if (operation >= 0) {
+        int32_t parent = assay__operation_parent(b->record->operations, (size_t)operation);
         added->parent_operation = parent;
         if (parent >= 0 && b->item_of[parent] != NONE) /* the span around this one, not a later */
             added->parent = (int32_t)b->item_of[parent];

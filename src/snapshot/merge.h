@@ -4,8 +4,8 @@
 
 #include "assay/record.h"
 #include "assay/snapshot.h"
+#include "base/name_index.h"
 #include "journal/reader.h"
-#include "snapshot/name_index.h"
 
 /* What merging needs to know of an operation beyond what the record says about it. */
 typedef struct assay__merge_state {

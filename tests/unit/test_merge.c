@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/name_index.h"
 #include "monitor/state.h"
 #include "snapshot/merge.h"
-#include "snapshot/name_index.h"
 
 /* Names that all begin their search in the same slot, each below two parents. */
 static void test_names_that_collide_are_told_apart(void **state)

@@ -1,6 +1,6 @@
 /* Finds the number of a name below a parent: a hash table with open addressing. */
-#ifndef ASSAY_SNAPSHOT_NAME_INDEX_H
-#define ASSAY_SNAPSHOT_NAME_INDEX_H
+#ifndef ASSAY_BASE_NAME_INDEX_H
+#define ASSAY_BASE_NAME_INDEX_H
 
 #include <stddef.h>
 #include <stdint.h>

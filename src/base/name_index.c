@@ -1,7 +1,7 @@
 /* FNV-1a (Fowler, Noll and Vo) over the name, started from the parent, and mixed once more because
  * its low bits, which choose the slot, are its weak ones. Slots are probed one after another; at
  * most half of them are taken, so a search ends after two or three. */
-#include "snapshot/name_index.h"
+#include "base/name_index.h"
 
 #include <stdlib.h>
 #include <string.h>
