@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "assay/layout.h"
 #include "assay/status.h"
@@ -84,6 +85,20 @@ typedef struct assay__journal_header {
     uint64_t mismatched_ends; /* that belong to no lane of the ending thread */
     uint64_t memory_modes;    /* assay_monitor_memory bits in force */
 } assay__journal_header;
+
+static inline uint64_t assay__bits_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline double assay__double_of(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
 
 /* The header occupies this much; what is beyond the struct is zero and reserved. */
 enum { ASSAY__JOURNAL_HEADER_BYTES = 4096 };

@@ -294,11 +294,6 @@ const char *assay__journal_operation_name(const assay__journal_view *view, uint3
     return name[length] == '\0' ? name : "(unknown)";
 }
 
-size_t assay__journal_lane_count(const assay__journal_view *view)
-{
-    return view->header.lanes.used;
-}
-
 static const assay__lane *lane_at(const assay__journal_view *view, size_t lane)
 {
     return (const assay__lane *)(const void *)(view->bytes + view->header.lanes.offset) + lane;
@@ -446,11 +441,6 @@ size_t assay__journal_read_events(const assay__journal_view *view, size_t lane,
     memmove(events, events + unsafe, (size_t)(kept - unsafe) * sizeof *events);
     *lost = head - (kept - unsafe);
     return (size_t)(kept - unsafe);
-}
-
-size_t assay__journal_metric_count(const assay__journal_view *view)
-{
-    return view->header.metrics.used;
 }
 
 void assay__journal_read_metric(const assay__journal_view *view, size_t index,

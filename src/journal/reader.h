@@ -50,9 +50,7 @@ bool assay__journal_is_live(const assay__journal_view *view);
 /* The name of an operation, or "(unknown)" for an index out of range. Borrowed from the view. */
 const char *assay__journal_operation_name(const assay__journal_view *view, uint32_t operation);
 
-size_t assay__journal_lane_count(const assay__journal_view *view);
-
-/* Copy a lane out. Its name is terminated; its pointers are the writer's. */
+/* Copy a lane out, of header.lanes.used. Its name is terminated; its pointers are the writer's. */
 void assay__journal_read_lane(const assay__journal_view *view, size_t lane, assay__lane *copy);
 
 /* How many spans are open in the copy of lane number `lane`. */
@@ -82,7 +80,7 @@ const uint64_t *assay__journal_samples(const assay__journal_view *view, const as
 size_t assay__journal_read_events(const assay__journal_view *view, size_t lane,
                                   assay__journal_event *events, size_t capacity, uint64_t *lost);
 
-size_t assay__journal_metric_count(const assay__journal_view *view);
+/* There are header.metrics.used of them. */
 void assay__journal_read_metric(const assay__journal_view *view, size_t index,
                                 assay__journal_metric *metric);
 

@@ -222,20 +222,6 @@ void assay_monitor_add(assay_monitor *monitor, const char *name, uint64_t durati
         publish_sample(lane, node, duration);
 }
 
-static uint64_t bits_of(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static double double_of(uint64_t bits)
-{
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 void assay_monitor_count(assay_monitor *monitor, const char *name, double value)
 {
     if (monitor == NULL || !isfinite(value) || assay__monitor_revive(monitor) == ASSAY__NO_MONITOR)
@@ -248,15 +234,15 @@ void assay_monitor_count(assay_monitor *monitor, const char *name, double value)
         return;
     }
     double sum = node->square_sum + value;
-    if (node->count == 0 || value < double_of(node->min))
-        __atomic_store_n(&node->min, bits_of(value), __ATOMIC_RELAXED);
-    if (node->count == 0 || value > double_of(node->max))
-        __atomic_store_n(&node->max, bits_of(value), __ATOMIC_RELAXED);
+    if (node->count == 0 || value < assay__double_of(node->min))
+        __atomic_store_n(&node->min, assay__bits_of(value), __ATOMIC_RELAXED);
+    if (node->count == 0 || value > assay__double_of(node->max))
+        __atomic_store_n(&node->max, assay__bits_of(value), __ATOMIC_RELAXED);
     __atomic_store(&node->square_sum, &sum, __ATOMIC_RELAXED);
     __atomic_store(&node->shift, &value, __ATOMIC_RELAXED);
     assay__publish_add(&node->count, 1);
     if (owner->lane->events != NULL)
         publish_event(
-            owner->lane, ticks_of(state), bits_of(value), assay__event_place(node->self, 0),
+            owner->lane, ticks_of(state), assay__bits_of(value), assay__event_place(node->self, 0),
             assay__event_origin((uint32_t)owner->lane->thread_id, ASSAY_EVENT_COUNTER, 0));
 }

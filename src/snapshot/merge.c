@@ -233,21 +233,14 @@ static assay_status add_span_node(assay__merge *merge, int32_t index,
     return status;
 }
 
-static double double_of(uint64_t bits)
-{
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 static assay_status add_counter_node(assay__merge *merge, const char *name, const assay__node *node,
                                      int32_t *index)
 {
     assay_record *record = merge->record;
     assay_record_counter counter = {.count = node->count,
                                     .last = node->shift,
-                                    .min = double_of(node->min),
-                                    .max = double_of(node->max)};
+                                    .min = assay__double_of(node->min),
+                                    .max = assay__double_of(node->max)};
     bool usable = node->count > 0 && isfinite(counter.min) && isfinite(counter.max) &&
                   isfinite(node->square_sum) && isfinite(node->shift);
     if (!usable)
@@ -290,20 +283,20 @@ static assay_status add_node(assay__merge *merge, const assay__journal_view *vie
     return status == ASSAY_OK ? add_span_node(merge, *index, view, node) : status;
 }
 
-static assay_status add_lane_tree(assay__merge *merge, const assay__journal_view *view, size_t lane,
-                                  assay__node_map *nodes)
+/* The call tree of the lane; in `spans` how many were completed. */
+static assay_status add_tree(assay__merge *merge, const assay__journal_view *view,
+                             const assay__lane *lane, assay__node_map *nodes, uint64_t *spans)
 {
-    assay__lane copy;
-    assay__journal_read_lane(view, lane, &copy);
     assay__node node;
     size_t most = nodes->count; /* a list longer than the journal has gone in a circle */
-    uint32_t unit = copy.first_node;
+    uint32_t unit = lane->first_node;
     for (size_t i = 0; unit != 0 && i < most && assay__journal_read_node(view, unit, &node); i++) {
         unit = node.next;
         if (node.kind == ASSAY__NODE_ROOT || nodes->operations[node.self] >= 0 ||
             nodes->counters[node.self] >= 0)
             continue;
-        assay_status status = add_node(merge, view, &node, copy.first_node, nodes);
+        *spans += node.kind == ASSAY__NODE_SPAN ? node.count : 0;
+        assay_status status = add_node(merge, view, &node, lane->first_node, nodes);
         if (status != ASSAY_OK)
             return status;
     }
@@ -313,8 +306,7 @@ static assay_status add_lane_tree(assay__merge *merge, const assay__journal_view
 static assay_status add_metrics(assay__merge *merge, const assay__journal_view *view)
 {
     assay_record *record = merge->record;
-    size_t count = assay__journal_metric_count(view);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < view->header.metrics.used; i++) {
         assay__journal_metric entry;
         assay__journal_read_metric(view, i, &entry);
         const char *name = assay__journal_operation_name(view, entry.operation);
@@ -353,13 +345,16 @@ assay_status assay__merge_journal(assay__merge *merge, const assay__journal_view
     integrity->dropped_spans += header->dropped_spans;
     integrity->mismatched_ends += header->mismatched_ends;
     assay_status status = ASSAY_OK;
-    size_t lanes = assay__journal_lane_count(view);
-    for (size_t lane = 0; status == ASSAY_OK && lane < lanes; lane++)
-        status = add_lane_tree(merge, view, lane, &nodes);
+    for (size_t i = 0; status == ASSAY_OK && i < header->lanes.used; i++) {
+        assay__lane lane;
+        uint64_t spans = 0;
+        assay__journal_read_lane(view, i, &lane);
+        status = add_tree(merge, view, &lane, &nodes, &spans);
+        if (status == ASSAY_OK)
+            status = assay__merge_lane(merge, view, i, &lane, &nodes, spans);
+    }
     if (status == ASSAY_OK)
         status = add_metrics(merge, view);
-    if (status == ASSAY_OK)
-        status = assay__merge_timeline(merge, view, &nodes);
     free(nodes.operations);
     return status;
 }

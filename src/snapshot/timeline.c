@@ -4,7 +4,6 @@
  * their own, so that the others stay strictly nested. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "snapshot/merge.h"
 
@@ -12,7 +11,7 @@ typedef struct lane_context {
     assay__merge *merge;
     const assay__journal_view *view;
     const assay__node_map *nodes;
-    assay__lane lane;
+    const assay__lane *lane;
     size_t index;       /* of the lane in the journal */
     uint32_t main_lane; /* in the record */
 } lane_context;
@@ -20,21 +19,6 @@ typedef struct lane_context {
 static double seconds_of(const lane_context *context, uint64_t ticks)
 {
     return assay__journal_seconds_since(context->view, ticks, context->merge->origin_monotonic_ns);
-}
-
-static uint64_t spans_of_lane(const lane_context *context)
-{
-    uint64_t spans = 0;
-    assay__node node;
-    uint32_t unit = context->lane.first_node;
-    for (size_t i = 0; unit != 0 && i < context->nodes->count &&
-                       assay__journal_read_node(context->view, unit, &node);
-         i++) {
-        if (node.kind == ASSAY__NODE_SPAN)
-            spans += node.count;
-        unit = node.next;
-    }
-    return spans;
 }
 
 /* What a damaged journal calls otherwise is a thread, as nearly all lanes are. */
@@ -49,7 +33,7 @@ static assay_status add_lane(const lane_context *context, int64_t thread, const 
 {
     assay_record *record = context->merge->record;
     char name[64];
-    snprintf(name, sizeof name, "%s%s", context->lane.name, suffix);
+    snprintf(name, sizeof name, "%s%s", context->lane->name, suffix);
     assay_record_lane lane = {
         .name = assay_record_text(record, name),
         .kind = kind,
@@ -68,7 +52,7 @@ static assay_status lane_of_event(const lane_context *context, const assay__jour
 {
     bool late = (event->flags & ASSAY__EVENT_LATE) != 0;
     *index = context->main_lane;
-    if (!late && event->thread == (uint32_t)context->lane.thread_id)
+    if (!late && event->thread == (uint32_t)context->lane->thread_id)
         return ASSAY_OK;
     const assay_record *record = context->merge->record;
     assay_lane_kind kind = late ? ASSAY_LANE_TASK : ASSAY_LANE_THREAD;
@@ -100,7 +84,7 @@ static assay_status add_event(const lane_context *context, const assay__journal_
         entry.duration_seconds =
             (double)(event->end - event->start) * context->view->seconds_per_tick;
     else
-        memcpy(&entry.value, &event->end, sizeof entry.value);
+        entry.value = assay__double_of(event->end);
     assay_status status = lane_of_event(context, event, &entry.lane);
     return status == ASSAY_OK ? assay_record_add_event(context->merge->record, &entry) : status;
 }
@@ -138,17 +122,17 @@ static assay_status add_events(const lane_context *context)
 static assay_status add_open_spans(const lane_context *context)
 {
     assay_record *record = context->merge->record;
-    uint32_t depth = assay__journal_depth(context->view, context->index, &context->lane);
+    uint32_t depth = assay__journal_depth(context->view, context->index, context->lane);
     for (uint32_t level = 1; level <= depth; level++) {
         uint32_t operation;
-        if (!assay__journal_read_open(context->view, &context->lane, level, &operation))
+        if (!assay__journal_read_open(context->view, context->lane, level, &operation))
             break;
         assay_record_open_span span = {
             .operation =
                 assay_record_text(record, assay__journal_operation_name(context->view, operation)),
             .lane = context->main_lane,
             .depth = (int32_t)level - 1,
-            .start_seconds = seconds_of(context, context->lane.frames[level].start),
+            .start_seconds = seconds_of(context, context->lane->frames[level].start),
         };
         assay_status status =
             span.operation == NULL ? ASSAY_E_MEMORY : assay_record_add_open_span(record, &span);
@@ -158,28 +142,21 @@ static assay_status add_open_spans(const lane_context *context)
     return ASSAY_OK;
 }
 
-assay_status assay__merge_timeline(assay__merge *merge, const assay__journal_view *view,
-                                   const assay__node_map *nodes)
+assay_status assay__merge_lane(assay__merge *merge, const assay__journal_view *view, size_t index,
+                               const assay__lane *lane, const assay__node_map *nodes,
+                               uint64_t spans)
 {
-    size_t lanes = assay__journal_lane_count(view);
-    for (size_t lane = 0; lane < lanes; lane++) {
-        lane_context context = {.merge = merge, .view = view, .nodes = nodes, .index = lane};
-        assay__journal_read_lane(view, lane, &context.lane);
-        assay_record_integrity *integrity = &merge->record->integrity;
-        integrity->dropped_spans += context.lane.dropped_spans;
-        integrity->mismatched_ends += context.lane.mismatched_ends;
-        integrity->abandoned_spans += context.lane.abandoned_spans;
-        bool ended = !merge->live || context.lane.state != ASSAY__LANE_LIVE;
-        assay_status status = add_lane(&context, context.lane.thread_id, "",
-                                       kind_of_lane(&context.lane), ended, &context.main_lane);
-        if (status != ASSAY_OK)
-            return status;
-        merge->record->lanes[context.main_lane].spans = spans_of_lane(&context);
-        status = add_open_spans(&context);
-        if (status == ASSAY_OK)
-            status = add_events(&context);
-        if (status != ASSAY_OK)
-            return status;
-    }
-    return ASSAY_OK;
+    lane_context context = {merge, view, nodes, lane, index, 0};
+    assay_record_integrity *integrity = &merge->record->integrity;
+    integrity->dropped_spans += lane->dropped_spans;
+    integrity->mismatched_ends += lane->mismatched_ends;
+    integrity->abandoned_spans += lane->abandoned_spans;
+    bool ended = !merge->live || lane->state != ASSAY__LANE_LIVE;
+    assay_status status =
+        add_lane(&context, lane->thread_id, "", kind_of_lane(lane), ended, &context.main_lane);
+    if (status != ASSAY_OK)
+        return status;
+    merge->record->lanes[context.main_lane].spans = spans;
+    status = add_open_spans(&context);
+    return status == ASSAY_OK ? add_events(&context) : status;
 }
