@@ -248,13 +248,6 @@ typedef struct assay_epoch_statistics {
     assay_reading first_batch_time; /* of the very first batch, where warm-up shows */
 } assay_epoch_statistics;
 
-/* ---- operations of a record -------------------------------------------------------------------
- */
-
-/* Time of one operation over all its places, recursion counted once; not measured when there is
- * none of that name. */
-ASSAY_API assay_reading assay_operation_seconds(const assay_record *record, const char *name);
-
 /* ---- bottlenecks ------------------------------------------------------------------------------
  *
  * A rule is data: which operations it looks at, which figure it compares with which limit, and

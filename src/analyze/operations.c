@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "assay/analyze.h"
 #include "base/name_index.h"
 
 /* Items 0…operation_count-1 are the record's operations, those after them its metrics. */
@@ -233,7 +232,7 @@ assay_status assay__operation_rows(const assay_record *record, assay__operation_
     return status;
 }
 
-assay_reading assay_operation_seconds(const assay_record *record, const char *name)
+assay_reading assay__operation_seconds(const assay_record *record, const char *name)
 {
     assay__operation_row *rows = NULL;
     size_t count = 0;

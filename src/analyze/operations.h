@@ -34,4 +34,8 @@ typedef struct assay__operation_row {
 ASSAY_MUST_USE assay_status assay__operation_rows(const assay_record *record,
                                                   assay__operation_row **rows, size_t *count);
 
+/* Time of one operation over all its places, recursion counted once; not measured when there is
+ * none of that name. */
+assay_reading assay__operation_seconds(const assay_record *record, const char *name);
+
 #endif

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "analyze/operations.h"
 #include "assay/facade.h"
 #include "facade/monitor_snapshot.h"
 
@@ -51,7 +52,7 @@ assay_reading assay_monitor_operation_seconds(assay_monitor *monitor, const char
     assay_reading seconds = assay_reading_missing(ASSAY_NOT_MEASURED);
     if (assay_monitor_enabled(monitor) &&
         assay__monitor_snapshot(monitor, NULL, &record) == ASSAY_OK)
-        seconds = assay_operation_seconds(record, name);
+        seconds = assay__operation_seconds(record, name);
     assay_record_free(record);
     return seconds;
 }

@@ -261,12 +261,12 @@ static void test_operations_merge_by_name(void **state)
     assert_reads(all[1].max_seconds, 0.4);
     assert_missing(all[1].first_seconds, ASSAY_NOT_ENOUGH_DATA);
     free(all);
-    assert_reads(assay_operation_seconds(record, "step"), 6.0);
+    assert_reads(assay__operation_seconds(record, "step"), 6.0);
     add_operation(record, "train", -1, 1, 1.0, 1.0); /* again at the top: one run encloses both */
     assert_int_equal(assay__operation_rows(record, &all, &count), ASSAY_OK);
     assert_near(all[0].enclosing_seconds, 12.0);
     free(all);
-    assert_missing(assay_operation_seconds(record, "stop"), ASSAY_NOT_MEASURED);
+    assert_missing(assay__operation_seconds(record, "stop"), ASSAY_NOT_MEASURED);
     assay_record_free(record);
 }
 
