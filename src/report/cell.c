@@ -63,8 +63,7 @@ const char *assay__cell_change(char text[ASSAY__CELL_BYTES], double value, int d
 const char *assay__cell_reading(char text[ASSAY__CELL_BYTES], assay_reading value, int decimals,
                                 int width)
 {
-    return assay__cell_number(text, value.validity == ASSAY_VALID ? value.value : NAN, decimals,
-                              width);
+    return assay__cell_number(text, assay__value_or_nan(value), decimals, width);
 }
 
 void assay__cell_seconds(assay__buffer *table, double seconds, int decimals, int width)

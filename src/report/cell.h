@@ -5,6 +5,7 @@
 #ifndef ASSAY_REPORT_CELL_H
 #define ASSAY_REPORT_CELL_H
 
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -25,7 +26,11 @@ const char *assay__cell_fixed(char text[ASSAY__CELL_BYTES], double value, int de
 const char *assay__cell_number(char text[ASSAY__CELL_BYTES], double value, int decimals, int width);
 /* The same with a sign: "+76.9". A change that rounds to nothing is "+0.0". */
 const char *assay__cell_change(char text[ASSAY__CELL_BYTES], double value, int decimals);
-/* A missing reading is "n/a". */
+/* A missing reading is "n/a", as everything that is not finite. */
+static inline double assay__value_or_nan(assay_reading reading)
+{
+    return reading.validity == ASSAY_VALID ? reading.value : NAN;
+}
 const char *assay__cell_reading(char text[ASSAY__CELL_BYTES], assay_reading value, int decimals,
                                 int width);
 

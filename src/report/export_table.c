@@ -150,13 +150,6 @@ static void code(assay__buffer *table, const char *text)
         assay__buffer_append_text(table, "`");
 }
 
-static const char *seconds(assay_reading reading, char text[ASSAY__FORMAT_SIZE])
-{
-    if (reading.validity == ASSAY_VALID)
-        return assay__format_seconds(reading.value, text);
-    return "n/a";
-}
-
 /* "1.2 ms … 1.3 ms" */
 static void markdown_interval(assay__buffer *table, assay_reading low, assay_reading high)
 {
@@ -175,10 +168,12 @@ static void markdown_subject(assay__buffer *table, const assay__export_item *ite
     char text[ASSAY__FORMAT_SIZE];
     assay__buffer_append_text(table, "| ");
     code(table, item->name);
-    assay__buffer_printf(table, " | %s", seconds(item->mean_seconds, text));
+    assay__buffer_printf(table, " | %s",
+                         assay__format_seconds(assay__value_or_nan(item->mean_seconds), text));
     markdown_interval(table, item->low_seconds, item->high_seconds);
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
-        assay__buffer_printf(table, " | %s", seconds(figures[i], text));
+        assay__buffer_printf(table, " | %s",
+                             assay__format_seconds(assay__value_or_nan(figures[i]), text));
     assay__buffer_printf(table, " | %zu |\n", item->count);
 }
 

@@ -1,6 +1,5 @@
 /* A growth fit as a page of text, 80 columns wide. The verdict stands first, then what it rests on:
  * the numbers, so that a reader can disagree. */
-#include <math.h>
 #include <string.h>
 
 #include "assay/report.h"
@@ -48,7 +47,7 @@ static void append_formula(assay__buffer *page, const assay_growth *growth)
 
 static const char *exponent_text(char text[ASSAY__CELL_BYTES], assay_reading exponent)
 {
-    return assay__cell_fixed(text, exponent.validity == ASSAY_VALID ? exponent.value : NAN, 3);
+    return assay__cell_fixed(text, assay__value_or_nan(exponent), 3);
 }
 
 static void append_exponent(assay__buffer *page, const assay_growth *growth)

@@ -76,7 +76,6 @@ static void print_metrics(const assay_record *record, FILE *stream)
     fputc('\n', stream);
     for (size_t i = 0; i < record->metric_count && i < SHOWN_METRICS; i++) {
         const assay_record_metric *metric = &record->metrics[i];
-        assay_reading memory = metric->cpu_delta_bytes;
         size_t indent = metric->depth > 0 && metric->depth < 8 ? 2 * (size_t)metric->depth : 0;
         fprintf(stream, "%*s", (int)indent, "");
         assay__format_left(stream, metric->operation, NAME_WIDTH - indent);
@@ -84,10 +83,8 @@ static void print_metrics(const assay_record *record, FILE *stream)
                             FIGURE_WIDTH);
         assay__format_right(stream, assay__format_seconds(metric->duration_seconds, text),
                             FIGURE_WIDTH);
-        assay__format_right(stream,
-                            memory.validity == ASSAY_VALID ? assay__format_bytes(memory.value, text)
-                                                           : "n/a",
-                            FIGURE_WIDTH);
+        double bytes = assay__value_or_nan(metric->cpu_delta_bytes);
+        assay__format_right(stream, assay__format_bytes(bytes, text), FIGURE_WIDTH);
         fputc('\n', stream);
     }
     if (record->metric_count > SHOWN_METRICS)

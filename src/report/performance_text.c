@@ -1,5 +1,4 @@
 /* The performance monitor's two tables and its CSV. Widths are the original document's. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,10 +20,15 @@ static assay_status fail(assay_error *error, assay_status status)
     return assay__fail(error, status, "cannot print the summary: %s", assay_status_message(status));
 }
 
+static assay_reading in_mb(assay_reading bytes)
+{
+    bytes.value /= bytes_in_mb;
+    return bytes;
+}
+
 static const char *change_mb(char text[ASSAY__CELL_BYTES], assay_reading bytes)
 {
-    return assay__cell_change(text, bytes.validity == ASSAY_VALID ? bytes.value / bytes_in_mb : NAN,
-                              1);
+    return assay__cell_change(text, assay__value_or_nan(in_mb(bytes)), 1);
 }
 
 static void performance_row(assay__buffer *table, const assay__performance_row *row)
@@ -32,15 +36,13 @@ static void performance_row(assay__buffer *table, const assay__performance_row *
     char seconds[ASSAY__CELL_BYTES], cpu[ASSAY__CELL_BYTES], gpu[ASSAY__CELL_BYTES];
     char peak[ASSAY__CELL_BYTES], more[40] = "";
     const assay_record_metric *span = &row->span;
-    assay_reading peak_mb = span->gpu_peak_bytes;
-    peak_mb.value /= bytes_in_mb;
     if (row->more > 0)
         snprintf(more, sizeof more, " (%llu more)", (unsigned long long)row->more);
     assay__cell_name(table, span->operation, more, (size_t)span->depth, NAME_WIDTH);
     assay__buffer_printf(
         table, "%10s %14s %14s %11s\n", assay__cell_number(seconds, span->duration_seconds, 3, 10),
         change_mb(cpu, span->cpu_delta_bytes), change_mb(gpu, span->gpu_delta_bytes),
-        assay__cell_reading(peak, peak_mb, 1, 11));
+        assay__cell_reading(peak, in_mb(span->gpu_peak_bytes), 1, 11));
 }
 
 assay_status assay_report_performance_summary(const assay_record *record, FILE *stream,
@@ -147,12 +149,6 @@ assay_status assay_report_aggregate_statistics(const assay_record *record, FILE 
     assay__cell_rule(&table, '=', WIDTH);
     free(rows);
     return fail(error, assay__table_print(&table, stream));
-}
-
-static assay_reading in_mb(assay_reading bytes)
-{
-    bytes.value /= bytes_in_mb;
-    return bytes;
 }
 
 assay_status assay__performance_csv(const assay_record *record, bool header, FILE *stream,

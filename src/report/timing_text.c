@@ -1,5 +1,4 @@
 /* The timing utilities' printed tables. Widths are the original documents', to the column. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "analyze/tree_order.h"
@@ -8,11 +7,6 @@
 #include "report/timing_text.h"
 
 enum { WIDE = 60, NARROW = 40 };
-
-static double value_or_nan(assay_reading reading)
-{
-    return reading.validity == ASSAY_VALID ? reading.value : NAN;
-}
 
 static int32_t parent_of_timer(const void *timers, size_t index)
 {
@@ -52,7 +46,7 @@ assay_status assay_print_timing_summary(const assay_timers *timers, FILE *stream
     title(&table, "TIMING SUMMARY", section_name);
     for (size_t i = 0; i < count; i++) {
         assay_timer timer = assay_timers_at(timers, nodes[i].index);
-        double seconds = value_or_nan(timer.time);
+        double seconds = assay__value_or_nan(timer.time);
         summary_line(&table, timer.name, nodes[i].depth, seconds);
         assay__buffer_printf(&table, " (%s)\n", assay__cell_percent(percent, seconds, total));
     }
@@ -207,8 +201,8 @@ void assay__timing_warmup(assay__buffer *table, const assay_warmup *warmup, cons
         const char *label;
         double seconds;
     } lines[] = {{"First epoch:", warmup->first_epoch_time},
-                 {"Steady state:", value_or_nan(warmup->avg_steady_state_time)},
-                 {"Warmup overhead:", value_or_nan(warmup->warmup_overhead)}};
+                 {"Steady state:", assay__value_or_nan(warmup->avg_steady_state_time)},
+                 {"Warmup overhead:", assay__value_or_nan(warmup->warmup_overhead)}};
     char percent[ASSAY__CELL_BYTES], label[ASSAY__LABEL_BYTES];
     assay__buffer_printf(table, "%s - Warmup Analysis:\n", assay__cell_label(label, model_name));
     assay__cell_rule(table, '-', NARROW);
@@ -216,7 +210,7 @@ void assay__timing_warmup(assay__buffer *table, const assay_warmup *warmup, cons
         assay__buffer_printf(table, "%s  %-20s", i > 0 ? "\n" : "", lines[i].label);
         assay__cell_seconds(table, lines[i].seconds, 3, 8);
     }
-    assay__cell_percent(percent, value_or_nan(warmup->warmup_overhead_pct), 100.0);
+    assay__cell_percent(percent, assay__value_or_nan(warmup->warmup_overhead_pct), 100.0);
     assay__buffer_printf(table, " (%s)\n", percent);
 }
 

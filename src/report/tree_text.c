@@ -4,18 +4,10 @@
 #include "analyze/operations.h"
 #include "assay/report.h"
 #include "base/error.h"
+#include "report/cell.h"
 #include "report/format.h"
 
 enum { NAME_WIDTH = 26, MAX_INDENT = 16, COUNT_WIDTH = 8, TIME_WIDTH = 9 };
-
-static void print_cell(FILE *stream, assay_reading reading)
-{
-    char text[ASSAY__FORMAT_SIZE];
-    assay__format_right(stream,
-                        reading.validity == ASSAY_VALID ? assay__format_seconds(reading.value, text)
-                                                        : "n/a",
-                        TIME_WIDTH);
-}
 
 static void print_operation(FILE *stream, const assay_record_operation *shown, size_t depth)
 {
@@ -24,11 +16,11 @@ static void print_operation(FILE *stream, const assay_record_operation *shown, s
     fprintf(stream, "%*s", (int)indent, "");
     assay__format_left(stream, shown->name, NAME_WIDTH - indent);
     assay__format_right(stream, assay__format_count(shown->count, text), COUNT_WIDTH);
-    print_cell(stream, assay_reading_of(shown->total_seconds));
-    print_cell(stream, assay_reading_of(shown->self_seconds));
-    print_cell(stream, shown->mean_seconds);
-    print_cell(stream, shown->p50_seconds);
-    print_cell(stream, shown->p99_seconds);
+    const double seconds[] = {
+        shown->total_seconds, shown->self_seconds, assay__value_or_nan(shown->mean_seconds),
+        assay__value_or_nan(shown->p50_seconds), assay__value_or_nan(shown->p99_seconds)};
+    for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++)
+        assay__format_right(stream, assay__format_seconds(seconds[i], text), TIME_WIDTH);
     fputc('\n', stream);
 }
 
