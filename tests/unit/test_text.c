@@ -83,6 +83,16 @@ static void test_lines_end_between_words(void **state)
     check_lines("  ", 9, "|");
 }
 
+static void test_moments_are_written_in_utc(void **state)
+{
+    (void)state;
+    char text[ASSAY__UTC_BYTES];
+    assert_string_equal(assay__text_utc(0, text), "1970-01-01T00:00:00Z");
+    assert_string_equal(assay__text_utc(1763179909, text), "2025-11-15T04:11:49Z");
+    assert_string_equal(assay__text_utc(UINT64_MAX / 1000000000u, text), "2554-07-21T23:34:33Z");
+    assert_string_equal(assay__text_utc(INT64_MAX, text), "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -91,6 +101,7 @@ int main(void)
         cmocka_unit_test(test_long_names_are_cut_at_a_character),
         cmocka_unit_test(test_empty_names_are_named),
         cmocka_unit_test(test_lines_end_between_words),
+        cmocka_unit_test(test_moments_are_written_in_utc),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
