@@ -73,23 +73,35 @@ static bool make_state(assay__merge *merge)
     return true;
 }
 
+/* The number of a name, or -1; `name` is then the record's own copy of it, NULL when out of memory.
+ * A damaged name may be known in its printable form only. */
+static int32_t find_name(assay_record *record, const assay__name_index *index, int32_t parent,
+                         const char **name)
+{
+    int32_t number = assay__name_index_find(index, parent, *name);
+    if (number >= 0)
+        return number;
+    *name = assay_record_text(record, *name);
+    return *name != NULL ? assay__name_index_find(index, parent, *name) : -1;
+}
+
 static assay_status find_or_add(assay__merge *merge, int32_t parent, const char *name,
                                 int32_t *index)
 {
     assay_record *record = merge->record;
-    *index = assay__name_index_find(&merge->operations, parent, name);
+    *index = find_name(record, &merge->operations, parent, &name);
     if (*index >= 0)
         return ASSAY_OK;
     if (record->operation_count >= MOST_OPERATIONS)
         return ASSAY_E_LIMIT;
     assay_record_operation operation;
     assay_record_operation_init(&operation);
-    operation.name = assay_record_text(record, name);
+    operation.name = name;
     operation.parent = parent;
     *index = (int32_t)record->operation_count;
-    if (operation.name == NULL || !make_state(merge))
+    if (name == NULL || !make_state(merge))
         return ASSAY_E_MEMORY;
-    assay_status status = assay__name_index_add(&merge->operations, parent, operation.name, *index);
+    assay_status status = assay__name_index_add(&merge->operations, parent, name, *index);
     return status == ASSAY_OK ? assay_record_add_operation(record, &operation) : status;
 }
 
@@ -246,7 +258,7 @@ static assay_status add_counter_node(assay__merge *merge, const char *name, cons
     if (!usable)
         return ASSAY_OK;
     counter.mean = node->square_sum / (double)node->count;
-    *index = assay__name_index_find(&merge->counters, -1, name);
+    *index = find_name(record, &merge->counters, -1, &name);
     if (*index >= 0) {
         assay_record_counter *known = &record->counters[*index];
         double all = (double)known->count + (double)counter.count;
@@ -257,11 +269,11 @@ static assay_status add_counter_node(assay__merge *merge, const char *name, cons
         known->max = fmax(known->max, counter.max);
         return ASSAY_OK;
     }
-    counter.name = assay_record_text(record, name);
+    counter.name = name;
     *index = (int32_t)record->counter_count;
-    assay_status status = counter.name == NULL
-                              ? ASSAY_E_MEMORY
-                              : assay__name_index_add(&merge->counters, -1, counter.name, *index);
+    if (name == NULL)
+        return ASSAY_E_MEMORY;
+    assay_status status = assay__name_index_add(&merge->counters, -1, name, *index);
     return status == ASSAY_OK ? assay_record_add_counter(record, &counter) : status;
 }
 

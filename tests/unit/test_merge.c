@@ -200,13 +200,18 @@ static void test_the_earliest_journal_gives_name_and_start(void **state)
 
 /* ---- clocks that do not agree ---------------------------------------------------------------- */
 
-/* A journal merged with itself as a clock `faster` times as fast would have written it. */
-static assay_record *merged_with_faster(assay_monitor *monitor, double faster)
+static unsigned char *copy_of_journal(assay_monitor *monitor)
 {
     const assay__journal_header *header = assay__monitor_journal(monitor);
     unsigned char *bytes = malloc(header->total_bytes);
     assert_non_null(bytes);
-    memcpy(bytes, header, header->total_bytes);
+    return memcpy(bytes, header, header->total_bytes);
+}
+
+/* A journal merged with itself as a clock `faster` times as fast would have written it. */
+static assay_record *merged_with_faster(unsigned char *bytes, double faster)
+{
+    assay__journal_header *header = (void *)bytes;
     assay__journal_view view;
     assay__merge merge;
     assert_int_equal(assay__merge_begin(&merge, header, NULL), ASSAY_OK);
@@ -214,11 +219,11 @@ static assay_record *merged_with_faster(assay_monitor *monitor, double faster)
         assert_int_equal(assay__journal_view_bytes(&view, bytes, header->total_bytes, "test", NULL),
                          ASSAY_OK);
         assert_int_equal(assay__merge_journal(&merge, &view), ASSAY_OK);
-        ((assay__journal_header *)(void *)bytes)->ticks_per_second *= faster;
+        header->ticks_per_second *= faster;
     }
     assay_record *record = assay__merge_finish(&merge);
     assay__merge_release(&merge);
-    free(bytes);
+    header->ticks_per_second /= faster * faster;
     return record;
 }
 
@@ -229,16 +234,17 @@ static void test_buckets_of_two_calibrations_are_joined(void **state)
     assay_monitor *monitor = new_monitor();
     for (uint64_t i = 0; i < SPANS; i++)
         assay_monitor_add(monitor, "work", 1000 + 1000 * i);
+    unsigned char *bytes = copy_of_journal(monitor);
     assay_record *alone = record_of(monitor);
     const assay_record_operation *one = operation_of(alone, "work");
     assert_true(one->bucket_count > 100);
-    assay_record *same = merged_with_faster(monitor, 1 + 5e-6);
+    assay_record *same = merged_with_faster(bytes, 1 + 5e-6);
     const assay_record_operation *joined = operation_of(same, "work");
     assert_int_equal(joined->bucket_count, one->bucket_count);
     for (size_t i = 0; i < one->bucket_count; i++)
         assert_int_equal(joined->buckets[i].count, 2 * one->buckets[i].count);
     assert_true(fabs(joined->p95_seconds.value / one->p95_seconds.value - 1) < 1e-4);
-    assay_record *other = merged_with_faster(monitor, 1.005);
+    assay_record *other = merged_with_faster(bytes, 1.005);
     const assay_record_operation *apart = operation_of(other, "work");
     uint64_t total = 0;
     assert_int_equal(apart->bucket_count, 2 * one->bucket_count);
@@ -250,6 +256,28 @@ static void test_buckets_of_two_calibrations_are_joined(void **state)
     assay_record_free(alone);
     assay_record_free(same);
     assay_record_free(other);
+    free(bytes);
+    assay_monitor_free(monitor);
+}
+
+/* The printable form of a damaged name is one name, wherever it comes from. */
+static void test_a_damaged_name_is_one_operation(void **state)
+{
+    (void)state;
+    assay_monitor *monitor = new_monitor();
+    assay_monitor_add(monitor, "?ork", 1000);
+    assay_monitor_add(monitor, "work", 1000);
+    assay_monitor_count(monitor, "work", 1);
+    unsigned char *bytes = copy_of_journal(monitor);
+    const assay__journal_header *header = (const void *)bytes;
+    bytes[header->names.offset + strlen("?ork") + 1] = '\x01';
+    assay_record *record = merged_with_faster(bytes, 1);
+    assert_int_equal(record->operation_count, 1);
+    assert_int_equal(operation_of(record, "?ork")->count, 4);
+    assert_int_equal(record->counter_count, 1);
+    assert_int_equal(record->counters[0].count, 2);
+    assay_record_free(record);
+    free(bytes);
     assay_monitor_free(monitor);
 }
 
@@ -261,6 +289,7 @@ int main(void)
         cmocka_unit_test(test_counters_merge_by_name),
         cmocka_unit_test(test_the_earliest_journal_gives_name_and_start),
         cmocka_unit_test(test_buckets_of_two_calibrations_are_joined),
+        cmocka_unit_test(test_a_damaged_name_is_one_operation),
     };
     return cmocka_run_group_tests(tests, write_journals, remove_journals);
 }
