@@ -301,7 +301,17 @@ static const assay__lane *lane_at(const assay__journal_view *view, size_t lane)
 
 void assay__journal_read_lane(const assay__journal_view *view, size_t lane, assay__lane *copy)
 {
-    copy_words(copy, lane_at(view, lane), sizeof *copy);
+    const assay__lane *live = lane_at(view, lane);
+    *copy = (assay__lane){.top = __atomic_load_n(&live->top, __ATOMIC_ACQUIRE),
+                          .kind = load32(&live->kind),
+                          .state = load32(&live->state),
+                          .thread_id = __atomic_load_n(&live->thread_id, __ATOMIC_RELAXED),
+                          .first_node = load32(&live->first_node),
+                          .dropped_spans = assay__journal_load(&live->dropped_spans),
+                          .mismatched_ends = assay__journal_load(&live->mismatched_ends),
+                          .abandoned_spans = assay__journal_load(&live->abandoned_spans)};
+    copy_words(copy->name, live->name, sizeof copy->name);
+    copy_words(copy->frames, live->frames, sizeof copy->frames);
     copy->name[sizeof copy->name - 1] = '\0';
 }
 
@@ -364,9 +374,11 @@ bool assay__journal_read_node(const assay__journal_view *view, uint32_t unit, as
     const assay__node *node = node_at(view, unit);
     if (node == NULL)
         return false;
+    *copy = (assay__node){.self = unit};
     copy_figures(copy, node);
-    copy_words(&copy->site, &node->site, sizeof *copy - offsetof(assay__node, site));
-    copy->self = unit;
+    copy_words(&copy->operation, &node->operation,
+               offsetof(assay__node, self) - offsetof(assay__node, operation));
+    copy_words(copy->pages, node->pages, sizeof copy->pages);
     return copy->kind >= ASSAY__NODE_ROOT && copy->kind <= ASSAY__NODE_COUNTER;
 }
 

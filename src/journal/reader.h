@@ -50,7 +50,8 @@ bool assay__journal_is_live(const assay__journal_view *view);
 /* The name of an operation, or "(unknown)" for an index out of range. Borrowed from the view. */
 const char *assay__journal_operation_name(const assay__journal_view *view, uint32_t operation);
 
-/* Copy a lane out, of header.lanes.used. Its name is terminated; its pointers are the writer's. */
+/* Copy a lane out, of header.lanes.used. Its name is terminated; its pointers are the writer's.
+ * What only the writer uses is zero, as in the copy of a node. */
 void assay__journal_read_lane(const assay__journal_view *view, size_t lane, assay__lane *copy);
 
 /* How many spans are open in the copy of lane number `lane`. */
