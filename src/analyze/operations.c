@@ -25,6 +25,16 @@ int32_t assay__operation_parent(const void *operations, size_t index)
     return parent >= 0 && (size_t)parent < index ? parent : -1;
 }
 
+int32_t *assay__operation_depths(const assay_record *record)
+{
+    int32_t *depths = malloc((record->operation_count + 1) * sizeof *depths);
+    for (size_t i = 0; depths != NULL && i < record->operation_count; i++) {
+        int32_t parent = assay__operation_parent(record->operations, i);
+        depths[i] = parent >= 0 ? depths[parent] + 1 : 0;
+    }
+    return depths;
+}
+
 static int more_expensive_first(const void *left, const void *right, void *operations)
 {
     const assay__tree_node *a = left, *b = right;

@@ -9,6 +9,9 @@
  * counts as none. */
 int32_t assay__operation_parent(const void *operations, size_t index);
 
+/* How deep in the call tree each operation is, 0 at the top; caller frees. NULL: out of memory. */
+int32_t *assay__operation_depths(const assay_record *record);
+
 /* The record's operations in the order of the call tree, siblings as they stand in the record or
  * the most expensive first; see assay__tree_order. */
 ASSAY_MUST_USE assay_status assay__operations_order(const assay_record *record,

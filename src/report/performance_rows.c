@@ -74,13 +74,10 @@ static void release(builder *b)
 /* Enter the operations by depth and name, the first of several alike. */
 static assay_status find_places(builder *b)
 {
-    const assay_record_operation *operations = b->record->operations;
-    int32_t *depths = malloc((b->record->operation_count + 1) * sizeof *depths);
+    int32_t *depths = assay__operation_depths(b->record);
     assay_status status = depths != NULL ? ASSAY_OK : ASSAY_E_MEMORY;
     for (size_t i = 0; status == ASSAY_OK && i < b->record->operation_count; i++) {
-        const char *name = known_name(operations[i].name);
-        int32_t parent = assay__operation_parent(operations, i);
-        depths[i] = parent >= 0 ? depths[parent] + 1 : 0;
+        const char *name = known_name(b->record->operations[i].name);
         if (assay__name_index_find(&b->places, depths[i], name) < 0)
             status = assay__name_index_add(&b->places, depths[i], name, (int32_t)i);
     }

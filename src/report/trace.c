@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/operations.h"
 #include "assay/report.h"
 #include "base/error.h"
 #include "base/json_writer.h"
@@ -56,10 +57,6 @@ static void add_slice(trace *t, slice added)
 static void collect(trace *t)
 {
     const assay_record *record = t->record;
-    for (size_t i = 0; i < record->operation_count; i++) {
-        int32_t parent = record->operations[i].parent;
-        t->depths[i] = parent >= 0 && (size_t)parent < i ? t->depths[parent] + 1 : 0;
-    }
     for (size_t i = 0; i < record->event_count; i++) {
         const assay_record_event *event = &record->events[i];
         t->end_ns = later(t->end_ns, to_ns(event->start_seconds));
@@ -267,7 +264,7 @@ assay_status assay_report_trace(const assay_record *record, FILE *stream, assay_
     size_t slices = record->event_count + record->open_span_count;
     trace t = {.record = record};
     t.slices = calloc(slices + 1, sizeof *t.slices);
-    t.depths = calloc(record->operation_count + 1, sizeof *t.depths);
+    t.depths = assay__operation_depths(record);
     t.lane_tids = calloc(record->lane_count + 1, sizeof *t.lane_tids);
     lane_key *keys = calloc(record->lane_count + 1, sizeof *keys);
     int64_t *stack = calloc(slices + 1, sizeof *stack);
