@@ -12,8 +12,6 @@
 #include "analyze/operations.h"
 #include "base/name_index.h"
 
-#define NONE UINT32_MAX
-
 typedef struct item {
     int32_t parent;           /* item, -1 at the top or while only parent_operation is known */
     int32_t parent_operation; /* -1 at the top */
@@ -21,13 +19,18 @@ typedef struct item {
     assay__performance_row row;
 } item;
 
+/* What an operation has in the table so far. */
+typedef struct presence {
+    int32_t item;   /* its row, or that of its latest metric; -1: none */
+    uint64_t spans; /* shown as metrics */
+    double seconds; /* of those */
+} presence;
+
 typedef struct builder {
     const assay_record *record;
     assay__name_index places; /* by depth and name: the first operation there */
     uint32_t *order;          /* metrics by start */
-    uint32_t *item_of;        /* by operation: its row, or the latest metric's; NONE */
-    uint64_t *individual;     /* by operation: spans shown as metrics */
-    double *accounted;        /* by operation: their time */
+    presence *shown;          /* by operation */
     item *items;
     size_t item_count;
 } builder;
@@ -48,29 +51,6 @@ static int by_start(const void *left, const void *right, void *context)
     return a < b ? -1 : a > b;
 }
 
-static assay_status allocate(builder *b)
-{
-    size_t operations = b->record->operation_count, metrics = b->record->metric_count;
-    b->order = malloc((metrics + 1) * sizeof *b->order);
-    b->item_of = malloc((operations + 1) * sizeof *b->item_of);
-    b->individual = calloc(operations + 1, sizeof *b->individual);
-    b->accounted = calloc(operations + 1, sizeof *b->accounted);
-    b->items = malloc((operations + metrics + 1) * sizeof *b->items);
-    bool complete = b->order != NULL && b->item_of != NULL && b->individual != NULL &&
-                    b->accounted != NULL && b->items != NULL;
-    return complete ? ASSAY_OK : ASSAY_E_MEMORY;
-}
-
-static void release(builder *b)
-{
-    assay__name_index_release(&b->places);
-    free(b->order);
-    free(b->item_of);
-    free(b->individual);
-    free(b->accounted);
-    free(b->items);
-}
-
 /* Enter the operations by depth and name, the first of several alike. */
 static assay_status find_places(builder *b)
 {
@@ -87,18 +67,18 @@ static assay_status find_places(builder *b)
 
 static assay_status prepare(builder *b)
 {
-    const assay_record *record = b->record;
-    assay_status status = allocate(b);
-    if (status == ASSAY_OK)
-        status = find_places(b);
-    if (status != ASSAY_OK)
-        return status;
-    for (size_t i = 0; i < record->operation_count; i++)
-        b->item_of[i] = NONE;
-    for (size_t i = 0; i < record->metric_count; i++)
+    size_t operations = b->record->operation_count, metrics = b->record->metric_count;
+    b->order = malloc((metrics + 1) * sizeof *b->order);
+    b->shown = malloc((operations + 1) * sizeof *b->shown);
+    b->items = malloc((operations + metrics + 1) * sizeof *b->items);
+    if (b->order == NULL || b->shown == NULL || b->items == NULL)
+        return ASSAY_E_MEMORY;
+    for (size_t i = 0; i < operations; i++)
+        b->shown[i] = (presence){.item = -1};
+    for (size_t i = 0; i < metrics; i++)
         b->order[i] = (uint32_t)i;
-    qsort_r(b->order, record->metric_count, sizeof *b->order, by_start, record->metrics);
-    return ASSAY_OK;
+    qsort_r(b->order, metrics, sizeof *b->order, by_start, b->record->metrics);
+    return find_places(b);
 }
 
 static void add_metric(builder *b, uint32_t index)
@@ -114,11 +94,11 @@ static void add_metric(builder *b, uint32_t index)
     if (operation >= 0) {
         int32_t parent = assay__operation_parent(b->record->operations, (size_t)operation);
         added->parent_operation = parent;
-        if (parent >= 0 && b->item_of[parent] != NONE) /* the span around this one, not a later */
-            added->parent = (int32_t)b->item_of[parent];
-        b->item_of[operation] = (uint32_t)b->item_count;
-        b->individual[operation]++;
-        b->accounted[operation] += metric->duration_seconds;
+        if (parent >= 0) /* the span around this one, not a later */
+            added->parent = b->shown[parent].item;
+        b->shown[operation].item = (int32_t)b->item_count;
+        b->shown[operation].spans++;
+        b->shown[operation].seconds += metric->duration_seconds;
     }
     b->item_count++;
 }
@@ -127,7 +107,7 @@ static void add_metric(builder *b, uint32_t index)
 static void add_operation(builder *b, uint32_t index)
 {
     const assay_record_operation *operation = &b->record->operations[index];
-    uint64_t shown = b->individual[index];
+    uint64_t shown = b->shown[index].spans;
     if (shown > 0 && shown >= operation->count)
         return;
     item *added = &b->items[b->item_count];
@@ -137,12 +117,12 @@ static void add_operation(builder *b, uint32_t index)
     assay_record_metric *span = &added->row.span;
     assay_record_metric_init(span);
     span->operation = operation->name;
-    span->duration_seconds = operation->total_seconds - b->accounted[index];
+    span->duration_seconds = operation->total_seconds - b->shown[index].seconds;
     if (shown == 0) { /* else the memory of all spans is not that of the rest */
         span->cpu_delta_bytes = operation->rss_delta_bytes;
         span->gpu_delta_bytes = operation->gpu_delta_bytes;
         span->gpu_peak_bytes = operation->gpu_peak_bytes;
-        b->item_of[index] = (uint32_t)b->item_count;
+        b->shown[index].item = (int32_t)b->item_count;
     }
     b->item_count++;
 }
@@ -152,9 +132,8 @@ static void resolve_parents(builder *b)
 {
     for (size_t i = 0; i < b->item_count; i++) {
         item *child = &b->items[i];
-        if (child->parent < 0 && child->parent_operation >= 0 &&
-            b->item_of[child->parent_operation] != NONE)
-            child->parent = (int32_t)b->item_of[child->parent_operation];
+        if (child->parent < 0 && child->parent_operation >= 0)
+            child->parent = b->shown[child->parent_operation].item;
     }
 }
 
@@ -197,6 +176,9 @@ assay_status assay__performance_rows(const assay_record *record, assay__performa
         resolve_parents(&b);
         status = order_rows(&b, rows, count);
     }
-    release(&b);
+    assay__name_index_release(&b.places);
+    free(b.order);
+    free(b.shown);
+    free(b.items);
     return status;
 }
