@@ -1,31 +1,29 @@
-/* Limited-memory BFGS: unconstrained minimisation of a smooth function, in float64, one iteration
- * at a time.
+/* Limited-memory BFGS: unconstrained minimisation of a smooth function, in float64.
  *
- *     assay__lbfgs *lbfgs = NULL;
- *     if (assay__lbfgs_new(count, 10, evaluate, problem, &lbfgs) != ASSAY_OK) ...
- *     if (assay__lbfgs_start(lbfgs, x) != ASSAY_OK) ...
- *     do {
- *         status = assay__lbfgs_step(lbfgs, &state);
- *     } while (status == ASSAY_OK && state.outcome == ASSAY__LBFGS_RUNNING);
- *     const double *best = assay__lbfgs_point(lbfgs);
+ *     double x[2] = {-1.2, 1};
+ *     assay__lbfgs_task task = {.count = 2, .pairs = 10, .gradient_tolerance = 1e-8,
+ *                               .max_iterations = 100, .objective = evaluate, .context = problem};
+ *     if (assay__lbfgs_minimize(&task, x, &state) != ASSAY_OK) ...
  */
 #ifndef ASSAY_MODELS_PDE_LBFGS_H
 #define ASSAY_MODELS_PDE_LBFGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "assay/status.h"
 
 /* The value at x (count) and its gradient (count). A value that is not finite means "not here": the
- * search then tries a shorter step. A status other than ASSAY_OK ends the step and is returned. */
+ * search then tries a shorter step. A status other than ASSAY_OK ends the minimisation and is
+ * returned. */
 typedef assay_status (*assay__objective)(void *context, const double *x, double *value,
                                          double *gradient);
 
 typedef enum assay__lbfgs_outcome {
-    ASSAY__LBFGS_RUNNING,
+    ASSAY__LBFGS_RUNNING,  /* also after max_iterations, and when the observer stopped it */
     ASSAY__LBFGS_GRADIENT, /* the largest component of the gradient is at most gradient_tolerance */
-    ASSAY__LBFGS_VALUE,    /* the value fell by no more than value_tolerance x max(1, |value|) */
+    ASSAY__LBFGS_VALUE,    /* the value did not fall any more */
     ASSAY__LBFGS_STALLED   /* no step along the direction lowers the value: rounding, or a wrong
                               gradient */
 } assay__lbfgs_outcome;
@@ -38,25 +36,25 @@ typedef struct assay__lbfgs_state {
     double gradient_size; /* largest component in size */
 } assay__lbfgs_state;
 
-typedef struct assay__lbfgs assay__lbfgs;
+/* Called with iteration 0 once the start is evaluated, then after each iteration. False stops. */
+typedef bool (*assay__lbfgs_observer)(void *context, const assay__lbfgs_state *state);
 
-/* `count` unknowns at least 1; `pairs` corrections are remembered, 1 to 100. Memory: (2 pairs + 7)
- * count doubles; none is allocated later. Tolerances start at 1e-8 (gradient) and 0 (value). */
-ASSAY_MUST_USE assay_status assay__lbfgs_new(size_t count, size_t pairs, assay__objective objective,
-                                             void *context, assay__lbfgs **lbfgs);
-void assay__lbfgs_free(assay__lbfgs *lbfgs);
-void assay__lbfgs_set_tolerances(assay__lbfgs *lbfgs, double gradient, double value);
+typedef struct assay__lbfgs_task {
+    size_t count; /* unknowns, 1 to INT_MAX / 2 */
+    size_t pairs; /* corrections remembered, 1 to 100 */
+    double gradient_tolerance;
+    int64_t max_iterations;
+    assay__objective objective;
+    void *context;
+    assay__lbfgs_observer observer; /* NULL: nobody watches */
+    void *observer_context;
+} assay__lbfgs_task;
 
-/* Evaluate at x (count; copied) and forget all that was learnt. ASSAY_E_DATA where the value or its
- * gradient is not finite. */
-ASSAY_MUST_USE assay_status assay__lbfgs_start(assay__lbfgs *lbfgs, const double *x);
-
-/* One iteration: a direction, a line search along it. After an outcome other than RUNNING it does
- * nothing. The value never rises. */
-ASSAY_MUST_USE assay_status assay__lbfgs_step(assay__lbfgs *lbfgs, assay__lbfgs_state *state);
-
-void assay__lbfgs_state_of(const assay__lbfgs *lbfgs, assay__lbfgs_state *state);
-const double *
-assay__lbfgs_point(const assay__lbfgs *lbfgs); /* (count), valid until the next call */
+/* Minimise from x (count), which always holds the lowest point so far, in the observer too; the
+ * value never rises. ASSAY_E_DATA where the value or the gradient at the start is not finite;
+ * ASSAY_E_ARGUMENT for a count or pairs out of their limits. Memory while it runs: about
+ * (2 pairs + 7) count doubles. */
+ASSAY_MUST_USE assay_status assay__lbfgs_minimize(const assay__lbfgs_task *task, double *x,
+                                                  assay__lbfgs_state *state);
 
 #endif

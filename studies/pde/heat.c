@@ -129,29 +129,66 @@ static const char *outcome_text(assay__lbfgs_outcome outcome)
     return "unknown";
 }
 
-static assay_status iterate(assay__pde_training *training, assay__lbfgs *lbfgs)
+typedef struct progress {
+    assay__pde_training *training;
+    bool open;    /* a batch is: one iteration */
+    double start; /* of the batch */
+    bool interrupted;
+} progress;
+
+static void end_batch(progress *self, int64_t index, double loss)
+{
+    assay__pde_batch_end(self->training, (uint64_t)index, self->start, loss);
+    assay__pde_append(self->training, "losses", loss);
+    self->open = false;
+}
+
+static bool advance(void *context, const assay__lbfgs_state *state)
+{
+    progress *self = context;
+    const assay__pde_config *config = self->training->config;
+    int64_t done = state->iteration;
+    if (self->open) {
+        end_batch(self, done - 1, state->value);
+        self->interrupted =
+            !assay__study_advance(self->training->study, (double)done / (double)config->epochs);
+    }
+    self->open =
+        !self->interrupted && state->outcome == ASSAY__LBFGS_RUNNING && done < config->epochs;
+    if (self->open)
+        self->start = assay__pde_batch_start(self->training, (uint64_t)done);
+    return !self->interrupted;
+}
+
+/* `x` (knots): from the start to the optimum. */
+static assay_status iterate(assay__pde_training *training, assay__heat_problem *problem, double *x)
 {
     const assay__pde_config *config = training->config;
-    assay__lbfgs_state state = {.outcome = ASSAY__LBFGS_RUNNING};
-    assay_status status = ASSAY_OK;
+    progress watched = {.training = training};
+    assay__lbfgs_state state;
+    assay__lbfgs_task task = {.count = (size_t)config->knots,
+                              .pairs = (size_t)config->history,
+                              .gradient_tolerance = config->tolerance,
+                              .max_iterations = config->epochs,
+                              .objective = assay__heat_misfit,
+                              .context = problem,
+                              .observer = advance,
+                              .observer_context = &watched};
     assay_epoch_monitor_on_epoch_start(training->epochs);
-    for (int64_t i = 0; i < config->epochs && state.outcome == ASSAY__LBFGS_RUNNING; i++) {
-        double start = assay__pde_batch_start(training, (uint64_t)i);
-        status = assay__lbfgs_step(lbfgs, &state);
-        if (status != ASSAY_OK)
-            return assay__fail(training->error, status, "the optimization failed at iteration %lld",
-                               (long long)i + 1);
-        assay__pde_batch_end(training, (uint64_t)i, start, state.value);
-        assay__pde_append(training, "losses", state.value);
-        if (!assay__study_advance(training->study, (double)(i + 1) / (double)config->epochs))
-            return assay__study_interrupted(training->study, training->error);
-    }
+    assay_status status = assay__lbfgs_minimize(&task, x, &state);
+    if (status != ASSAY_OK)
+        return assay__fail(training->error, status, "the optimization failed at iteration %lld",
+                           (long long)state.iteration + 1);
+    if (watched.interrupted)
+        return assay__study_interrupted(training->study, training->error);
+    if (watched.open) /* the iteration that found nothing lower */
+        end_batch(&watched, state.iteration, state.value);
     assay__study_quiet(training->study);
     assay_epoch_monitor_on_epoch_end(training->epochs);
     json_object_set_new(training->results, "iterations", json_integer(state.iteration));
     json_object_set_new(training->results, "evaluations", json_integer(state.evaluations));
     json_object_set_new(training->results, "stopped_by", json_string(outcome_text(state.outcome)));
-    return status;
+    return ASSAY_OK;
 }
 
 static void keep_conductivity(assay__pde_training *training, const ground_truth *truth,
@@ -181,29 +218,20 @@ static assay_status optimize(assay__pde_training *training, const ground_truth *
                                    .initial = truth->initial,
                                    .data = truth->data,
                                    .smoothness = config->smoothness};
-    assay__lbfgs *lbfgs = NULL;
     size_t count = (size_t)(config->samples * config->snapshots * config->points);
-    double *start = calloc((size_t)config->knots, sizeof *start);
+    double *log_k = calloc((size_t)config->knots, sizeof *log_k);
     problem.doutput = calloc(count, sizeof(double));
     assay_status status =
-        start == NULL || problem.doutput == NULL
+        log_k == NULL || problem.doutput == NULL
             ? assay__fail(training->error, ASSAY_E_MEMORY, "out of memory for the optimization")
             : assay__heat_new(&shape, training->error, &problem.heat);
     if (status == ASSAY_OK)
-        status = assay__lbfgs_new((size_t)config->knots, (size_t)config->history,
-                                  assay__heat_misfit, &problem, &lbfgs);
-    if (status == ASSAY_OK) {
-        assay__lbfgs_set_tolerances(lbfgs, config->tolerance, 0);
-        status = assay__lbfgs_start(lbfgs, start);
-    }
+        status = iterate(training, &problem, log_k);
     if (status == ASSAY_OK)
-        status = iterate(training, lbfgs);
-    if (status == ASSAY_OK)
-        keep_conductivity(training, truth, assay__lbfgs_point(lbfgs));
-    assay__lbfgs_free(lbfgs);
+        keep_conductivity(training, truth, log_k);
     assay__heat_free(problem.heat);
     free(problem.doutput);
-    free(start);
+    free(log_k);
     return status;
 }
 

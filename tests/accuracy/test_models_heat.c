@@ -127,22 +127,21 @@ static void check(const problem *p)
     for (int i = 0; i < knots; i++) {
         assert_near(gradient[i], answers[1 + i], 1e-10 * most);
     }
-    assay__lbfgs *lbfgs = NULL;
+    double x[MAX_KNOTS] = {0};
     assay__lbfgs_state state;
-    assert_int_equal(assay__lbfgs_new((size_t)s->knots, 10, assay__heat_misfit, &ours, &lbfgs),
-                     ASSAY_OK);
-    assay__lbfgs_set_tolerances(lbfgs, 1e-13, 0);
-    assert_int_equal(assay__lbfgs_start(lbfgs, start), ASSAY_OK);
-    do {
-        assert_int_equal(assay__lbfgs_step(lbfgs, &state), ASSAY_OK);
-    } while (state.outcome == ASSAY__LBFGS_RUNNING && state.iteration < 500);
+    assay__lbfgs_task task = {.count = (size_t)s->knots,
+                              .pairs = 10,
+                              .gradient_tolerance = 1e-13,
+                              .max_iterations = 500,
+                              .objective = assay__heat_misfit,
+                              .context = &ours};
+    assert_int_equal(assay__lbfgs_minimize(&task, x, &state), ASSAY_OK);
     print_message("%lld iterations, misfit %.12g, SciPy's %.12g\n", (long long)state.iteration,
                   state.value, answers[knots + 1]);
     assert_true(state.value <= answers[knots + 1] * (1 + 1e-9));
     for (int i = 0; i < knots; i++) {
-        assert_near(assay__lbfgs_point(lbfgs)[i], answers[knots + 2 + i], 1e-5);
+        assert_near(x[i], answers[knots + 2 + i], 1e-5);
     }
-    assay__lbfgs_free(lbfgs);
     assay__heat_free(heat);
     free(initial);
     free(data);

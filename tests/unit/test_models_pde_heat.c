@@ -235,16 +235,32 @@ static void test_gradient_by_initial_values(void **state)
     assay__heat_free(heat);
 }
 
-static void run(assay__lbfgs *lbfgs, const double *x, int64_t limit, assay__lbfgs_state *final)
+/* The value never rises, and every iteration is seen once. */
+static bool watch(void *context, const assay__lbfgs_state *now)
 {
-    assert_int_equal(assay__lbfgs_start(lbfgs, x), ASSAY_OK);
-    assay__lbfgs_state_of(lbfgs, final);
-    double last = final->value;
-    while (final->outcome == ASSAY__LBFGS_RUNNING && final->iteration < limit) {
-        assert_int_equal(assay__lbfgs_step(lbfgs, final), ASSAY_OK);
-        assert_true(final->value <= last);
-        last = final->value;
-    }
+    assay__lbfgs_state *last = context;
+    assert_int_equal(now->iteration, now->evaluations == 1 ? 0 : last->iteration + 1);
+    assert_true(now->evaluations == 1 || now->value <= last->value);
+    *last = *now;
+    return true;
+}
+
+static assay__lbfgs_state run(size_t count, size_t pairs, assay__objective objective, void *context,
+                              double tolerance, int64_t limit, double *x)
+{
+    assay__lbfgs_state final, last = {0};
+    assay__lbfgs_task task = {.count = count,
+                              .pairs = pairs,
+                              .gradient_tolerance = tolerance,
+                              .max_iterations = limit,
+                              .objective = objective,
+                              .context = context,
+                              .observer = watch,
+                              .observer_context = &last};
+    assert_int_equal(assay__lbfgs_minimize(&task, x, &final), ASSAY_OK);
+    assert_int_equal(final.iteration, last.iteration);
+    assert_true(final.value == last.value);
+    return final;
 }
 
 /* No noise: the conductivity comes back. */
@@ -252,20 +268,15 @@ static void test_conductivity_is_recovered(void **state)
 {
     (void)state;
     const double truth[] = {-0.5, 0.4, 0.9, 0.1, -0.8};
-    const double start[5] = {0};
+    double x[5] = {0};
     fixture f;
     setup(&f, (assay__heat_shape){48, 5, 4, 8, 0.1, 0.5}, 4, truth);
-    assay__lbfgs *lbfgs = NULL;
-    assert_int_equal(assay__lbfgs_new(5, 8, assay__heat_misfit, &f.problem, &lbfgs), ASSAY_OK);
-    assay__lbfgs_set_tolerances(lbfgs, 1e-12, 0);
-    assay__lbfgs_state final;
-    run(lbfgs, start, 100, &final);
+    assay__lbfgs_state final = run(5, 8, assay__heat_misfit, &f.problem, 1e-12, 100, x);
     print_message("recovered in %lld iterations, %lld evaluations, misfit %.1e\n",
                   (long long) final.iteration, (long long) final.evaluations, final.value);
     for (int i = 0; i < 5; i++)
-        assert_true(fabs(assay__lbfgs_point(lbfgs)[i] - truth[i]) < 1e-6);
+        assert_true(fabs(x[i] - truth[i]) < 1e-6);
     assert_true(final.iteration < 60);
-    assay__lbfgs_free(lbfgs);
     teardown(&f);
 }
 
@@ -298,48 +309,66 @@ static void test_search_closes_in(void **state)
 {
     (void)state;
     for (double bottom = 0.037; bottom < 9; bottom *= 1.31) {
-        assay__lbfgs *lbfgs = NULL;
-        assay__lbfgs_state at;
-        const double start = 0;
-        assert_int_equal(assay__lbfgs_new(1, 3, trough, &bottom, &lbfgs), ASSAY_OK);
-        assert_int_equal(assay__lbfgs_start(lbfgs, &start), ASSAY_OK);
-        assert_int_equal(assay__lbfgs_step(lbfgs, &at), ASSAY_OK);
+        double x = 0;
+        assay__lbfgs_state at = run(1, 3, trough, &bottom, 1e-8, 1, &x);
+        assert_int_equal(at.iteration, 1);
         assert_true(at.gradient_size <= 0.9);
         assert_true(at.evaluations <= 20);
-        assay__lbfgs_free(lbfgs);
     }
 }
 
 /* Every step ends where the strong Wolfe conditions hold: lower by a share of what the slope
  * promised, and flatter. */
+typedef struct walk {
+    double x[30];                /* the point that the optimizer moves */
+    double last[30], before[30]; /* the point of the last iteration and its gradient */
+    double value;
+    int64_t steps;
+} walk;
+
+static bool check_wolfe(void *context, const assay__lbfgs_state *at)
+{
+    walk *self = context;
+    size_t n = 30;
+    double after[30], next, promised = 0, left = 0;
+    (void)rosenbrock(&n, self->x, &next, after);
+    assert_true(next == at->value);
+    for (size_t i = 0; i < n; i++) {
+        double step = self->x[i] - self->last[i];
+        promised += self->before[i] * step;
+        left += after[i] * step;
+    }
+    if (at->iteration > 0) {
+        assert_true(promised < 0);
+        assert_true(next <= self->value + 0.99e-4 * promised);
+        assert_true(fabs(left) <= -0.91 * promised);
+    }
+    memcpy(self->last, self->x, sizeof self->last);
+    memcpy(self->before, after, sizeof self->before);
+    self->value = next;
+    self->steps = at->iteration;
+    return at->iteration < 30;
+}
+
 static void test_steps_satisfy_wolfe(void **state)
 {
     (void)state;
     size_t n = 30;
-    double x[30], before[30], after[30], value, next;
+    walk walked = {.steps = 0};
     for (size_t i = 0; i < n; i++)
-        x[i] = i % 2 == 0 ? -1.2 : 1;
-    assay__lbfgs *lbfgs = NULL;
-    assay__lbfgs_state at = {0};
-    assert_int_equal(assay__lbfgs_new(n, 7, rosenbrock, &n, &lbfgs), ASSAY_OK);
-    assert_int_equal(assay__lbfgs_start(lbfgs, x), ASSAY_OK);
-    while (at.outcome == ASSAY__LBFGS_RUNNING && at.iteration < 150) {
-        memcpy(x, assay__lbfgs_point(lbfgs), sizeof x);
-        (void)rosenbrock(&n, x, &value, before);
-        assert_int_equal(assay__lbfgs_step(lbfgs, &at), ASSAY_OK);
-        (void)rosenbrock(&n, assay__lbfgs_point(lbfgs), &next, after);
-        double promised = 0, left = 0;
-        for (size_t i = 0; i < n; i++) {
-            double step = assay__lbfgs_point(lbfgs)[i] - x[i];
-            promised += before[i] * step;
-            left += after[i] * step;
-        }
-        assert_true(next == at.value);
-        assert_true(promised < 0);
-        assert_true(next <= value + 0.99e-4 * promised);
-        assert_true(fabs(left) <= -0.91 * promised);
-    }
-    assay__lbfgs_free(lbfgs);
+        walked.x[i] = i % 2 == 0 ? -1.2 : 1;
+    assay__lbfgs_state final;
+    assay__lbfgs_task task = {.count = n,
+                              .pairs = 7,
+                              .max_iterations = 150,
+                              .objective = rosenbrock,
+                              .context = &n,
+                              .observer = check_wolfe,
+                              .observer_context = &walked};
+    assert_int_equal(assay__lbfgs_minimize(&task, walked.x, &final), ASSAY_OK);
+    assert_int_equal(final.outcome, ASSAY__LBFGS_RUNNING); /* the observer stopped it */
+    assert_int_equal(walked.steps, 30);
+    assert_int_equal(final.iteration, 30);
 }
 
 static void test_rosenbrock(void **state)
@@ -351,17 +380,13 @@ static void test_rosenbrock(void **state)
         double x[30];
         for (size_t i = 0; i < n; i++)
             x[i] = i % 2 == 0 ? -1.2 : 1;
-        assay__lbfgs *lbfgs = NULL;
-        assert_int_equal(assay__lbfgs_new(n, 7, rosenbrock, &n, &lbfgs), ASSAY_OK);
-        assay__lbfgs_state final;
-        run(lbfgs, x, 500, &final);
+        assay__lbfgs_state final = run(n, 7, rosenbrock, &n, 1e-8, 500, x);
         print_message("Rosenbrock %zu: %lld iterations, %lld evaluations\n", n,
                       (long long) final.iteration, (long long) final.evaluations);
         assert_int_equal(final.outcome, ASSAY__LBFGS_GRADIENT);
         for (size_t i = 0; i < n; i++)
-            assert_true(fabs(assay__lbfgs_point(lbfgs)[i] - 1) < 1e-7);
+            assert_true(fabs(x[i] - 1) < 1e-7);
         assert_true(final.evaluations < (n == 2 ? 80 : 250));
-        assay__lbfgs_free(lbfgs);
     }
 }
 
@@ -382,22 +407,23 @@ static assay_status quadratic(void *context, const double *x, double *value, dou
 static void test_quadratic(void **state)
 {
     (void)state;
-    const double start[6] = {10, 10, 10, 10, 10, 10};
-    assay__lbfgs *lbfgs = NULL;
-    assert_int_equal(assay__lbfgs_new(6, 6, quadratic, NULL, &lbfgs), ASSAY_OK);
-    assay__lbfgs_state final;
-    run(lbfgs, start, 100, &final);
+    double x[6] = {10, 10, 10, 10, 10, 10};
+    assay__lbfgs_state final = run(6, 6, quadratic, NULL, 1e-8, 100, x);
     assert_int_equal(final.outcome, ASSAY__LBFGS_GRADIENT);
     print_message("quadratic: %lld iterations\n", (long long) final.iteration);
     assert_true(final.iteration <= 130);
     for (int i = 0; i < 6; i++)
-        assert_true(fabs(assay__lbfgs_point(lbfgs)[i] - i) < 1e-6);
-    /* at the minimum already: nothing happens */
-    const double minimum[6] = {0, 1, 2, 3, 4, 5};
-    run(lbfgs, minimum, 100, &final);
-    assert_int_equal(final.iteration, 0);
-    assert_int_equal(final.outcome, ASSAY__LBFGS_GRADIENT);
-    assay__lbfgs_free(lbfgs);
+        assert_true(fabs(x[i] - i) < 1e-6);
+    /* at the minimum already, exactly and almost: nothing happens */
+    for (int i = 0; i < 12; i++) {
+        x[i % 6] = i % 6 + (i < 6 ? 0 : 1e-13);
+        if (i % 6 != 5)
+            continue;
+        final = run(6, 6, quadratic, NULL, 1e-8, 100, x);
+        assert_int_equal(final.iteration, 0);
+        assert_int_equal(final.evaluations, 1);
+        assert_int_equal(final.outcome, ASSAY__LBFGS_GRADIENT);
+    }
 }
 
 /* Not finite beyond 1, and steep before: a step too far is taken back. */
@@ -428,32 +454,35 @@ static assay_status failing(void *context, const double *x, double *value, doubl
 static void test_bad_objectives(void **state)
 {
     (void)state;
-    assay__lbfgs *lbfgs = NULL;
     assay__lbfgs_state final;
-    double start[6] = {-5, 1, 1, 1, 1, 1};
-    assert_int_equal(assay__lbfgs_new(1, 3, walled, NULL, &lbfgs), ASSAY_OK);
-    run(lbfgs, start, 100, &final);
-    assert_true(fabs(assay__lbfgs_point(lbfgs)[0] - 2.0 / 3) < 1e-7);
-    start[0] = 2;
-    assert_int_equal(assay__lbfgs_start(lbfgs, start), ASSAY_E_DATA);
-    assay__lbfgs_free(lbfgs);
+    double x[6] = {-5};
+    final = run(1, 3, walled, NULL, 1e-8, 100, x);
+    print_message("behind a wall: %lld evaluations\n", (long long) final.evaluations);
+    assert_true(fabs(x[0] - 2.0 / 3) < 1e-7);
+    x[0] = 2;
+    assay__lbfgs_task task = {
+        .count = 1, .pairs = 3, .max_iterations = 100, .objective = walled, .context = NULL};
+    assert_int_equal(assay__lbfgs_minimize(&task, x, &final), ASSAY_E_DATA);
 
-    assert_int_equal(assay__lbfgs_new(2, 3, lying, NULL, &lbfgs), ASSAY_OK);
-    run(lbfgs, start, 100, &final);
+    x[1] = 1;
+    final = run(2, 3, lying, NULL, 1e-8, 100, x);
     assert_int_equal(final.outcome, ASSAY__LBFGS_STALLED);
     assert_true(final.value == 5);
-    assay__lbfgs_free(lbfgs);
+    assert_true(x[0] == 2 && x[1] == 1);
 
-    int calls = 0;
-    assert_int_equal(assay__lbfgs_new(6, 3, failing, &calls, &lbfgs), ASSAY_OK);
-    assert_int_equal(assay__lbfgs_start(lbfgs, start), ASSAY_OK);
-    assert_int_equal(assay__lbfgs_step(lbfgs, &final), ASSAY_E_IO);
-    assert_int_equal(assay__lbfgs_step(lbfgs, &final), ASSAY_OK); /* and it goes on */
-    assert_int_equal(final.iteration, 1);
-    assay__lbfgs_free(lbfgs);
-    assay__lbfgs_free(NULL);
-    assert_int_equal(assay__lbfgs_new(0, 3, walled, NULL, &lbfgs), ASSAY_E_ARGUMENT);
-    assert_int_equal(assay__lbfgs_new(2, 101, walled, NULL, &lbfgs), ASSAY_E_ARGUMENT);
+    for (int calls = -3; calls <= 1; calls++) { /* the fifth, ..., the first evaluation fails */
+        int left = calls;
+        double at[6] = {2, 1, 1, 1, 1, 1};
+        task = (assay__lbfgs_task){
+            .count = 6, .pairs = 3, .max_iterations = 100, .objective = failing, .context = &left};
+        assert_int_equal(assay__lbfgs_minimize(&task, at, &final), ASSAY_E_IO);
+        assert_int_equal(final.evaluations, 2 - calls);
+    }
+    task.count = 0;
+    assert_int_equal(assay__lbfgs_minimize(&task, x, &final), ASSAY_E_ARGUMENT);
+    task.count = 2;
+    task.pairs = 101;
+    assert_int_equal(assay__lbfgs_minimize(&task, x, &final), ASSAY_E_ARGUMENT);
 }
 
 static void test_bad_shapes_are_named(void **state)
