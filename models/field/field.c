@@ -10,11 +10,12 @@
 const assay_model_input assay__field_inputs[1] = {
     {.name = "input", .help = "(rows, input-dim)", .element = ASSAY_F32, .rank = 2}};
 
-assay_status assay__field_create(assay__net *net, int64_t batch, assay_error *error, void **state)
+assay_status assay__field_create(assay__neural_net *net, int64_t batch, assay_error *error,
+                                 void **state)
 {
     assay__field_model *made = calloc(1, sizeof *made);
     if (made == NULL) {
-        assay__net_free(net);
+        assay__neural_net_free(net);
         return assay__fail(error, ASSAY_E_MEMORY, "out of memory for a model");
     }
     made->net = net;
@@ -26,7 +27,7 @@ assay_status assay__field_create(assay__net *net, int64_t batch, assay_error *er
 void assay__field_destroy(void *state)
 {
     assay__field_model *model = state;
-    assay__net_free(model->net);
+    assay__neural_net_free(model->net);
     assay__memory_free(model->example.memory);
     free(model);
 }
@@ -37,7 +38,7 @@ const assay_model_parameter *assay__field_parameters(void *state, size_t *count)
 }
 
 /* `input` against the network's width and, unless NULL, `target` against (rows, output). */
-static assay_status check(const assay__net *net, const assay_tensor *input,
+static assay_status check(const assay__neural_net *net, const assay_tensor *input,
                           const assay_tensor *target, assay_error *error)
 {
     int64_t rows = input->shape[0];
@@ -69,12 +70,12 @@ assay_status assay__field_forward(void *state, const assay_tensor *inputs, size_
                                   assay_error *error, assay_tensor *output)
 {
     (void)count;
-    assay__net *net = ((assay__field_model *)state)->net;
+    assay__neural_net *net = ((assay__field_model *)state)->net;
     int64_t rows = inputs[0].shape[0];
     const float *y;
     assay_status status = check(net, &inputs[0], NULL, error);
     if (status == ASSAY_OK)
-        status = assay__net_forward(net, rows, inputs[0].data, error, &y);
+        status = assay__neural_net_forward(net, rows, inputs[0].data, error, &y);
     if (status == ASSAY_OK)
         *output = tensor_of("output", rows, net->output, y);
     return status;
@@ -84,23 +85,24 @@ assay_status assay__field_gradient(void *state, const assay_tensor *inputs, size
                                    const assay_tensor *target, assay_error *error, double *loss)
 {
     (void)count;
-    assay__net *net = ((assay__field_model *)state)->net;
+    assay__neural_net *net = ((assay__field_model *)state)->net;
     assay_status status = check(net, &inputs[0], target, error);
     if (status != ASSAY_OK)
         return status;
-    return assay__net_gradient(net, inputs[0].shape[0], inputs[0].data, target->data, error, loss);
+    return assay__neural_net_gradient(net, inputs[0].shape[0], inputs[0].data, target->data, error,
+                                      loss);
 }
 
 assay_status assay__field_update(void *state, double learning_rate, assay_error *error)
 {
-    return assay__net_update(((assay__field_model *)state)->net, learning_rate, error);
+    return assay__neural_net_update(((assay__field_model *)state)->net, learning_rate, error);
 }
 
 assay_status assay__field_describe(void *state, const assay_tensor *inputs, size_t count,
                                    assay_operation_sink sink, void *context, assay_error *error)
 {
     (void)count;
-    const assay__net *net = ((assay__field_model *)state)->net;
+    const assay__neural_net *net = ((assay__field_model *)state)->net;
     assay_status status = check(net, &inputs[0], NULL, error);
     if (status == ASSAY_OK)
         net->kind->describe(net, inputs[0].shape[0], sink, context);
@@ -118,7 +120,7 @@ assay_status assay__field_example_room(assay__field_model *model, assay_error *e
                                        assay_tensor *input, assay_tensor *target)
 {
     assay__field_data *data = &model->example;
-    const assay__net *net = model->net;
+    const assay__neural_net *net = model->net;
     size_t rows = (size_t)model->batch;
     if (data->memory == NULL)
         data->memory = assay__memory_new();

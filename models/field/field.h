@@ -1,12 +1,12 @@
 /* The classes of networks that map rows: x (rows, input) goes in, y (rows, output) comes out,
  * made-up data is a smooth function, weights are called layers.N.something. A class is its options,
- * create() and infer(); the rest is here and goes by the kind of the network (net.h). */
+ * create() and infer(); the rest is here and goes by the kind of the network (neural_net.h). */
 #ifndef ASSAY_MODELS_FIELD_FIELD_H
 #define ASSAY_MODELS_FIELD_FIELD_H
 
 #include "assay/model.h"
-#include "models/field/net.h"
-#include "models/kernel/memory.h"
+#include "field/neural_net.h"
+#include "kernel/memory.h"
 
 /* Made-up data, not counted as the model's own memory. Zero: none yet. */
 typedef struct assay__field_data {
@@ -17,14 +17,14 @@ typedef struct assay__field_data {
 
 /* The state of an instance, or the first member of it. */
 typedef struct assay__field_model {
-    assay__net *net;
+    assay__neural_net *net;
     int64_t batch; /* rows of an example */
     assay__field_data example;
 } assay__field_model;
 
 /* A state that owns `net`; create() hands it out as *state. `net` is freed on failure. */
-ASSAY_MUST_USE assay_status assay__field_create(assay__net *net, int64_t batch, assay_error *error,
-                                                void **state);
+ASSAY_MUST_USE assay_status assay__field_create(assay__neural_net *net, int64_t batch,
+                                                assay_error *error, void **state);
 
 /* Members of assay_model_class; `state` is an assay__field_model. */
 void assay__field_destroy(void *state);

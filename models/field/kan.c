@@ -41,8 +41,8 @@ typedef struct layer {
     float *y;          /* (out, block) */
 } layer;
 
-struct assay__kan {
-    assay__net net;
+typedef struct kan_net {
+    assay__neural_net net;
     assay__kan_shape shape;
     assay__spline knots;
     int64_t layer_count;
@@ -50,7 +50,7 @@ struct assay__kan {
     float *x;             /* (input, block) */
     float *above, *below; /* (widest, block): gradients by a layer's output and input */
     float *dbasis;        /* (most terms, block) */
-};
+} kan_net;
 
 /* ---- Making ---- */
 
@@ -72,12 +72,12 @@ static assay_status check_shape(const assay__kan_shape *shape, assay_error *erro
     return ASSAY_OK;
 }
 
-static int64_t tensors_of_layer(const assay__kan *kan)
+static int64_t tensors_of_layer(const kan_net *kan)
 {
     return kan->shape.scaler ? 3 : 2;
 }
 
-static void describe_layers(assay__kan *kan)
+static void describe_layers(kan_net *kan)
 {
     const assay__kan_shape *shape = &kan->shape;
     int64_t functions = assay__spline_functions(kan->knots), most_terms = 1;
@@ -102,8 +102,7 @@ static void describe_layers(assay__kan *kan)
 }
 
 /* (rows, columns) floats, where `failed` is not set already. */
-static float *take(assay__kan *kan, assay__memory_use use, int64_t rows, int64_t columns,
-                   bool *failed)
+static float *take(kan_net *kan, assay__memory_use use, int64_t rows, int64_t columns, bool *failed)
 {
     size_t count;
     if (*failed || __builtin_mul_overflow((size_t)rows, (size_t)columns, &count)) {
@@ -115,7 +114,7 @@ static float *take(assay__kan *kan, assay__memory_use use, int64_t rows, int64_t
     return taken;
 }
 
-static void take_buffers(assay__kan *kan, int64_t index, bool *failed)
+static void take_buffers(kan_net *kan, int64_t index, bool *failed)
 {
     layer *at = &kan->layers[index];
     const assay__parameters *parameters = &kan->net.parameters;
@@ -135,7 +134,7 @@ static void take_buffers(assay__kan *kan, int64_t index, bool *failed)
     at->y = take(kan, ASSAY__ACTIVATIONS, at->out, kan->net.block, failed);
 }
 
-static assay_status take_memory(assay__kan *kan)
+static assay_status take_memory(kan_net *kan)
 {
     describe_layers(kan);
     assay_status status = assay__parameters_allocate(&kan->net.parameters, kan->net.memory);
@@ -158,7 +157,7 @@ static assay_status take_memory(assay__kan *kan)
     return failed ? ASSAY_E_MEMORY : ASSAY_OK;
 }
 
-static void draw(assay__kan *kan, uint64_t seed)
+static void draw(kan_net *kan, uint64_t seed)
 {
     assay__random random;
     assay__random_init(&random, seed);
@@ -175,18 +174,18 @@ static void draw(assay__kan *kan, uint64_t seed)
     }
 }
 
-static const assay__net_kind kolmogorov_arnold;
+static const assay__neural_net_kind kolmogorov_arnold;
 
 assay_status assay__kan_new(const assay__kan_shape *shape, uint64_t seed, assay_error *error,
-                            assay__kan **kan)
+                            assay__neural_net **net)
 {
     assay_status status = check_shape(shape, error);
     if (status != ASSAY_OK)
         return status;
-    assay__kan *made = calloc(1, sizeof *made);
+    kan_net *made = calloc(1, sizeof *made);
     if (made == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "out of memory for a KAN");
-    status = assay__net_init(&made->net, &kolmogorov_arnold, shape->input, shape->output);
+    status = assay__neural_net_init(&made->net, &kolmogorov_arnold, shape->input, shape->output);
     made->shape = *shape;
     made->knots = (assay__spline){shape->grid, shape->order};
     made->layer_count = shape->hidden_layers + 1;
@@ -194,19 +193,19 @@ assay_status assay__kan_new(const assay__kan_shape *shape, uint64_t seed, assay_
     if (status == ASSAY_OK)
         status = made->layers == NULL ? ASSAY_E_MEMORY : take_memory(made);
     if (status != ASSAY_OK) {
-        assay__kan_free(made);
+        assay__neural_net_free(&made->net);
         return assay__fail(error, status,
                            "no memory for a KAN of %lld hidden layers of %lld; make it smaller",
                            (long long)shape->hidden_layers, (long long)shape->hidden);
     }
     draw(made, seed);
-    *kan = made;
+    *net = &made->net;
     return ASSAY_OK;
 }
 
-static void release(assay__net *net)
+static void release(assay__neural_net *net)
 {
-    free(((assay__kan *)net)->layers);
+    free(((kan_net *)net)->layers);
 }
 
 /* ---- Weights as one matrix, and back ---- */
@@ -249,7 +248,7 @@ static void transpose(int64_t rows, int64_t columns, const float *from, int64_t 
 }
 
 /* x (in, rows) to at->y (out, rows), row stride block. */
-static void layer_forward(assay__kan *kan, layer *at, int64_t rows, const float *x, bool training)
+static void layer_forward(kan_net *kan, layer *at, int64_t rows, const float *x, bool training)
 {
     int64_t block = kan->net.block, functions = assay__spline_functions(kan->knots);
     for (int64_t i = 0; i < at->in; i++) {
@@ -266,10 +265,10 @@ static void layer_forward(assay__kan *kan, layer *at, int64_t rows, const float 
                   (assay__matrix){at->basis, block, false}, 0, at->y, block);
 }
 
-static void begin(assay__net *net, int64_t rows, bool training)
+static void begin(assay__neural_net *net, int64_t rows, bool training)
 {
     (void)rows;
-    const assay__kan *kan = (assay__kan *)net;
+    const kan_net *kan = (kan_net *)net;
     for (int64_t l = 0; l < kan->layer_count; l++) {
         const layer *at = &kan->layers[l];
         pack(at, assay__spline_functions(kan->knots));
@@ -278,9 +277,9 @@ static void begin(assay__net *net, int64_t rows, bool training)
     }
 }
 
-static void forward(assay__net *net, int64_t rows, const float *x, bool training, float *y)
+static void forward(assay__neural_net *net, int64_t rows, const float *x, bool training, float *y)
 {
-    assay__kan *kan = (assay__kan *)net;
+    kan_net *kan = (kan_net *)net;
     int64_t block = net->block;
     transpose(rows, kan->shape.input, x, kan->shape.input, kan->x, block);
     const float *from = kan->x;
@@ -292,8 +291,8 @@ static void forward(assay__net *net, int64_t rows, const float *x, bool training
 }
 
 /* From dy (out, rows): at->dpacked added to; dx (in, rows; NULL: not wanted) written. */
-static void layer_backward(assay__kan *kan, layer *at, int64_t rows, const float *x,
-                           const float *dy, float *dx)
+static void layer_backward(kan_net *kan, layer *at, int64_t rows, const float *x, const float *dy,
+                           float *dx)
 {
     int64_t block = kan->net.block, functions = assay__spline_functions(kan->knots);
     assay__matmul(at->out, at->terms, rows, 1, (assay__matrix){dy, block, false},
@@ -313,10 +312,10 @@ static void layer_backward(assay__kan *kan, layer *at, int64_t rows, const float
 }
 
 /* The block's x is there already, turned, from forward(). */
-static void backward(assay__net *net, int64_t rows, const float *unused, float *dx)
+static void backward(assay__neural_net *net, int64_t rows, const float *unused, float *dx)
 {
     (void)unused;
-    assay__kan *kan = (assay__kan *)net;
+    kan_net *kan = (kan_net *)net;
     float *dy = kan->above, *below = kan->below;
     transpose(rows, net->output, net->dy, net->output, dy, net->block);
     for (int64_t l = kan->layer_count - 1; l >= 0; l--) {
@@ -330,19 +329,14 @@ static void backward(assay__net *net, int64_t rows, const float *unused, float *
         transpose(kan->shape.input, rows, dy, kan->net.block, dx, kan->shape.input);
 }
 
-static void end(assay__net *net)
+static void end(assay__neural_net *net)
 {
-    const assay__kan *kan = (assay__kan *)net;
+    const kan_net *kan = (kan_net *)net;
     for (int64_t l = 0; l < kan->layer_count; l++)
         unpack_gradient(&kan->layers[l], assay__spline_functions(kan->knots));
 }
 
 /* ---- Looking ---- */
-
-const assay__kan_shape *assay__kan_shape_of(const assay__kan *kan)
-{
-    return &kan->shape;
-}
 
 /* The formula's arithmetic: both branches as products of their own, whether or not they are
  * computed as one. */
@@ -370,16 +364,17 @@ static void describe_layer(const assay__kan_shape *shape, int64_t rows, int64_t 
         sink(context, &operations[i]);
 }
 
-static void describe(const assay__net *net, int64_t rows, assay_operation_sink sink, void *context)
+static void describe(const assay__neural_net *net, int64_t rows, assay_operation_sink sink,
+                     void *context)
 {
-    const assay__kan_shape *shape = &((const assay__kan *)net)->shape;
+    const assay__kan_shape *shape = &((const kan_net *)net)->shape;
     for (int64_t i = 0; i <= shape->hidden_layers; i++)
         describe_layer(shape, rows, i, sink, context);
 }
 
-static const assay__net_kind kolmogorov_arnold = {.begin = begin,
-                                                  .forward = forward,
-                                                  .backward = backward,
-                                                  .end = end,
-                                                  .describe = describe,
-                                                  .release = release};
+static const assay__neural_net_kind kolmogorov_arnold = {.begin = begin,
+                                                         .forward = forward,
+                                                         .backward = backward,
+                                                         .end = end,
+                                                         .describe = describe,
+                                                         .release = release};

@@ -14,13 +14,13 @@
  * spline_scaler 1. (Files of the Python package also hold layers.N.grid: leave it out, and train on
  * its default range.)
  *
- * The calls but _new() are those of net.h. At a knot the derivative of order 1 is that from the
- * right. */
+ * The calls but _new() are those of neural_net.h. At a knot the derivative of order 1 is that from
+ * the right. */
 #ifndef ASSAY_MODELS_FIELD_KAN_H
 #define ASSAY_MODELS_FIELD_KAN_H
 
 #include "assay/model.h"
-#include "models/field/net.h"
+#include "field/neural_net.h"
 
 enum { ASSAY__KAN_MOST_ORDER = 5 };
 
@@ -32,18 +32,13 @@ typedef struct assay__kan_shape {
     bool scaler;
 } assay__kan_shape;
 
-typedef struct assay__kan assay__kan;
-
 /* ASSAY_E_ARGUMENT for a width, grid or order out of its limits. */
 ASSAY_MUST_USE assay_status assay__kan_new(const assay__kan_shape *shape, uint64_t seed,
-                                           assay_error *error, assay__kan **kan);
-const assay__kan_shape *assay__kan_shape_of(const assay__kan *kan);
-
-ASSAY__NET_CALLS(assay__kan)
+                                           assay_error *error, assay__neural_net **kan);
 
 /* The same by plain loops in double and the recursion of Cox and de Boor: the reference in tests.
  * `values` and `gradient` (parameter count; NULL: not wanted) lie in the order of
- * assay__kan_parameters(); y (rows, output) is written. Returns the mean squared error against
+ * the network's parameters; y (rows, output) is written. Returns the mean squared error against
  * target, NaN when out of memory. */
 double assay__kan_reference(const assay__kan_shape *shape, const double *values, int64_t rows,
                             const float *x, const float *target, double *y, double *gradient);

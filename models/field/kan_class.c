@@ -28,11 +28,11 @@ static assay_status create(const double *settings, uint64_t seed, assay_error *e
                               .grid = (int64_t)settings[GRID],
                               .order = (int64_t)settings[ORDER],
                               .scaler = settings[SCALER] != 0};
-    assay__kan *kan = NULL;
+    assay__neural_net *kan = NULL;
     assay_status status = assay__kan_new(&shape, seed, error, &kan);
     if (status != ASSAY_OK)
         return status;
-    return assay__field_create(assay__kan_net(kan), (int64_t)settings[BATCH], error, state);
+    return assay__field_create(kan, (int64_t)settings[BATCH], error, state);
 }
 
 /* There are grid + order coefficients an edge: the order stays as set where it can, the grid

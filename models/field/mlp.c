@@ -39,14 +39,14 @@ typedef struct layer {
     float *slope;  /* (block, out); NULL in the last layer */
 } layer;
 
-struct assay__mlp {
-    assay__net net; /* its dy is (block, widest) */
+typedef struct mlp_net {
+    assay__neural_net net; /* its dy is (block, widest) */
     assay__mlp_shape shape;
     int64_t layer_count; /* hidden_layers + 1 */
     layer *layers;
     bool turned; /* in this call, use layers[].turned */
     float *dx;   /* (block, widest) */
-};
+} mlp_net;
 
 /* ---- Making ---- */
 
@@ -82,7 +82,7 @@ static assay_status check_shape(const assay__mlp_shape *shape, assay_error *erro
     return ASSAY_OK;
 }
 
-static void describe_layers(assay__mlp *mlp)
+static void describe_layers(mlp_net *mlp)
 {
     const assay__mlp_shape *shape = &mlp->shape;
     for (int64_t i = 0; i < mlp->layer_count; i++) {
@@ -100,7 +100,7 @@ static void describe_layers(assay__mlp *mlp)
 }
 
 /* The block's buffers of one layer; false when out of memory. */
-static bool take_buffers(assay__mlp *mlp, int64_t index)
+static bool take_buffers(mlp_net *mlp, int64_t index)
 {
     layer *at = &mlp->layers[index];
     size_t weight = 2 * (size_t)index, bias = weight + 1;
@@ -123,7 +123,7 @@ static bool take_buffers(assay__mlp *mlp, int64_t index)
     return true;
 }
 
-static assay_status take_memory(assay__mlp *mlp)
+static assay_status take_memory(mlp_net *mlp)
 {
     describe_layers(mlp);
     assay_status status = assay__parameters_allocate(&mlp->net.parameters, mlp->net.memory);
@@ -139,7 +139,7 @@ static assay_status take_memory(assay__mlp *mlp)
     return taken ? ASSAY_OK : ASSAY_E_MEMORY;
 }
 
-static void draw(assay__mlp *mlp, uint64_t seed)
+static void draw(mlp_net *mlp, uint64_t seed)
 {
     assay__random random;
     assay__random_init(&random, seed);
@@ -150,18 +150,18 @@ static void draw(assay__mlp *mlp, uint64_t seed)
     }
 }
 
-static const assay__net_kind perceptron;
+static const assay__neural_net_kind perceptron;
 
 assay_status assay__mlp_new(const assay__mlp_shape *shape, uint64_t seed, assay_error *error,
-                            assay__mlp **mlp)
+                            assay__neural_net **net)
 {
     assay_status status = check_shape(shape, error);
     if (status != ASSAY_OK)
         return status;
-    assay__mlp *made = calloc(1, sizeof *made);
+    mlp_net *made = calloc(1, sizeof *made);
     if (made == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "out of memory for a network");
-    status = assay__net_init(&made->net, &perceptron, shape->input, shape->output);
+    status = assay__neural_net_init(&made->net, &perceptron, shape->input, shape->output);
     made->net.block = block_rows(shape->hidden);
     made->shape = *shape;
     made->layer_count = shape->hidden_layers + 1;
@@ -169,19 +169,19 @@ assay_status assay__mlp_new(const assay__mlp_shape *shape, uint64_t seed, assay_
     if (status == ASSAY_OK)
         status = made->layers == NULL ? ASSAY_E_MEMORY : take_memory(made);
     if (status != ASSAY_OK) {
-        assay__mlp_free(made);
+        assay__neural_net_free(&made->net);
         return assay__fail(error, status,
                            "no memory for a network of %lld hidden layers of %lld; make it smaller",
                            (long long)shape->hidden_layers, (long long)shape->hidden);
     }
     draw(made, seed);
-    *mlp = made;
+    *net = &made->net;
     return ASSAY_OK;
 }
 
-static void release(assay__net *net)
+static void release(assay__neural_net *net)
 {
-    free(((assay__mlp *)net)->layers);
+    free(((mlp_net *)net)->layers);
 }
 
 /* ---- One block of rows ---- */
@@ -196,7 +196,7 @@ ASSAY__SIMD static void multiply(int64_t count, float scale, float *z)
 }
 
 /* z (rows, out) = scale (W x + b) */
-static void linear(const assay__mlp *mlp, const layer *at, int64_t rows, const float *x, float *z)
+static void linear(const mlp_net *mlp, const layer *at, int64_t rows, const float *x, float *z)
 {
     assay__matrix weight = {at->weight, at->in, true};
     if (mlp->turned)
@@ -210,9 +210,9 @@ static void linear(const assay__mlp *mlp, const layer *at, int64_t rows, const f
 }
 
 /* Ready for `rows` rows: weights turned if they will be used often enough. */
-static void begin(assay__net *net, int64_t rows, bool training)
+static void begin(assay__neural_net *net, int64_t rows, bool training)
 {
-    assay__mlp *mlp = (assay__mlp *)net;
+    mlp_net *mlp = (mlp_net *)net;
     mlp->turned = mlp->layers[0].turned != NULL && rows >= TURN_FROM_ROWS;
     for (int64_t l = 0; mlp->turned && l < mlp->layer_count; l++) {
         const layer *at = &mlp->layers[l];
@@ -224,9 +224,9 @@ static void begin(assay__net *net, int64_t rows, bool training)
         assay__parameters_zero_gradients(&net->parameters);
 }
 
-static void forward(assay__net *net, int64_t rows, const float *x, bool training, float *y)
+static void forward(assay__neural_net *net, int64_t rows, const float *x, bool training, float *y)
 {
-    assay__mlp *mlp = (assay__mlp *)net;
+    mlp_net *mlp = (mlp_net *)net;
     for (int64_t i = 0; i < mlp->layer_count - 1; i++) {
         layer *at = &mlp->layers[i];
         int64_t count = rows * at->out;
@@ -254,9 +254,9 @@ ASSAY__SIMD static void through_activation(int64_t rows, int64_t width, float sc
     }
 }
 
-static void backward(assay__net *net, int64_t rows, const float *x, float *dx)
+static void backward(assay__neural_net *net, int64_t rows, const float *x, float *dx)
 {
-    assay__mlp *mlp = (assay__mlp *)net;
+    mlp_net *mlp = (mlp_net *)net;
     float *dy = net->dy, *below = mlp->dx;
     for (int64_t i = mlp->layer_count - 1; i >= 0; i--) {
         layer *at = &mlp->layers[i];
@@ -273,11 +273,6 @@ static void backward(assay__net *net, int64_t rows, const float *x, float *dx)
 }
 
 /* ---- Looking ---- */
-
-const assay__mlp_shape *assay__mlp_shape_of(const assay__mlp *mlp)
-{
-    return &mlp->shape;
-}
 
 /* Activations as operations; SiLU is x times the sigmoid of x. */
 static assay_operation_kind operation_of(assay__activation activation)
@@ -313,9 +308,10 @@ static void describe_activation(const assay__mlp_shape *shape, int64_t rows, con
     }
 }
 
-static void describe(const assay__net *net, int64_t rows, assay_operation_sink sink, void *context)
+static void describe(const assay__neural_net *net, int64_t rows, assay_operation_sink sink,
+                     void *context)
 {
-    const assay__mlp_shape *shape = &((const assay__mlp *)net)->shape;
+    const assay__mlp_shape *shape = &((const mlp_net *)net)->shape;
     for (int64_t i = 0; i <= shape->hidden_layers; i++) {
         bool last = i == shape->hidden_layers;
         char component[32];
@@ -339,8 +335,8 @@ static void describe(const assay__net *net, int64_t rows, assay_operation_sink s
     }
 }
 
-static const assay__net_kind perceptron = {.begin = begin,
-                                           .forward = forward,
-                                           .backward = backward,
-                                           .describe = describe,
-                                           .release = release};
+static const assay__neural_net_kind perceptron = {.begin = begin,
+                                                  .forward = forward,
+                                                  .backward = backward,
+                                                  .describe = describe,
+                                                  .release = release};

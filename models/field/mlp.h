@@ -11,16 +11,16 @@
  *     assay__mlp_shape shape = {.input = 2, .hidden = 64, .output = 1, .hidden_layers = 3,
  *                               .activation = ASSAY__TANH};
  *     if (assay__mlp_new(&shape, 42, &error, &mlp) != ASSAY_OK) ...
- *     for (...) assay__mlp_train(mlp, rows, x, target, 1e-3, &error, &loss);
- *     assay__mlp_forward(mlp, rows, x, &error, &y);
+ *     for (...) assay__neural_net_train(mlp, rows, x, target, 1e-3, &error, &loss);
+ *     assay__neural_net_forward(mlp, rows, x, &error, &y);
  *
- * The calls but _new() are those of net.h. */
+ * The calls but _new() are those of neural_net.h. */
 #ifndef ASSAY_MODELS_FIELD_MLP_H
 #define ASSAY_MODELS_FIELD_MLP_H
 
 #include "assay/model.h"
-#include "models/field/net.h"
-#include "models/kernel/activation.h"
+#include "field/neural_net.h"
+#include "kernel/activation.h"
 
 typedef struct assay__mlp_shape {
     int64_t input, hidden, output; /* widths, at least 1 */
@@ -29,17 +29,12 @@ typedef struct assay__mlp_shape {
     float first_scale, hidden_scale; /* of the first hidden layer and the others; 0: 1 */
 } assay__mlp_shape;
 
-typedef struct assay__mlp assay__mlp;
-
 /* ASSAY_E_ARGUMENT for a shape with a width below 1. */
 ASSAY_MUST_USE assay_status assay__mlp_new(const assay__mlp_shape *shape, uint64_t seed,
-                                           assay_error *error, assay__mlp **mlp);
-const assay__mlp_shape *assay__mlp_shape_of(const assay__mlp *mlp);
-
-ASSAY__NET_CALLS(assay__mlp)
+                                           assay_error *error, assay__neural_net **mlp);
 
 /* The same by plain loops in double: the reference in tests. `values` and `gradient` (parameter
- * count; NULL: not wanted) lie in the order of assay__mlp_parameters(); y (rows, output) is
+ * count; NULL: not wanted) lie in the order of the network's parameters; y (rows, output) is
  * written. Returns the mean squared error against target, NaN when out of memory. */
 double assay__mlp_reference(const assay__mlp_shape *shape, const double *values, int64_t rows,
                             const float *x, const float *target, double *y, double *gradient);

@@ -45,11 +45,11 @@ static assay_status create_mlp(const double *settings, uint64_t seed, assay_erro
                               .output = (int64_t)settings[OUTPUT],
                               .hidden_layers = (int64_t)settings[LAYERS],
                               .activation = activations[(size_t)settings[MLP_ACTIVATION]]};
-    assay__mlp *mlp = NULL;
+    assay__neural_net *mlp = NULL;
     assay_status status = assay__mlp_new(&shape, seed, error, &mlp);
     if (status != ASSAY_OK)
         return status;
-    return assay__field_create(assay__mlp_net(mlp), (int64_t)settings[MLP_BATCH], error, state);
+    return assay__field_create(mlp, (int64_t)settings[MLP_BATCH], error, state);
 }
 
 static assay_status create_siren(const double *settings, uint64_t seed, assay_error *error,
@@ -61,11 +61,11 @@ static assay_status create_siren(const double *settings, uint64_t seed, assay_er
                                 .hidden_layers = (int64_t)settings[LAYERS],
                                 .omega_first = (float)settings[SIREN_FIRST],
                                 .omega_hidden = (float)settings[SIREN_HIDDEN]};
-    assay__mlp *siren = NULL;
+    assay__neural_net *siren = NULL;
     assay_status status = assay__siren_new(&shape, seed, error, &siren);
     if (status != ASSAY_OK)
         return status;
-    return assay__field_create(assay__mlp_net(siren), (int64_t)settings[SIREN_BATCH], error, state);
+    return assay__field_create(siren, (int64_t)settings[SIREN_BATCH], error, state);
 }
 
 static assay_status infer(const assay_tensor *weights, size_t count, double *settings,

@@ -4,11 +4,11 @@
 
 #include "base/error.h"
 
-static void draw(assay__mlp *siren, const assay__siren_shape *shape, uint64_t seed)
+static void draw(assay__neural_net *siren, const assay__siren_shape *shape, uint64_t seed)
 {
     assay__random random;
     assay__random_init(&random, seed);
-    assay__parameters *parameters = assay__mlp_parameters(siren);
+    assay__parameters *parameters = &siren->parameters;
     for (int64_t i = 0; i <= shape->hidden_layers; i++) {
         float in = (float)(i == 0 ? shape->input : shape->hidden);
         float weight = i == 0 ? 1 / in : sqrtf(6 / in) / shape->omega_hidden;
@@ -18,7 +18,7 @@ static void draw(assay__mlp *siren, const assay__siren_shape *shape, uint64_t se
 }
 
 assay_status assay__siren_new(const assay__siren_shape *shape, uint64_t seed, assay_error *error,
-                              assay__mlp **siren)
+                              assay__neural_net **siren)
 {
     if (!(shape->omega_first > 0) || !(shape->omega_hidden > 0)) {
         return assay__fail(error, ASSAY_E_ARGUMENT,

@@ -17,7 +17,7 @@ typedef struct assay__siren_shape {
 } assay__siren_shape;
 
 ASSAY_MUST_USE assay_status assay__siren_new(const assay__siren_shape *shape, uint64_t seed,
-                                             assay_error *error, assay__mlp **siren);
+                                             assay_error *error, assay__neural_net **siren);
 
 extern const assay_model_class assay__siren_class;
 

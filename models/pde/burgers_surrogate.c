@@ -9,7 +9,7 @@
 
 struct assay__burgers_surrogate {
     assay__burgers_surrogate_shape shape;
-    assay__mlp *net;
+    assay__neural_net *net;
     assay__burgers_data *data;
     assay__random order_random;
     assay__memory *memory;
@@ -101,14 +101,14 @@ assay_status assay__burgers_surrogate_new(const assay__burgers_surrogate_shape *
 void assay__burgers_surrogate_free(assay__burgers_surrogate *surrogate)
 {
     if (surrogate != NULL) {
-        assay__mlp_free(surrogate->net);
+        assay__neural_net_free(surrogate->net);
         assay__burgers_data_free(surrogate->data);
         assay__memory_free(surrogate->memory);
         free(surrogate);
     }
 }
 
-assay__mlp *assay__burgers_surrogate_net(assay__burgers_surrogate *surrogate)
+assay__neural_net *assay__burgers_surrogate_net(assay__burgers_surrogate *surrogate)
 {
     return surrogate->net;
 }
@@ -152,8 +152,8 @@ assay_status assay__burgers_surrogate_train(assay__burgers_surrogate *surrogate,
         memcpy(surrogate->batch_initial + b * points, surrogate->initial + sample * points, bytes);
         memcpy(surrogate->batch_later + b * points, surrogate->later + sample * points, bytes);
     }
-    return assay__mlp_train(surrogate->net, batch, surrogate->batch_initial, surrogate->batch_later,
-                            learning_rate, error, loss);
+    return assay__neural_net_train(surrogate->net, batch, surrogate->batch_initial,
+                                   surrogate->batch_later, learning_rate, error, loss);
 }
 
 assay_status assay__burgers_surrogate_evaluate(assay__burgers_surrogate *surrogate,
@@ -163,8 +163,8 @@ assay_status assay__burgers_surrogate_evaluate(assay__burgers_surrogate *surroga
     int64_t from = shape->samples * shape->data.points,
             count = shape->held_out * shape->data.points;
     const float *y, *truth = surrogate->later + from;
-    assay_status status =
-        assay__mlp_forward(surrogate->net, shape->held_out, surrogate->initial + from, error, &y);
+    assay_status status = assay__neural_net_forward(surrogate->net, shape->held_out,
+                                                    surrogate->initial + from, error, &y);
     if (status != ASSAY_OK)
         return status;
     double off = 0, size = 0;

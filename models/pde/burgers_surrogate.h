@@ -66,7 +66,7 @@ ASSAY_MUST_USE assay_status assay__burgers_surrogate_evaluate(assay__burgers_sur
 assay__mlp_shape assay__burgers_surrogate_net_shape(int64_t points, int64_t hidden,
                                                     int64_t hidden_layers);
 
-assay__mlp *assay__burgers_surrogate_net(assay__burgers_surrogate *surrogate);
+assay__neural_net *assay__burgers_surrogate_net(assay__burgers_surrogate *surrogate);
 
 /* The class "burgers_surrogate": the same net; its example is made by the solver. */
 extern const assay_model_class assay__burgers_surrogate_class;

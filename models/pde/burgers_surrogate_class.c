@@ -39,13 +39,13 @@ static assay_status create(const double *settings, uint64_t seed, assay_error *e
                                              .duration = settings[DURATION]};
     assay__mlp_shape shape = assay__burgers_surrogate_net_shape(
         self->data.points, (int64_t)settings[HIDDEN], (int64_t)settings[LAYERS]);
-    assay__mlp *mlp = NULL;
+    assay__neural_net *mlp = NULL;
     assay_status status = assay__mlp_new(&shape, seed, error, &mlp);
     if (status != ASSAY_OK) {
         free(self);
         return status;
     }
-    self->model.net = assay__mlp_net(mlp);
+    self->model.net = mlp;
     *state = self;
     return ASSAY_OK;
 }

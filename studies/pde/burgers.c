@@ -182,8 +182,7 @@ assay_status assay__pde_train_burgers(assay__pde_training *training)
     if (status == ASSAY_OK)
         json_object_set_new(
             training->results, "parameters",
-            json_integer(
-                (json_int_t)assay__mlp_parameters(assay__burgers_surrogate_net(surrogate))->total));
+            json_integer((json_int_t)assay__burgers_surrogate_net(surrogate)->parameters.total));
     assay__burgers_surrogate_free(surrogate);
     return status;
 }

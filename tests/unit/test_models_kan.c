@@ -25,12 +25,12 @@ static const trial trials[] = {
     {{5, 1, 2, 1, 1, 3, true}, 40},  {{20, 60, 3, 1, 3, 3, true}, 50},
 };
 
-static assay__kan *make(const assay__kan_shape *shape, uint64_t seed)
+static assay__neural_net *make(const assay__kan_shape *shape, uint64_t seed)
 {
     assay_error error = {0};
-    assay__kan *kan = NULL;
+    assay__neural_net *kan = NULL;
     assert_int_equal(assay__kan_new(shape, seed, &error, &kan), ASSAY_OK);
-    assay__parameters *parameters = assay__kan_parameters(kan);
+    assay__parameters *parameters = &kan->parameters;
     if (shape->scaler) { /* as drawn they are all 1, where a mistake could hide */
         assay__random random;
         assay__random_init(&random, seed);
@@ -43,8 +43,8 @@ static assay__kan *make(const assay__kan_shape *shape, uint64_t seed)
 static void check_against_reference(const trial *at)
 {
     const assay__kan_shape *shape = &at->shape;
-    assay__kan *kan = make(shape, 7);
-    assay__parameters *parameters = assay__kan_parameters(kan);
+    assay__neural_net *kan = make(shape, 7);
+    assay__parameters *parameters = &kan->parameters;
     size_t outputs = (size_t)(at->rows * shape->output);
     float *x = uniform_floats((size_t)(at->rows * shape->input), 1.9F, 1); /* and beyond the grid */
     float *target = uniform_floats(outputs, 1, 2);
@@ -54,10 +54,11 @@ static void check_against_reference(const trial *at)
     double expected = assay__kan_reference(shape, values, at->rows, x, target, truth, gradient);
 
     const float *y = NULL;
-    assert_int_equal(assay__kan_forward(kan, at->rows, x, NULL, &y), ASSAY_OK);
+    assert_int_equal(assay__neural_net_forward(kan, at->rows, x, NULL, &y), ASSAY_OK);
     double error = largest_error(y, truth, outputs);
     for (int again = 0; again < 2; again++) /* gradients are overwritten, not added to */
-        assert_int_equal(assay__kan_gradient(kan, at->rows, x, target, NULL, &loss), ASSAY_OK);
+        assert_int_equal(assay__neural_net_gradient(kan, at->rows, x, target, NULL, &loss),
+                         ASSAY_OK);
     double gradient_error = largest_gradient_error(parameters, gradient);
     if (!(error < 1e-5) || !(gradient_error < 3e-5)) {
         print_error("grid %d, order %d, rows %d: output differs by %g, gradients by %g\n",
@@ -65,7 +66,7 @@ static void check_against_reference(const trial *at)
     }
     assert_true(error < 1e-5 && gradient_error < 3e-5);
     assert_true(fabs(loss - expected) <= 1e-5 * expected);
-    assay__kan_free(kan);
+    assay__neural_net_free(kan);
     free(x);
     free(target);
     free(values);
@@ -102,8 +103,8 @@ static void test_reference_gradient_is_the_derivative(void **state)
                                    {{1, 3, 2, 1, 3, 4, true}, 5},
                                    {{1, 3, 2, 1, 2, 5, true}, 5}};
     for (size_t i = 0; i < sizeof smooth / sizeof *smooth; i++) {
-        assay__kan *kan = make(&smooth[i].shape, i);
-        const assay__parameters *parameters = assay__kan_parameters(kan);
+        assay__neural_net *kan = make(&smooth[i].shape, i);
+        const assay__parameters *parameters = &kan->parameters;
         double y[64], *values = doubles_of(parameters->values, parameters->total);
         double *gradient = calloc(parameters->total, sizeof *gradient);
         problem of = {&smooth[i], uniform_floats(64, 1, 3), uniform_floats(64, 1, 4), y};
@@ -113,7 +114,7 @@ static void test_reference_gradient_is_the_derivative(void **state)
             assert_true(direction_error(reference_loss, &of, values, gradient, parameters->total,
                                         1e-5, seed) < 1e-7);
         }
-        assay__kan_free(kan);
+        assay__neural_net_free(kan);
         free((float *)of.x);
         free((float *)of.target);
         free(values);
@@ -128,25 +129,25 @@ static void test_backward_reaches_the_input(void **state)
     (void)state;
     for (int64_t order = 1; order <= ASSAY__KAN_MOST_ORDER; order++) {
         assay__kan_shape shape = {2, 6, 1, 1, 4, order, true};
-        assay__kan *kan = make(&shape, 3);
+        assay__neural_net *kan = make(&shape, 3);
         enum { ROWS = 40 };
         float *x = uniform_floats(ROWS * 2, 1, 5), dx[ROWS * 2], dy[ROWS], above[ROWS];
         for (int i = 0; i < ROWS; i++)
             dy[i] = 1;
-        assert_int_equal(assay__kan_backward(kan, ROWS, x, dy, NULL, dx), ASSAY_OK);
+        assert_int_equal(assay__neural_net_backward(kan, ROWS, x, dy, NULL, dx), ASSAY_OK);
         const float step = 1e-3F, *y = NULL;
         int close = 0;
         for (int i = 0; i < ROWS; i++)
             x[2 * i + 1] += step;
-        assert_int_equal(assay__kan_forward(kan, ROWS, x, NULL, &y), ASSAY_OK);
+        assert_int_equal(assay__neural_net_forward(kan, ROWS, x, NULL, &y), ASSAY_OK);
         memcpy(above, y, sizeof above);
         for (int i = 0; i < ROWS; i++)
             x[2 * i + 1] -= 2 * step;
-        assert_int_equal(assay__kan_forward(kan, ROWS, x, NULL, &y), ASSAY_OK);
+        assert_int_equal(assay__neural_net_forward(kan, ROWS, x, NULL, &y), ASSAY_OK);
         for (int i = 0; i < ROWS; i++)
             close += fabsf((above[i] - y[i]) / (2 * step) - dx[2 * i + 1]) < 5e-3F;
         assert_true(close >= (order == 1 ? ROWS - 4 : ROWS)); /* of order 1 some straddle a knot */
-        assay__kan_free(kan);
+        assay__neural_net_free(kan);
         free(x);
     }
 }
@@ -240,7 +241,7 @@ static void test_bad_input_is_named(void **state)
 {
     (void)state;
     assay_error error = {0};
-    assay__kan *kan = NULL;
+    assay__neural_net *kan = NULL;
     assay__kan_shape shape = {2, 8, 1, 1, 5, 6, true};
     assert_int_equal(assay__kan_new(&shape, 1, &error, &kan), ASSAY_E_ARGUMENT);
     assert_non_null(strstr(error.message, "order 6"));

@@ -29,10 +29,10 @@ static const trial trials[] = {
     {{2, 64, 1, 3, ASSAY__SINE, 30, 30}, 99}, {{1, 9, 3, 2, ASSAY__SINE, 12, 5}, 300},
 };
 
-static assay__mlp *make(const assay__mlp_shape *shape, uint64_t seed)
+static assay__neural_net *make(const assay__mlp_shape *shape, uint64_t seed)
 {
     assay_error error = {0};
-    assay__mlp *mlp = NULL;
+    assay__neural_net *mlp = NULL;
     if (shape->activation == ASSAY__SINE) {
         assay__siren_shape siren = {shape->input,         shape->hidden,      shape->output,
                                     shape->hidden_layers, shape->first_scale, shape->hidden_scale};
@@ -46,8 +46,8 @@ static assay__mlp *make(const assay__mlp_shape *shape, uint64_t seed)
 static void check_against_reference(const trial *at)
 {
     const assay__mlp_shape *shape = &at->shape;
-    assay__mlp *mlp = make(shape, 7);
-    assay__parameters *parameters = assay__mlp_parameters(mlp);
+    assay__neural_net *mlp = make(shape, 7);
+    assay__parameters *parameters = &mlp->parameters;
     size_t outputs = (size_t)(at->rows * shape->output);
     float *x = uniform_floats((size_t)(at->rows * shape->input), 1, 1);
     float *target = uniform_floats(outputs, 1, 2);
@@ -57,10 +57,11 @@ static void check_against_reference(const trial *at)
     double expected = assay__mlp_reference(shape, values, at->rows, x, target, truth, gradient);
 
     const float *y = NULL;
-    assert_int_equal(assay__mlp_forward(mlp, at->rows, x, NULL, &y), ASSAY_OK);
+    assert_int_equal(assay__neural_net_forward(mlp, at->rows, x, NULL, &y), ASSAY_OK);
     assert_true(largest_error(y, truth, outputs) < 1e-5);
     for (int again = 0; again < 2; again++) /* gradients are overwritten, not added to */
-        assert_int_equal(assay__mlp_gradient(mlp, at->rows, x, target, NULL, &loss), ASSAY_OK);
+        assert_int_equal(assay__neural_net_gradient(mlp, at->rows, x, target, NULL, &loss),
+                         ASSAY_OK);
     assert_true(fabs(loss - expected) <= 1e-5 * expected);
     double error = largest_gradient_error(parameters, gradient);
     if (!(error < 3e-5)) {
@@ -68,7 +69,7 @@ static void check_against_reference(const trial *at)
                     (int)at->rows, error);
     }
     assert_true(error < 3e-5);
-    assay__mlp_free(mlp);
+    assay__neural_net_free(mlp);
     free(x);
     free(target);
     free(values);
@@ -107,8 +108,8 @@ static void test_reference_gradient_is_the_derivative(void **state)
                                    {{2, 6, 2, 2, ASSAY__SINE, 3, 2}, 4}};
     for (size_t i = 0; i < sizeof smooth / sizeof *smooth; i++) {
         const assay__mlp_shape *shape = &smooth[i].shape;
-        assay__mlp *mlp = make(shape, i);
-        const assay__parameters *parameters = assay__mlp_parameters(mlp);
+        assay__neural_net *mlp = make(shape, i);
+        const assay__parameters *parameters = &mlp->parameters;
         double y[64], *values = doubles_of(parameters->values, parameters->total);
         double *gradient = calloc(parameters->total, sizeof *gradient);
         problem of = {&smooth[i], uniform_floats(64, 1, 3), uniform_floats(64, 1, 4), y};
@@ -118,7 +119,7 @@ static void test_reference_gradient_is_the_derivative(void **state)
                                            1e-5, seed);
             assert_true(error < 1e-8);
         }
-        assay__mlp_free(mlp);
+        assay__neural_net_free(mlp);
         free((float *)of.x);
         free((float *)of.target);
         free(values);
@@ -132,16 +133,16 @@ static void test_backward_reaches_the_input(void **state)
 {
     (void)state;
     assay__mlp_shape shape = {3, 20, 2, 2, ASSAY__TANH, 0, 0};
-    assay__mlp *mlp = make(&shape, 3);
+    assay__neural_net *mlp = make(&shape, 3);
     enum { ROWS = 250 };
     float *x = uniform_floats(ROWS * 3, 1, 5), *dy = uniform_floats(ROWS * 2, 1, 6);
     float *dx = calloc(ROWS * 3, sizeof *dx);
-    assert_int_equal(assay__mlp_backward(mlp, ROWS, x, dy, NULL, dx), ASSAY_OK);
-    const assay__parameters *parameters = assay__mlp_parameters(mlp);
+    assert_int_equal(assay__neural_net_backward(mlp, ROWS, x, dy, NULL, dx), ASSAY_OK);
+    const assay__parameters *parameters = &mlp->parameters;
     const float *weight = assay__parameters_value(parameters, 0);
     const float *dbias = assay__parameters_gradient(parameters, 1);
     for (int row = 0; row < ROWS; row += 83) {
-        assert_int_equal(assay__mlp_backward(mlp, 1, x + 3 * row, dy + 2 * row, NULL, NULL),
+        assert_int_equal(assay__neural_net_backward(mlp, 1, x + 3 * row, dy + 2 * row, NULL, NULL),
                          ASSAY_OK);
         for (int i = 0; i < 3; i++) {
             double expected = 0;
@@ -150,7 +151,7 @@ static void test_backward_reaches_the_input(void **state)
             assert_true(fabs((double)dx[row * 3 + i] - expected) < 1e-5);
         }
     }
-    assay__mlp_free(mlp);
+    assay__neural_net_free(mlp);
     free(x);
     free(dy);
     free(dx);
@@ -160,21 +161,21 @@ static void test_backward_of_the_squared_error_is_gradient(void **state)
 {
     (void)state;
     assay__mlp_shape shape = {2, 17, 3, 2, ASSAY__GELU, 0, 0};
-    assay__mlp *mlp = make(&shape, 3);
+    assay__neural_net *mlp = make(&shape, 3);
     enum { ROWS = 300 };
     float *x = uniform_floats(ROWS * 2, 1, 5), *target = uniform_floats(ROWS * 3, 1, 6);
     float dy[ROWS * 3];
     double loss = 0;
-    assert_int_equal(assay__mlp_gradient(mlp, ROWS, x, target, NULL, &loss), ASSAY_OK);
-    const assay__parameters *parameters = assay__mlp_parameters(mlp);
+    assert_int_equal(assay__neural_net_gradient(mlp, ROWS, x, target, NULL, &loss), ASSAY_OK);
+    const assay__parameters *parameters = &mlp->parameters;
     double *gradient = doubles_of(parameters->gradients, parameters->total);
     const float *y = NULL;
-    assert_int_equal(assay__mlp_forward(mlp, ROWS, x, NULL, &y), ASSAY_OK);
+    assert_int_equal(assay__neural_net_forward(mlp, ROWS, x, NULL, &y), ASSAY_OK);
     for (int i = 0; i < ROWS * 3; i++)
         dy[i] = 2 * (y[i] - target[i]) / (ROWS * 3);
-    assert_int_equal(assay__mlp_backward(mlp, ROWS, x, dy, NULL, NULL), ASSAY_OK);
+    assert_int_equal(assay__neural_net_backward(mlp, ROWS, x, dy, NULL, NULL), ASSAY_OK);
     assert_true(largest_gradient_error(parameters, gradient) < 1e-5);
-    assay__mlp_free(mlp);
+    assay__neural_net_free(mlp);
     free(x);
     free(target);
     free(gradient);
@@ -214,16 +215,16 @@ static void test_weights_are_drawn_as_documented(void **state)
 {
     (void)state;
     assay__mlp_shape shape = {100, 200, 50, 2, ASSAY__TANH, 0, 0};
-    assay__mlp *mlp = make(&shape, 1);
-    check_draw(assay__mlp_parameters(mlp), 0, 1 / sqrt(100));
-    check_draw(assay__mlp_parameters(mlp), 2, 1 / sqrt(200));
-    assay__mlp_free(mlp);
+    assay__neural_net *mlp = make(&shape, 1);
+    check_draw(&mlp->parameters, 0, 1 / sqrt(100));
+    check_draw(&mlp->parameters, 2, 1 / sqrt(200));
+    assay__neural_net_free(mlp);
     assay__mlp_shape sine = {100, 200, 50, 2, ASSAY__SINE, 10, 20};
-    assay__mlp *siren = make(&sine, 1);
-    check_draw(assay__mlp_parameters(siren), 0, 1.0 / 100);
-    check_draw(assay__mlp_parameters(siren), 2, sqrt(6.0 / 200) / 20);
-    check_draw(assay__mlp_parameters(siren), 4, sqrt(6.0 / 200) / 20);
-    assay__mlp_free(siren);
+    assay__neural_net *siren = make(&sine, 1);
+    check_draw(&siren->parameters, 0, 1.0 / 100);
+    check_draw(&siren->parameters, 2, sqrt(6.0 / 200) / 20);
+    check_draw(&siren->parameters, 4, sqrt(6.0 / 200) / 20);
+    assay__neural_net_free(siren);
 }
 
 static void test_class_describes_itself(void **state)
@@ -265,7 +266,7 @@ static void test_bad_input_is_named(void **state)
 {
     (void)state;
     assay_error error = {0};
-    assay__mlp *mlp = NULL;
+    assay__neural_net *mlp = NULL;
     assert_int_equal(assay__mlp_new(&(assay__mlp_shape){.input = 2}, 1, &error, &mlp),
                      ASSAY_E_ARGUMENT);
     assert_non_null(strstr(error.message, "at least 1"));

@@ -1,7 +1,7 @@
 /* Rows go through all layers, forward and back, a block at a time, so that what forward leaves is
  * still in the second-level cache when backward reads it; gradients of the blocks add up. Against
  * one product over all rows this saves the trips to memory and the memory itself. */
-#include "models/field/net.h"
+#include "field/neural_net.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "models/kernel/loss.h"
 #include "models/kernel/threads.h"
 
-assay_status assay__net_init(assay__net *net, const assay__net_kind *kind, int64_t input,
-                             int64_t output)
+assay_status assay__neural_net_init(assay__neural_net *net, const assay__neural_net_kind *kind,
+                                    int64_t input, int64_t output)
 {
     assay__models_start();
     net->kind = kind;
@@ -22,7 +22,7 @@ assay_status assay__net_init(assay__net *net, const assay__net_kind *kind, int64
     return net->memory == NULL ? ASSAY_E_MEMORY : ASSAY_OK;
 }
 
-void assay__net_free(assay__net *net)
+void assay__neural_net_free(assay__neural_net *net)
 {
     if (net == NULL)
         return;
@@ -41,7 +41,7 @@ static int64_t block_of(int64_t rows, int64_t most)
     return (even + 15) / 16 * 16;
 }
 
-static assay_status begin(assay__net *net, int64_t rows, bool training, assay_error *error)
+static assay_status begin(assay__neural_net *net, int64_t rows, bool training, assay_error *error)
 {
     if (rows < 1)
         return assay__fail(error, ASSAY_E_ARGUMENT, "%lld rows; give at least 1", (long long)rows);
@@ -54,8 +54,8 @@ static assay_status begin(assay__net *net, int64_t rows, bool training, assay_er
     return ASSAY_OK;
 }
 
-assay_status assay__net_forward(assay__net *net, int64_t rows, const float *x, assay_error *error,
-                                const float **y)
+assay_status assay__neural_net_forward(assay__neural_net *net, int64_t rows, const float *x,
+                                       assay_error *error, const float **y)
 {
     assay_status status = begin(net, rows, false, error);
     if (status != ASSAY_OK)
@@ -81,10 +81,10 @@ static double block_loss(int64_t count, double share, const float *y, const floa
 
 /* Forward and backward of every block. Either `target` is given, and the loss against it returned,
  * or dy; dx may be NULL. */
-static double pass(assay__net *net, int64_t rows, const float *x, const float *target,
+static double pass(assay__neural_net *net, int64_t rows, const float *x, const float *target,
                    const float *dy, float *dx)
 {
-    const assay__net_kind *kind = net->kind;
+    const assay__neural_net_kind *kind = net->kind;
     int64_t block = block_of(rows, net->block), input = net->input, output = net->output;
     double loss = 0;
     for (int64_t row = 0; row < rows; row += block) {
@@ -103,8 +103,8 @@ static double pass(assay__net *net, int64_t rows, const float *x, const float *t
     return loss;
 }
 
-assay_status assay__net_gradient(assay__net *net, int64_t rows, const float *x, const float *target,
-                                 assay_error *error, double *loss)
+assay_status assay__neural_net_gradient(assay__neural_net *net, int64_t rows, const float *x,
+                                        const float *target, assay_error *error, double *loss)
 {
     assay_status status = begin(net, rows, true, error);
     if (status == ASSAY_OK)
@@ -112,8 +112,8 @@ assay_status assay__net_gradient(assay__net *net, int64_t rows, const float *x, 
     return status;
 }
 
-assay_status assay__net_backward(assay__net *net, int64_t rows, const float *x, const float *dy,
-                                 assay_error *error, float *dx)
+assay_status assay__neural_net_backward(assay__neural_net *net, int64_t rows, const float *x,
+                                        const float *dy, assay_error *error, float *dx)
 {
     assay_status status = begin(net, rows, true, error);
     if (status == ASSAY_OK)
@@ -121,7 +121,8 @@ assay_status assay__net_backward(assay__net *net, int64_t rows, const float *x, 
     return status;
 }
 
-assay_status assay__net_update(assay__net *net, double learning_rate, assay_error *error)
+assay_status assay__neural_net_update(assay__neural_net *net, double learning_rate,
+                                      assay_error *error)
 {
     assay_status status =
         assay__adam_step(&net->adam, net->memory, &net->parameters, learning_rate);
@@ -129,9 +130,10 @@ assay_status assay__net_update(assay__net *net, double learning_rate, assay_erro
                               : assay__fail(error, status, "out of memory for Adam's moments");
 }
 
-assay_status assay__net_train(assay__net *net, int64_t rows, const float *x, const float *target,
-                              double learning_rate, assay_error *error, double *loss)
+assay_status assay__neural_net_train(assay__neural_net *net, int64_t rows, const float *x,
+                                     const float *target, double learning_rate, assay_error *error,
+                                     double *loss)
 {
-    assay_status status = assay__net_gradient(net, rows, x, target, error, loss);
-    return status == ASSAY_OK ? assay__net_update(net, learning_rate, error) : status;
+    assay_status status = assay__neural_net_gradient(net, rows, x, target, error, loss);
+    return status == ASSAY_OK ? assay__neural_net_update(net, learning_rate, error) : status;
 }
