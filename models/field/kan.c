@@ -17,9 +17,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "models/field/slope.h"
-#include "models/field/spline.h"
-#include "models/kernel/matmul.h"
+#include "field/activation_slope.h"
+#include "field/spline.h"
+#include "kernel/matmul.h"
 
 enum {
     MOST_ROWS = 256,

@@ -1,10 +1,12 @@
-/* The size of a block (net.c) also decides how OpenBLAS multiplies: with AVX-512, products of up to
- * 10^6 multiply-adds skip the packing of their operands (sgemm_small_kernel_permit_skylakex.c),
- * which at hidden 64 is 1.6 times as fast. That path is best with neither operand of forward
- * transposed, so the weights are turned once per call where there are enough rows to pay for it.
+/* The size of a block (neural_net.c) also decides how OpenBLAS multiplies: with AVX-512, products
+ * of up to 10^6 multiply-adds skip the packing of their operands
+ * (sgemm_small_kernel_permit_skylakex.c), which at hidden 64 is 1.6 times as fast. That path is
+ * best with neither operand of forward transposed, so the weights are turned once per call where
+ * there are enough rows to pay for it.
  *
  * Bias: written into the rows before the product is added. Activation and slope: one pass
- * (slope.h). Backward: dy times slope and the sum over rows that is the bias's gradient, one pass.
+ * (activation_slope.h). Backward: dy times slope and the sum over rows that is the bias's gradient,
+ * one pass.
  */
 #include "models/field/mlp.h"
 
@@ -14,10 +16,10 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "models/field/slope.h"
-#include "models/kernel/linear.h"
-#include "models/kernel/matmul.h"
-#include "models/kernel/simd.h"
+#include "field/activation_slope.h"
+#include "kernel/linear.h"
+#include "kernel/matmul.h"
+#include "kernel/simd.h"
 
 enum {
     SMALL_PRODUCT = 1000000, /* multiply-adds, see above */

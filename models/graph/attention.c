@@ -5,20 +5,20 @@
  * 2018, "Online normalizer calculation for softmax").
  *
  * The columns of one head are strewn over rows of 3 hidden values, so each head is first copied
- * into arrays of its own, padded with zeros to what graph/strip.h wants, keys and values transposed
- * where a product needs them so. That is nodes x width values against nodes x nodes x width of
- * work. */
-#include "models/graph/attention.h"
+ * into arrays of its own, padded with zeros to what graph/narrow_product.h wants, keys and values
+ * transposed where a product needs them so. That is nodes x width values against nodes x nodes x
+ * width of work. */
+#include "graph/attention.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "models/graph/strip.h"
-#include "models/kernel/elementary.h"
-#include "models/kernel/simd.h"
+#include "graph/narrow_product.h"
+#include "kernel/elementary.h"
+#include "kernel/simd.h"
 
 /* A block of scores is 256 KiB at most; backward has two. */
-enum { QUERIES = 64, KEYS = 1024, ROWS = ASSAY__STRIP_ROWS, COLUMNS = ASSAY__STRIP_COLUMNS };
+enum { QUERIES = 64, KEYS = 1024, ROWS = ASSAY__NARROW_ROWS, COLUMNS = ASSAY__NARROW_COLUMNS };
 
 /* Rows that are read down a column are kept this much farther apart than they are long, as a power
  * of two would put them all into the same few sets of the cache. */
@@ -204,9 +204,9 @@ static void take_queries(const head *h, const block *b)
 /* scores (tall, wide); 0 in the padding */
 static void score(const head *h, const block *b)
 {
-    assay__strip_product(b->tall, b->wide, h->width, (assay__strip){h->queries, h->deep, 1},
-                         h->keys_across + b->column, h->across + APART, false, h->scores,
-                         b->stride);
+    assay__narrow_product(
+        b->tall, b->wide, h->width, (assay__narrow_operand){h->queries, h->deep, 1},
+        h->keys_across + b->column, h->across + APART, false, h->scores, b->stride);
     if (h->bias == NULL)
         return;
     for (int64_t i = 0; i < b->rows; i++) {
@@ -262,9 +262,9 @@ static void forward_head(const head *h, float *output, float *log_sum)
                 weigh(b.columns, h->scores + i * b.stride, &h->maximum[i], &h->sum[i], h->width,
                       h->mixed + i * h->deep);
             }
-            assay__strip_product(b.tall, h->deep, b.columns, (assay__strip){h->scores, b.stride, 1},
-                                 h->values + column * h->deep, h->deep, column > 0, h->mixed,
-                                 h->deep);
+            assay__narrow_product(
+                b.tall, h->deep, b.columns, (assay__narrow_operand){h->scores, b.stride, 1},
+                h->values + column * h->deep, h->deep, column > 0, h->mixed, h->deep);
         }
         for (int64_t i = 0; i < b.rows; i++) {
             put_back(h, 1, 1 / h->sum[i], h->mixed + i * h->deep, output + (row + i) * h->hidden,
@@ -335,12 +335,12 @@ static void add_bias_gradient(const head *h, const block *b, float *dbias)
 static void backward_block(const head *h, const head_gradient *d, const block *b)
 {
     const int64_t deep = h->deep, keys = b->column * deep;
-    const assay__strip weights_across = {h->scores, 1, b->stride};
-    const assay__strip gradients_across = {h->gradients, 1, b->stride};
+    const assay__narrow_operand weights_across = {h->scores, 1, b->stride};
+    const assay__narrow_operand gradients_across = {h->gradients, 1, b->stride};
     score(h, b);
-    assay__strip_product(b->tall, b->wide, h->width, (assay__strip){h->doutput, deep, 1},
-                         h->values_across + b->column, h->across + APART, false, h->gradients,
-                         b->stride);
+    assay__narrow_product(b->tall, b->wide, h->width, (assay__narrow_operand){h->doutput, deep, 1},
+                          h->values_across + b->column, h->across + APART, false, h->gradients,
+                          b->stride);
     for (int64_t i = 0; i < b->rows; i++) {
         const int64_t at = (b->row + i) * h->hidden;
         weigh_backward(b->columns, d->log_sum[b->row + i], h->width, d->output + at,
@@ -348,12 +348,13 @@ static void backward_block(const head *h, const head_gradient *d, const block *b
     }
     if (d->dbias != NULL)
         add_bias_gradient(h, b, d->dbias);
-    assay__strip_product(b->tall, deep, b->columns, (assay__strip){h->gradients, b->stride, 1},
-                         h->keys + keys, deep, b->column > 0, h->mixed, deep);
-    assay__strip_product(b->wide, deep, b->rows, weights_across, h->doutput, deep, b->row > 0,
-                         h->dvalues + keys, deep);
-    assay__strip_product(b->wide, deep, b->rows, gradients_across, h->queries, deep, b->row > 0,
-                         h->dkeys + keys, deep);
+    assay__narrow_product(b->tall, deep, b->columns,
+                          (assay__narrow_operand){h->gradients, b->stride, 1}, h->keys + keys, deep,
+                          b->column > 0, h->mixed, deep);
+    assay__narrow_product(b->wide, deep, b->rows, weights_across, h->doutput, deep, b->row > 0,
+                          h->dvalues + keys, deep);
+    assay__narrow_product(b->wide, deep, b->rows, gradients_across, h->queries, deep, b->row > 0,
+                          h->dkeys + keys, deep);
 }
 
 static void backward_head(const head *h, const head_gradient *d)

@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include "models/graph/attention.h"
-#include "models/graph/encoding.h"
-#include "models/graph/strip.h"
-#include "tests/unit/graph_fixture.h"
+#include "graph/attention.h"
+#include "graph/encoding.h"
+#include "graph/narrow_product.h"
+#include "graph_fixture.h"
 
 /* ---- Graphs ---- */
 
@@ -102,20 +102,20 @@ typedef struct attention_case {
 
 /* The kernel for wide vectors against the library's product, with tiles of every width, both
  * layouts of the left operand, and values around the result that must stay. */
-static void test_strip_product(void **unused)
+static void test_narrow_product(void **unused)
 {
     (void)unused;
     enum { M = 24, MOST_N = 112, K = 37, STRIDE = 120 };
     float *a = normal_floats((size_t)M * K, 1), *b = normal_floats((size_t)K * STRIDE, 2);
     for (int64_t n = 16; n <= MOST_N; n += 16) {
         for (int variant = 0; variant < 4; variant++) {
-            assay__strip left =
-                variant % 2 == 0 ? (assay__strip){a, K, 1} : (assay__strip){a, 1, M};
+            assay__narrow_operand left = variant % 2 == 0 ? (assay__narrow_operand){a, K, 1}
+                                                          : (assay__narrow_operand){a, 1, M};
             bool add = variant >= 2;
             float *ours = normal_floats((size_t)M * STRIDE, 3);
             float *theirs = normal_floats((size_t)M * STRIDE, 3);
-            assay__strip_product(M, n, K, left, b, STRIDE, add, ours, STRIDE);
-            assay__strip_product_reference(M, n, K, left, b, STRIDE, add, theirs, STRIDE);
+            assay__narrow_product(M, n, K, left, b, STRIDE, add, ours, STRIDE);
+            assay__narrow_product_reference(M, n, K, left, b, STRIDE, add, theirs, STRIDE);
             for (int64_t i = 0; i < M * STRIDE; i++)
                 assert_true(fabsf(ours[i] - theirs[i]) < (i % STRIDE < n ? 1e-4F : 1e-30F));
             free(ours);
@@ -210,7 +210,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_adjacency), cmocka_unit_test(test_bad_graphs),
-        cmocka_unit_test(test_distances), cmocka_unit_test(test_strip_product),
+        cmocka_unit_test(test_distances), cmocka_unit_test(test_narrow_product),
         cmocka_unit_test(test_attention), cmocka_unit_test(test_attention_is_stable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* An activation and its derivative in one pass: what backward needs is nearly free while the
  * function itself is computed, and expensive afterwards. */
-#ifndef ASSAY_MODELS_FIELD_SLOPE_H
-#define ASSAY_MODELS_FIELD_SLOPE_H
+#ifndef ASSAY_MODELS_FIELD_ACTIVATION_SLOPE_H
+#define ASSAY_MODELS_FIELD_ACTIVATION_SLOPE_H
 
 #include "models/kernel/activation.h"
 

@@ -1,4 +1,4 @@
-#include "models/field/field.h"
+#include "field/field_class.h"
 
 #include <math.h>
 #include <stdio.h>

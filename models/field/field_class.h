@@ -1,8 +1,8 @@
 /* The classes of networks that map rows: x (rows, input) goes in, y (rows, output) comes out,
  * made-up data is a smooth function, weights are called layers.N.something. A class is its options,
  * create() and infer(); the rest is here and goes by the kind of the network (neural_net.h). */
-#ifndef ASSAY_MODELS_FIELD_FIELD_H
-#define ASSAY_MODELS_FIELD_FIELD_H
+#ifndef ASSAY_MODELS_FIELD_FIELD_CLASS_H
+#define ASSAY_MODELS_FIELD_FIELD_CLASS_H
 
 #include "assay/model.h"
 #include "field/neural_net.h"

@@ -1,12 +1,13 @@
 /* A tile of 8 rows by up to 3 vectors of 16 columns is held in registers while the inner dimension
  * runs through: 24 multiply-adds for 3 loads of b and 8 values of a, so the arithmetic is the limit
  * and b may come from the second cache level. */
-#include "models/graph/strip.h"
+#include "graph/narrow_product.h"
 
 #include "models/kernel/matmul.h"
 
-void assay__strip_product_reference(int64_t m, int64_t n, int64_t k, assay__strip a, const float *b,
-                                    int64_t b_stride, bool add, float *c, int64_t c_stride)
+void assay__narrow_product_reference(int64_t m, int64_t n, int64_t k, assay__narrow_operand a,
+                                     const float *b, int64_t b_stride, bool add, float *c,
+                                     int64_t c_stride)
 {
     bool transposed = a.column != 1;
     assay__matmul(m, n, k, 1,
@@ -23,7 +24,7 @@ void assay__strip_product_reference(int64_t m, int64_t n, int64_t k, assay__stri
 typedef float lanes __attribute__((vector_size(64)));
 typedef float lanes_in_memory __attribute__((vector_size(64), aligned(4), may_alias));
 
-enum { ROWS = ASSAY__STRIP_ROWS, LANES = ASSAY__STRIP_COLUMNS };
+enum { ROWS = ASSAY__NARROW_ROWS, LANES = ASSAY__NARROW_COLUMNS };
 
 _Static_assert(sizeof(lanes) == LANES * sizeof(float), "a vector is as wide as the padding");
 
@@ -36,7 +37,7 @@ _Static_assert(sizeof(lanes) == LANES * sizeof(float), "a vector is as wide as t
 /* c (ROWS, vectors x LANES) of the product; inlined for each number of vectors, which is a constant
  * so that the sums are registers. */
 WIDE static inline __attribute__((always_inline)) void tile(const int vectors, int64_t k,
-                                                            assay__strip a, const float *b,
+                                                            assay__narrow_operand a, const float *b,
                                                             int64_t b_stride, bool add, float *c,
                                                             int64_t c_stride)
 {
@@ -71,11 +72,11 @@ WIDE static inline __attribute__((always_inline)) void tile(const int vectors, i
     }
 }
 
-WIDE static void product(int64_t m, int64_t n, int64_t k, assay__strip a, const float *b,
+WIDE static void product(int64_t m, int64_t n, int64_t k, assay__narrow_operand a, const float *b,
                          int64_t b_stride, bool add, float *c, int64_t c_stride)
 {
     for (int64_t i = 0; i < m; i += ROWS) {
-        const assay__strip strip = {a.data + i * a.row, a.row, a.column};
+        const assay__narrow_operand strip = {a.data + i * a.row, a.row, a.column};
         float *out = c + i * c_stride;
         int64_t j = 0;
         for (; j + 3 * LANES <= n; j += 3 * LANES)
@@ -87,21 +88,21 @@ WIDE static void product(int64_t m, int64_t n, int64_t k, assay__strip a, const 
     }
 }
 
-void assay__strip_product(int64_t m, int64_t n, int64_t k, assay__strip a, const float *b,
-                          int64_t b_stride, bool add, float *c, int64_t c_stride)
+void assay__narrow_product(int64_t m, int64_t n, int64_t k, assay__narrow_operand a, const float *b,
+                           int64_t b_stride, bool add, float *c, int64_t c_stride)
 {
     if (__builtin_cpu_supports("avx512f"))
         product(m, n, k, a, b, b_stride, add, c, c_stride);
     else
-        assay__strip_product_reference(m, n, k, a, b, b_stride, add, c, c_stride);
+        assay__narrow_product_reference(m, n, k, a, b, b_stride, add, c, c_stride);
 }
 
 #else
 
-void assay__strip_product(int64_t m, int64_t n, int64_t k, assay__strip a, const float *b,
-                          int64_t b_stride, bool add, float *c, int64_t c_stride)
+void assay__narrow_product(int64_t m, int64_t n, int64_t k, assay__narrow_operand a, const float *b,
+                           int64_t b_stride, bool add, float *c, int64_t c_stride)
 {
-    assay__strip_product_reference(m, n, k, a, b, b_stride, add, c, c_stride);
+    assay__narrow_product_reference(m, n, k, a, b, b_stride, add, c, c_stride);
 }
 
 #endif
