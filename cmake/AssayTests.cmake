@@ -1,5 +1,6 @@
 # Tests, found by folder:
 #   tests/unit/test_*.c       one cmocka program each; may look inside the library
+#   tests/reference/*.c       the models by plain loops, linked into those of tests/unit
 #   tests/accuracy/test_*.c   the same, figures held against a known truth
 #   tests/fuzz/fuzz_*.c       every saved input replayed (tests/fuzz/corpus/NAME/*)
 #   tests/FOLDER/test_*.sh    run with ASSAY_SOURCE, ASSAY_BUILD and ASSAY_SANITIZE in the environment
@@ -20,6 +21,11 @@ function(assay_add_test name)
     ENVIRONMENT "ASSAY_SOURCE=${CMAKE_SOURCE_DIR};ASSAY_BUILD=${CMAKE_BINARY_DIR};ASSAY_SANITIZE=${ASSAY_SANITIZE}")
 endfunction()
 
+file(GLOB sources CONFIGURE_DEPENDS tests/reference/*.c)
+add_library(test_reference STATIC ${sources})
+target_include_directories(test_reference PRIVATE src models tests)
+target_link_libraries(test_reference PUBLIC assay_models_static)
+
 foreach(folder unit accuracy)
   file(GLOB sources CONFIGURE_DEPENDS tests/${folder}/test_*.c)
   foreach(source ${sources})
@@ -27,8 +33,9 @@ foreach(folder unit accuracy)
     add_executable(${name} ${source})
     set_target_properties(${name} PROPERTIES
                           RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/${folder})
-    target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR} src)
-    target_link_libraries(${name} PRIVATE assay_studies assay_models_static assay_static PkgConfig::CMOCKA m)
+    target_include_directories(${name} PRIVATE src models tests)
+    target_link_libraries(${name} PRIVATE test_reference assay_studies assay_models_static assay_static
+                                          PkgConfig::CMOCKA m)
     assay_add_test(${folder}/${name} ${name})
   endforeach()
 endforeach()

@@ -36,13 +36,6 @@ typedef struct assay__kan_shape {
 ASSAY_MUST_USE assay_status assay__kan_new(const assay__kan_shape *shape, uint64_t seed,
                                            assay_error *error, assay__neural_net **kan);
 
-/* The same by plain loops in double and the recursion of Cox and de Boor: the reference in tests.
- * `values` and `gradient` (parameter count; NULL: not wanted) lie in the order of
- * the network's parameters; y (rows, output) is written. Returns the mean squared error against
- * target, NaN when out of memory. */
-double assay__kan_reference(const assay__kan_shape *shape, const double *values, int64_t rows,
-                            const float *x, const float *target, double *y, double *gradient);
-
 extern const assay_model_class assay__kan_class;
 
 #endif

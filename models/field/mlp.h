@@ -33,12 +33,6 @@ typedef struct assay__mlp_shape {
 ASSAY_MUST_USE assay_status assay__mlp_new(const assay__mlp_shape *shape, uint64_t seed,
                                            assay_error *error, assay__neural_net **mlp);
 
-/* The same by plain loops in double: the reference in tests. `values` and `gradient` (parameter
- * count; NULL: not wanted) lie in the order of the network's parameters; y (rows, output) is
- * written. Returns the mean squared error against target, NaN when out of memory. */
-double assay__mlp_reference(const assay__mlp_shape *shape, const double *values, int64_t rows,
-                            const float *x, const float *target, double *y, double *gradient);
-
 extern const assay_model_class assay__mlp_class;
 
 #endif

@@ -39,13 +39,6 @@ void assay__attention_backward(const assay__attention *attention, const float *q
                                const float *output, const float *log_sum, const float *doutput,
                                float *scratch, float *dqkv, float *dbias);
 
-/* The same by the formula above, in double, with all weights of a head at once: the reference in
- * tests. `weights` (heads, nodes, nodes; NULL: not wanted) is 0 between nodes that do not look at
- * each other. ASSAY_E_MEMORY. */
-ASSAY_MUST_USE assay_status assay__attention_reference(const assay__attention *attention,
-                                                       const float *qkv, double *output,
-                                                       double *weights);
-
 /* The parts of forward and backward for sparse attention; called by those. */
 void assay__attention_sparse_forward(const assay__attention *attention, const float *qkv,
                                      float *scratch, float *output, float *log_sum);

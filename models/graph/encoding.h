@@ -47,10 +47,6 @@ ASSAY_MUST_USE assay_status assay__encode_walk(assay__encoder *encoder, assay__g
                                                int64_t steps, float *y, int64_t stride,
                                                assay_error *error);
 
-/* The same by dense products, in double: the reference in tests. y (nodes, steps). */
-ASSAY_MUST_USE assay_status assay__encode_walk_reference(const assay__graph *graph, int64_t steps,
-                                                         double *y);
-
 /* For each graph of the batch in turn, (n, n): the number of edges on the shortest path between two
  * of its nodes along edges in either direction; limit + 1 if it is longer than `limit` (at most
  * 253) or there is none. `*distances` is workspace of the graph's memory, resized. */

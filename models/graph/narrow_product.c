@@ -5,18 +5,6 @@
 
 #include "models/kernel/matmul.h"
 
-void assay__narrow_product_reference(int64_t m, int64_t n, int64_t k, assay__narrow_operand a,
-                                     const float *b, int64_t b_stride, bool add, float *c,
-                                     int64_t c_stride)
-{
-    bool transposed = a.column != 1;
-    assay__matmul(m, n, k, 1,
-                  (assay__matrix){.data = a.data,
-                                  .stride = transposed ? a.column : a.row,
-                                  .transposed = transposed},
-                  (assay__matrix){.data = b, .stride = b_stride}, add ? 1 : 0, c, c_stride);
-}
-
 #if defined(__x86_64__) && defined(__GNUC__)
 
 #define WIDE __attribute__((target("avx512f")))
@@ -88,21 +76,21 @@ WIDE static void product(int64_t m, int64_t n, int64_t k, assay__narrow_operand 
     }
 }
 
-void assay__narrow_product(int64_t m, int64_t n, int64_t k, assay__narrow_operand a, const float *b,
-                           int64_t b_stride, bool add, float *c, int64_t c_stride)
-{
-    if (__builtin_cpu_supports("avx512f"))
-        product(m, n, k, a, b, b_stride, add, c, c_stride);
-    else
-        assay__narrow_product_reference(m, n, k, a, b, b_stride, add, c, c_stride);
-}
-
-#else
-
-void assay__narrow_product(int64_t m, int64_t n, int64_t k, assay__narrow_operand a, const float *b,
-                           int64_t b_stride, bool add, float *c, int64_t c_stride)
-{
-    assay__narrow_product_reference(m, n, k, a, b, b_stride, add, c, c_stride);
-}
-
 #endif
+
+void assay__narrow_product(int64_t m, int64_t n, int64_t k, assay__narrow_operand a, const float *b,
+                           int64_t b_stride, bool add, float *c, int64_t c_stride)
+{
+#ifdef WIDE
+    if (__builtin_cpu_supports("avx512f")) {
+        product(m, n, k, a, b, b_stride, add, c, c_stride);
+        return;
+    }
+#endif
+    bool transposed = a.column != 1;
+    assay__matmul(m, n, k, 1,
+                  (assay__matrix){.data = a.data,
+                                  .stride = transposed ? a.column : a.row,
+                                  .transposed = transposed},
+                  (assay__matrix){.data = b, .stride = b_stride}, add ? 1 : 0, c, c_stride);
+}

@@ -22,9 +22,4 @@ typedef struct assay__narrow_operand {
 void assay__narrow_product(int64_t m, int64_t n, int64_t k, assay__narrow_operand a, const float *b,
                            int64_t b_stride, bool add, float *c, int64_t c_stride);
 
-/* The same by assay__matmul, whatever the machine: the reference in tests. */
-void assay__narrow_product_reference(int64_t m, int64_t n, int64_t k, assay__narrow_operand a,
-                                     const float *b, int64_t b_stride, bool add, float *c,
-                                     int64_t c_stride);
-
 #endif

@@ -26,10 +26,6 @@ void assay__activate(assay__activation kind, int64_t count, const float *x, floa
 void assay__activate_backward(assay__activation kind, int64_t count, const float *dy,
                               const float *x, float *dx);
 
-/* The same by libm, in double: the reference in tests. */
-double assay__activate_reference(assay__activation kind, double x);
-double assay__activate_slope_reference(assay__activation kind, double x);
-
 /* y = exp(x), tanh(x), sigmoid(x), sin(x), cos(x): for callers with loops of their own. */
 void assay__exp(int64_t count, const float *x, float *y);
 void assay__tanh(int64_t count, const float *x, float *y);

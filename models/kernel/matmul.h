@@ -20,8 +20,4 @@ void assay__matmul(int64_t m, int64_t n, int64_t k, float alpha, assay__matrix a
 void assay__matvec(int64_t m, int64_t k, const float *a, int64_t stride, const float *x, float beta,
                    float *y);
 
-/* The same by three loops: the reference in tests. */
-void assay__matmul_reference(int64_t m, int64_t n, int64_t k, float alpha, assay__matrix a,
-                             assay__matrix b, float beta, float *c, int64_t c_stride);
-
 #endif

@@ -100,13 +100,6 @@ ASSAY_MUST_USE assay_status assay__next_road_distill(assay__next_road *student,
 /* One step of Adam by the gradients that stand there. */
 ASSAY_MUST_USE assay_status assay__next_road_update(assay__next_road *model, double learning_rate);
 
-/* The loss (and, if not NULL, the probabilities (C)) by plain loops in double: the reference in
- * tests. `parameters` holds all of them in order, as model->parameters.values. */
-ASSAY_MUST_USE assay_status assay__next_road_reference(const assay__next_road_shape *shape,
-                                                       const double *parameters,
-                                                       const assay__road_batch *batch,
-                                                       double *probability, double *loss);
-
 extern const assay_model_class assay__next_road_class;
 
 #endif

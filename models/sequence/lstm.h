@@ -79,14 +79,6 @@ size_t assay__lstm_stream_floats(const assay__lstm *model);
 /* y (output; NULL: not wanted) after x (input) and everything before it. */
 void assay__lstm_step(const assay__lstm *model, float *stream, const float *x, float *y);
 
-/* ---- Reference ---- */
-
-/* forecast() by plain loops in double: y (batch, steps, output); steps 1 is forward().
- * ASSAY_E_MEMORY. */
-ASSAY_MUST_USE assay_status assay__lstm_reference(const assay__lstm *model, int64_t batch,
-                                                  int64_t time, const float *x, int64_t steps,
-                                                  double *y);
-
 /* Options: input-dim, hidden-dim, num-layers, output-dim, dropout, truncate, batch-size, seq-len.
  * Input "input" (batch, time, input-dim), output (batch, output-dim). */
 extern const assay_model_class assay__lstm_class;

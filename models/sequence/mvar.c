@@ -125,29 +125,6 @@ void assay__mvar_forecast(const assay__mvar *model, int64_t batch, int64_t time,
     }
 }
 
-void assay__mvar_forecast_reference(const assay__mvar *model, int64_t batch, int64_t time,
-                                    const double *series, int64_t steps, double *forecast)
-{
-    int64_t dim = model->shape.dim;
-    for (int64_t b = 0; b < batch; b++) {
-        const double *past = series + b * time * dim; /* (time, dim) */
-        double *future = forecast + b * steps * dim;  /* (steps, dim) */
-        for (int64_t step = 0; step < steps; step++) {
-            for (int64_t i = 0; i < dim; i++) {
-                double sum = model->intercept[i];
-                for (int64_t lag = 1; lag <= model->shape.order; lag++) {
-                    const double *x = step >= lag ? future + (step - lag) * dim
-                                                  : past + (time + step - lag) * dim;
-                    const double *row = model->lags + ((lag - 1) * dim + i) * dim;
-                    for (int64_t j = 0; j < dim; j++)
-                        sum += row[j] * x[j];
-                }
-                future[step * dim + i] = sum;
-            }
-        }
-    }
-}
-
 /* dA_0 = sum of the rows of dy (batch, dim); dA_i = dy^T x_{time-i} */
 static void backward(assay__mvar *model, int64_t batch, int64_t time, const double *series,
                      const double *dy)

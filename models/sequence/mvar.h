@@ -62,10 +62,6 @@ ASSAY_MUST_USE assay_status assay__mvar_fit(assay__mvar *model, int64_t batch, i
 void assay__mvar_forecast(const assay__mvar *model, int64_t batch, int64_t time,
                           const double *series, int64_t steps, double *forecast);
 
-/* The same by plain loops. */
-void assay__mvar_forecast_reference(const assay__mvar *model, int64_t batch, int64_t time,
-                                    const double *series, int64_t steps, double *forecast);
-
 /* One-step forecast, its mean squared error against target (batch, dim), and the error's gradient
  * in model->gradient (overwritten). */
 ASSAY_MUST_USE assay_status assay__mvar_gradient(assay__mvar *model, int64_t batch, int64_t time,

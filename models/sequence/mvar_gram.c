@@ -72,15 +72,3 @@ void assay__gram_accumulate(int64_t count, int64_t dim, int64_t width, const dou
         block(steps, dim, width, series + start * dim, products);
     }
 }
-
-void assay__gram_accumulate_reference(int64_t count, int64_t dim, int64_t width,
-                                      const double *series, double *products)
-{
-    int64_t columns = assay__gram_columns(width);
-    for (int64_t t = 0; t < count; t++) {
-        const double *window = series + t * dim, *last = window + width - dim;
-        for (int64_t row = 0; row < dim; row++)
-            for (int64_t column = 0; column < width; column++)
-                products[row * columns + column] += last[row] * window[column];
-    }
-}

@@ -23,8 +23,4 @@ int64_t assay__gram_columns(int64_t width);
 void assay__gram_accumulate(int64_t count, int64_t dim, int64_t width, const double *series,
                             double *products);
 
-/* The same by plain loops, without the padding's content. */
-void assay__gram_accumulate_reference(int64_t count, int64_t dim, int64_t width,
-                                      const double *series, double *products);
-
 #endif

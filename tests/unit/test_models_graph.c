@@ -13,6 +13,7 @@
 #include "graph/encoding.h"
 #include "graph/narrow_product.h"
 #include "graph_fixture.h"
+#include "reference/reference.h"
 
 /* ---- Graphs ---- */
 
@@ -100,7 +101,7 @@ typedef struct attention_case {
     int64_t limit; /* of the bias; 0: none */
 } attention_case;
 
-/* The kernel for wide vectors against the library's product, with tiles of every width, both
+/* The kernel for wide vectors against three loops, with tiles of every width, both
  * layouts of the left operand, and values around the result that must stay. */
 static void test_narrow_product(void **unused)
 {
@@ -109,13 +110,14 @@ static void test_narrow_product(void **unused)
     float *a = normal_floats((size_t)M * K, 1), *b = normal_floats((size_t)K * STRIDE, 2);
     for (int64_t n = 16; n <= MOST_N; n += 16) {
         for (int variant = 0; variant < 4; variant++) {
-            assay__narrow_operand left = variant % 2 == 0 ? (assay__narrow_operand){a, K, 1}
-                                                          : (assay__narrow_operand){a, 1, M};
-            bool add = variant >= 2;
+            bool transposed = variant % 2 != 0, add = variant >= 2;
+            assay__narrow_operand left =
+                transposed ? (assay__narrow_operand){a, 1, M} : (assay__narrow_operand){a, K, 1};
             float *ours = normal_floats((size_t)M * STRIDE, 3);
             float *theirs = normal_floats((size_t)M * STRIDE, 3);
             assay__narrow_product(M, n, K, left, b, STRIDE, add, ours, STRIDE);
-            assay__narrow_product_reference(M, n, K, left, b, STRIDE, add, theirs, STRIDE);
+            reference_matmul(M, n, K, 1, (assay__matrix){a, transposed ? M : K, transposed},
+                             (assay__matrix){b, STRIDE, false}, add, theirs, STRIDE);
             for (int64_t i = 0; i < M * STRIDE; i++)
                 assert_true(fabsf(ours[i] - theirs[i]) < (i % STRIDE < n ? 1e-4F : 1e-30F));
             free(ours);
@@ -152,7 +154,7 @@ static void check_attention(const attention_case *c)
     float *log_sum = calloc((size_t)c->heads * nodes, sizeof *log_sum);
     double *expected = calloc(hidden * nodes, sizeof *expected);
     assay__attention_forward(&attention, qkv, scratch, output, log_sum);
-    assert_int_equal(assay__attention_reference(&attention, qkv, expected, NULL), ASSAY_OK);
+    assert_int_equal(reference_attention(&attention, qkv, expected, NULL), ASSAY_OK);
     for (size_t i = 0; i < hidden * nodes; i++)
         assert_true(fabs((double)output[i] - expected[i]) < 2e-6);
     free(scratch);

@@ -11,8 +11,9 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "models/graph/encoding.h"
-#include "models/graph/spectrum.h"
+#include "graph/encoding.h"
+#include "graph/spectrum.h"
+#include "reference/reference.h"
 
 typedef struct fixture {
     assay__memory *memory;
@@ -290,7 +291,7 @@ static void check_walk(int64_t nodes, int64_t pairs, bool both, int64_t steps)
     double *expected = calloc((size_t)(nodes * steps), sizeof *expected);
     assay_error error;
     assert_int_equal(assay__encode_walk(&f.encoder, &f.graph, steps, y, steps, &error), ASSAY_OK);
-    assert_int_equal(assay__encode_walk_reference(&f.graph, steps, expected), ASSAY_OK);
+    assert_int_equal(reference_encode_walk(&f.graph, steps, expected), ASSAY_OK);
     for (int64_t i = 0; i < nodes * steps; i++)
         assert_true(fabs((double)y[i] - expected[i]) < 1e-6);
     assay__memory_free(f.memory);

@@ -9,9 +9,10 @@
 
 #include <cmocka.h>
 
-#include "models/field/kan.h"
-#include "models/field/spline.h"
-#include "tests/unit/field_check.h"
+#include "field/kan.h"
+#include "field/spline.h"
+#include "reference/reference.h"
+#include "unit/field_check.h"
 
 typedef struct trial {
     assay__kan_shape shape;
@@ -51,7 +52,7 @@ static void check_against_reference(const trial *at)
     double *values = doubles_of(parameters->values, parameters->total);
     double *gradient = calloc(parameters->total, sizeof *gradient);
     double *truth = calloc(outputs, sizeof *truth), loss = 0;
-    double expected = assay__kan_reference(shape, values, at->rows, x, target, truth, gradient);
+    double expected = reference_kan(shape, values, at->rows, x, target, truth, gradient);
 
     const float *y = NULL;
     assert_int_equal(assay__neural_net_forward(kan, at->rows, x, NULL, &y), ASSAY_OK);
@@ -90,8 +91,7 @@ typedef struct problem {
 static double reference_loss(void *context, const double *values)
 {
     problem *of = context;
-    return assay__kan_reference(&of->at->shape, values, of->at->rows, of->x, of->target, of->y,
-                                NULL);
+    return reference_kan(&of->at->shape, values, of->at->rows, of->x, of->target, of->y, NULL);
 }
 
 /* From order 3 on: lower ones have kinks in their slope, which the difference would see. */
@@ -108,8 +108,7 @@ static void test_reference_gradient_is_the_derivative(void **state)
         double y[64], *values = doubles_of(parameters->values, parameters->total);
         double *gradient = calloc(parameters->total, sizeof *gradient);
         problem of = {&smooth[i], uniform_floats(64, 1, 3), uniform_floats(64, 1, 4), y};
-        assay__kan_reference(&smooth[i].shape, values, smooth[i].rows, of.x, of.target, y,
-                             gradient);
+        reference_kan(&smooth[i].shape, values, smooth[i].rows, of.x, of.target, y, gradient);
         for (uint64_t seed = 0; seed < 4; seed++) {
             assert_true(direction_error(reference_loss, &of, values, gradient, parameters->total,
                                         1e-5, seed) < 1e-7);

@@ -13,15 +13,16 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "models/kernel/activation.h"
-#include "models/kernel/dropout.h"
-#include "models/kernel/linear.h"
-#include "models/kernel/loss.h"
-#include "models/kernel/matmul.h"
-#include "models/kernel/memory.h"
-#include "models/kernel/normalize.h"
-#include "models/kernel/optimizer.h"
-#include "models/kernel/parameters.h"
+#include "kernel/activation.h"
+#include "kernel/dropout.h"
+#include "kernel/linear.h"
+#include "kernel/loss.h"
+#include "kernel/matmul.h"
+#include "kernel/memory.h"
+#include "kernel/normalize.h"
+#include "kernel/optimizer.h"
+#include "kernel/parameters.h"
+#include "reference/reference.h"
 
 static assay__random generator;
 
@@ -56,7 +57,7 @@ static void check_matmul(int64_t m, int64_t n, int64_t k, bool a_turned, bool b_
     memcpy(truth, c, (size_t)(stride * m) * sizeof *c);
     assay__matrix left = {a, a_stride, a_turned}, right = {b, b_stride, b_turned};
     assay__matmul(m, n, k, 0.5F, left, right, beta, c, stride);
-    assay__matmul_reference(m, n, k, 0.5F, left, right, beta, truth, stride);
+    reference_matmul(m, n, k, 0.5F, left, right, beta, truth, stride);
     assert_close(stride * m, c, truth, 1e-6); /* what lies between rows included */
     free(a);
     free(b);
@@ -95,8 +96,8 @@ static void test_beta_zero_erases(void **state)
             float *result = random_floats(m), *truth = random_floats(m);
             memcpy(truth, result, (size_t)m * sizeof *truth);
             assay__matvec(m, k, matrix, k + 1, vector, 1, result);
-            assay__matmul_reference(m, 1, k, 1, (assay__matrix){matrix, k + 1, false},
-                                    (assay__matrix){vector, 1, false}, 1, truth, 1);
+            reference_matmul(m, 1, k, 1, (assay__matrix){matrix, k + 1, false},
+                             (assay__matrix){vector, 1, false}, 1, truth, 1);
             assert_close(m, result, truth, 1e-6);
             free(matrix);
             free(vector);

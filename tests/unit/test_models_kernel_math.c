@@ -13,8 +13,9 @@
 
 #include <cmocka.h>
 
-#include "models/kernel/activation.h"
-#include "models/kernel/elementary.h"
+#include "kernel/activation.h"
+#include "kernel/elementary.h"
+#include "reference/reference.h"
 
 enum { CHUNK = 1 << 12, STRIDE = 1009 };
 
@@ -130,11 +131,11 @@ static double sigmoid(double x)
  * test_tails_below_normal_numbers() bounds them. */
 static double gelu(double x)
 {
-    return x < -12 ? 0 : assay__activate_reference(ASSAY__GELU, x);
+    return x < -12 ? 0 : reference_activate(ASSAY__GELU, x);
 }
 static double silu(double x)
 {
-    return x < -87 ? 0 : assay__activate_reference(ASSAY__SILU, x);
+    return x < -87 ? 0 : reference_activate(ASSAY__SILU, x);
 }
 static double normal(double x)
 {
@@ -166,10 +167,10 @@ static void test_tails_below_normal_numbers(void **state)
     for (float x = -130; x < -12; x += 0.01F) {
         float y;
         assay__activate(ASSAY__GELU, 1, &x, &y);
-        double truth = assay__activate_reference(ASSAY__GELU, (double)x);
+        double truth = reference_activate(ASSAY__GELU, (double)x);
         assert_true(fabs((double)y - truth) <= 0x1p-126 - truth * 0x1p-21);
         assay__activate(ASSAY__SILU, 1, &x, &y);
-        truth = assay__activate_reference(ASSAY__SILU, (double)x);
+        truth = reference_activate(ASSAY__SILU, (double)x);
         assert_true(fabs((double)y - truth) <= fabs((double)x) * 0x1p-148 - truth * 0x1p-22);
     }
     float x[] = {-INFINITY, INFINITY, NAN}, y[3];
@@ -226,7 +227,7 @@ static void test_slopes(void **state)
         for (int i = -40000; i <= 40000; i++) {
             float x = (float)i * 1e-3F, dy = 1, dx;
             assay__activate_backward((assay__activation)kind, 1, &dy, &x, &dx);
-            double truth = assay__activate_slope_reference((assay__activation)kind, (double)x);
+            double truth = reference_activate_slope((assay__activation)kind, (double)x);
             double error = crosses ? fabs((double)dx - truth) / (double)0x1p-24F : ulp(dx, truth);
             most = error > most ? error : most;
         }
@@ -241,9 +242,9 @@ static void test_reference_slopes_by_differences(void **state)
     (void)state;
     for (int kind = 0; kind < ASSAY__ACTIVATIONS_COUNT; kind++) {
         for (double x = -6.03; x < 6; x += 0.1) {
-            double up = assay__activate_reference((assay__activation)kind, x + 1e-5);
-            double down = assay__activate_reference((assay__activation)kind, x - 1e-5);
-            double slope = assay__activate_slope_reference((assay__activation)kind, x);
+            double up = reference_activate((assay__activation)kind, x + 1e-5);
+            double down = reference_activate((assay__activation)kind, x - 1e-5);
+            double slope = reference_activate_slope((assay__activation)kind, x);
             assert_true(fabs((up - down) / 2e-5 - slope) < 1e-8);
         }
     }
@@ -260,9 +261,8 @@ static void test_lengths_and_in_place(void **state)
                 x[i] = y[i] = (float)i * 0.3F - 5;
             assay__activate((assay__activation)kind, count, y, y);
             for (int64_t i = 0; i < 42; i++) {
-                double truth =
-                    i < count ? assay__activate_reference((assay__activation)kind, (double)x[i])
-                              : (double)x[i];
+                double truth = i < count ? reference_activate((assay__activation)kind, (double)x[i])
+                                         : (double)x[i];
                 assert_true(ulp(y[i], truth) <= 4);
             }
         }

@@ -10,8 +10,9 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "models/sequence/lstm_state.h"
-#include "tests/sanitizers.h"
+#include "reference/reference.h"
+#include "sanitizers.h"
+#include "sequence/lstm_state.h"
 
 static assay__lstm *make(int64_t input, int64_t hidden, int64_t layers, int64_t output,
                          double dropout, int64_t truncate)
@@ -63,7 +64,7 @@ static void test_forward(void **state)
         float *x = make_values(batch * time * input, (uint64_t)s);
         double *expected = calloc((size_t)(batch * output), sizeof *expected);
         const float *y = NULL;
-        assert_int_equal(assay__lstm_reference(model, batch, time, x, 1, expected), ASSAY_OK);
+        assert_int_equal(reference_lstm(model, batch, time, x, 1, expected), ASSAY_OK);
         for (int training = 0; training < 2; training++) { /* two paths */
             assay__lstm_set_training(model, training);
             assert_int_equal(assay__lstm_forward(model, batch, time, x, &y), ASSAY_OK);
@@ -90,7 +91,7 @@ static void test_forecast(void **state)
         float *x = make_values(batch * time * width, c);
         double *expected = calloc((size_t)(batch * steps * width), sizeof *expected);
         const float *y = NULL;
-        assert_int_equal(assay__lstm_reference(model, batch, time, x, steps, expected), ASSAY_OK);
+        assert_int_equal(reference_lstm(model, batch, time, x, steps, expected), ASSAY_OK);
         assert_int_equal(assay__lstm_forecast(model, batch, time, x, steps, &y), ASSAY_OK);
         assert_close(batch * steps * width, y, expected, 2e-6);
         free(x);
@@ -109,7 +110,7 @@ static void test_stream_follows_the_sequence(void **state)
     float *stream = calloc(assay__lstm_stream_floats(model), sizeof *stream);
     for (int64_t t = 0; t < 12; t++) {
         assay__lstm_step(model, stream, x + t * 6, y);
-        assert_int_equal(assay__lstm_reference(model, 1, t + 1, x, 1, expected), ASSAY_OK);
+        assert_int_equal(reference_lstm(model, 1, t + 1, x, 1, expected), ASSAY_OK);
         assert_close(5, y, expected, 2e-6);
     }
     free(stream);
@@ -122,7 +123,7 @@ static double reference_loss(const assay__lstm *model, int64_t batch, int64_t ti
 {
     int64_t count = batch * model->shape.output;
     double *y = calloc((size_t)count, sizeof *y), sum = 0;
-    assert_int_equal(assay__lstm_reference(model, batch, time, x, 1, y), ASSAY_OK);
+    assert_int_equal(reference_lstm(model, batch, time, x, 1, y), ASSAY_OK);
     for (int64_t i = 0; i < count; i++)
         sum += (y[i] - (double)target[i]) * (y[i] - (double)target[i]);
     free(y);

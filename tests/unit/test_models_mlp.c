@@ -9,9 +9,10 @@
 
 #include <cmocka.h>
 
-#include "models/field/mlp.h"
-#include "models/field/siren.h"
-#include "tests/unit/field_check.h"
+#include "field/mlp.h"
+#include "field/siren.h"
+#include "reference/reference.h"
+#include "unit/field_check.h"
 
 typedef struct trial {
     assay__mlp_shape shape;
@@ -54,7 +55,7 @@ static void check_against_reference(const trial *at)
     double *values = doubles_of(parameters->values, parameters->total);
     double *gradient = calloc(parameters->total, sizeof *gradient);
     double *truth = calloc(outputs, sizeof *truth), loss = 0;
-    double expected = assay__mlp_reference(shape, values, at->rows, x, target, truth, gradient);
+    double expected = reference_mlp(shape, values, at->rows, x, target, truth, gradient);
 
     const float *y = NULL;
     assert_int_equal(assay__neural_net_forward(mlp, at->rows, x, NULL, &y), ASSAY_OK);
@@ -93,8 +94,7 @@ typedef struct problem {
 static double reference_loss(void *context, const double *values)
 {
     problem *of = context;
-    return assay__mlp_reference(&of->at->shape, values, of->at->rows, of->x, of->target, of->y,
-                                NULL);
+    return reference_mlp(&of->at->shape, values, of->at->rows, of->x, of->target, of->y, NULL);
 }
 
 /* Smooth activations only: a kink within the step would show in the difference. */
@@ -113,7 +113,7 @@ static void test_reference_gradient_is_the_derivative(void **state)
         double y[64], *values = doubles_of(parameters->values, parameters->total);
         double *gradient = calloc(parameters->total, sizeof *gradient);
         problem of = {&smooth[i], uniform_floats(64, 1, 3), uniform_floats(64, 1, 4), y};
-        assay__mlp_reference(shape, values, smooth[i].rows, of.x, of.target, y, gradient);
+        reference_mlp(shape, values, smooth[i].rows, of.x, of.target, y, gradient);
         for (uint64_t seed = 0; seed < 4; seed++) {
             double error = direction_error(reference_loss, &of, values, gradient, parameters->total,
                                            1e-5, seed);

@@ -12,8 +12,9 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "models/sequence/mvar.h"
-#include "models/sequence/mvar_gram.h"
+#include "reference/reference.h"
+#include "sequence/mvar.h"
+#include "sequence/mvar_gram.h"
 
 static assay__mvar *make(int64_t dim, int64_t order, uint64_t seed)
 {
@@ -102,7 +103,7 @@ static void test_products_of_windows(void **state)
         double *fast = calloc((size_t)(rows * columns), sizeof *fast);
         double *plain = calloc((size_t)(rows * columns), sizeof *plain);
         assay__gram_accumulate(count, dim, width, series, fast);
-        assay__gram_accumulate_reference(count, dim, width, series, plain);
+        reference_gram_accumulate(count, dim, width, series, plain);
         for (int64_t row = 0; row < dim; row++) {
             assert_true(largest_difference((size_t)width, fast + row * columns,
                                            plain + row * columns) < 1e-11);
@@ -129,7 +130,7 @@ static void test_forecast(void **state)
         size_t count = (size_t)(batch * steps * dim);
         double *fast = calloc(count, sizeof *fast), *plain = calloc(count, sizeof *plain);
         assay__mvar_forecast(model, batch, time, series, steps, fast);
-        assay__mvar_forecast_reference(model, batch, time, series, steps, plain);
+        reference_mvar_forecast(model, batch, time, series, steps, plain);
         assert_true(largest_difference(count, fast, plain) < 1e-13);
         free(series);
         free(fast);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "reference/reference.h"
 
 static double *doubles_of(const assay__next_road *model)
 {
@@ -30,8 +31,8 @@ static void test_forward_is_the_formula(void **state)
         double *probability = calloc((size_t)self.batch.candidates, sizeof *probability);
         assert_non_null(probability);
         assert_int_equal(assay__next_road_gradient(self.model, &self.batch, &loss), ASSAY_OK);
-        assert_int_equal(assay__next_road_reference(&self.model->shape, parameters, &self.batch,
-                                                    probability, &expected),
+        assert_int_equal(reference_next_road(&self.model->shape, parameters, &self.batch,
+                                             probability, &expected),
                          ASSAY_OK);
         assert_true(fabs(loss - expected) < 1e-5 * expected);
         for (int64_t c = 0; c < self.batch.candidates; c++)
@@ -72,8 +73,8 @@ static void test_gradient_by_differences(void **state)
                 double step = side == 0 ? -h : h + h;
                 for (size_t j = 0; j < count; j++)
                     parameters[start + j] += step * direction[j];
-                assert_int_equal(assay__next_road_reference(&self.model->shape, parameters,
-                                                            &self.batch, NULL, &value[side]),
+                assert_int_equal(reference_next_road(&self.model->shape, parameters, &self.batch,
+                                                     NULL, &value[side]),
                                  ASSAY_OK);
             }
             for (size_t j = 0; j < count; j++)

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "models/road/next_road.h"
+#include "reference/reference.h"
 
 typedef struct reference {
     const assay__next_road_shape *shape;
@@ -99,9 +99,8 @@ static double judge(const reference *self, const assay__road_batch *batch, int64
     return loss;
 }
 
-assay_status assay__next_road_reference(const assay__next_road_shape *shape,
-                                        const double *parameters, const assay__road_batch *batch,
-                                        double *probability, double *loss)
+assay_status reference_next_road(const assay__next_road_shape *shape, const double *parameters,
+                                 const assay__road_batch *batch, double *probability, double *loss)
 {
     reference self = {0};
     bind(&self, shape, parameters);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/field/mlp.h"
+#include "reference/reference.h"
 
 /* A layer seen in the arrays of one row; dweight and dbias may be NULL. */
 typedef struct layer {
@@ -41,7 +41,7 @@ static void forward(const layer *at, const double *x, double *z, double *y)
         for (int64_t i = 0; i < at->in; i++)
             sum += at->weight[o * at->in + i] * x[i];
         z[o] = at->scale * sum;
-        y[o] = assay__activate_reference(at->activation, z[o]);
+        y[o] = reference_activate(at->activation, z[o]);
     }
 }
 
@@ -51,7 +51,7 @@ static void backward(const layer *at, const double *x, const double *z, const do
 {
     memset(dx, 0, (size_t)at->in * sizeof *dx);
     for (int64_t o = 0; o < at->out; o++) {
-        double dz = dy[o] * at->scale * assay__activate_slope_reference(at->activation, z[o]);
+        double dz = dy[o] * at->scale * reference_activate_slope(at->activation, z[o]);
         at->dbias[o] += dz;
         for (int64_t i = 0; i < at->in; i++) {
             at->dweight[o * at->in + i] += dz * x[i];
@@ -60,8 +60,8 @@ static void backward(const layer *at, const double *x, const double *z, const do
     }
 }
 
-double assay__mlp_reference(const assay__mlp_shape *shape, const double *values, int64_t rows,
-                            const float *x, const float *target, double *y, double *gradient)
+double reference_mlp(const assay__mlp_shape *shape, const double *values, int64_t rows,
+                     const float *x, const float *target, double *y, double *gradient)
 {
     int64_t count = shape->hidden_layers + 1;
     int64_t widest = shape->input > shape->hidden ? shape->input : shape->hidden;

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/field/kan.h"
-#include "models/kernel/activation.h"
+#include "reference/reference.h"
 
 typedef struct layer {
     int64_t in, out;
@@ -66,7 +65,7 @@ static void forward(const assay__kan_shape *shape, const layer *at, const double
             double sum = 0;
             for (int64_t c = 0; c < functions; c++)
                 sum += at->spline[edge * functions + c] * basis(shape, shape->order, c, x[i]);
-            y[o] += at->base[edge] * assay__activate_reference(ASSAY__SILU, x[i]) +
+            y[o] += at->base[edge] * reference_activate(ASSAY__SILU, x[i]) +
                     (at->scaler == NULL ? 1 : at->scaler[edge]) * sum;
         }
     }
@@ -88,13 +87,13 @@ static void backward(const assay__kan_shape *shape, const layer *at, const doubl
         }
         if (at->dscaler != NULL)
             at->dscaler[edge] += dy[o] * sum;
-        at->dbase[edge] += dy[o] * assay__activate_reference(ASSAY__SILU, x[i]);
-        dx[i] += dy[o] * at->base[edge] * assay__activate_slope_reference(ASSAY__SILU, x[i]);
+        at->dbase[edge] += dy[o] * reference_activate(ASSAY__SILU, x[i]);
+        dx[i] += dy[o] * at->base[edge] * reference_activate_slope(ASSAY__SILU, x[i]);
     }
 }
 
-double assay__kan_reference(const assay__kan_shape *shape, const double *values, int64_t rows,
-                            const float *x, const float *target, double *y, double *gradient)
+double reference_kan(const assay__kan_shape *shape, const double *values, int64_t rows,
+                     const float *x, const float *target, double *y, double *gradient)
 {
     int64_t count = shape->hidden_layers + 1;
     int64_t widest = shape->input > shape->hidden ? shape->input : shape->hidden;

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "models/graph/attention.h"
+#include "reference/reference.h"
 
 /* The bucket of the bias for query i and key j, or -1 if i does not look at j. */
 static int64_t bucket_of(const assay__attention *attention, int64_t i, int64_t j)
@@ -57,8 +57,8 @@ static void weigh(const assay__attention *attention, const float *qkv, int64_t i
         row[j] /= total;
 }
 
-assay_status assay__attention_reference(const assay__attention *attention, const float *qkv,
-                                        double *output, double *weights)
+assay_status reference_attention(const assay__attention *attention, const float *qkv,
+                                 double *output, double *weights)
 {
     int64_t nodes = attention->graph->nodes, width = attention->head_width;
     int64_t hidden = width * attention->heads;

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/sequence/lstm_state.h"
+#include "reference/reference.h"
+#include "sequence/lstm_state.h"
 
 static double sigmoid(double x)
 {
@@ -60,8 +61,8 @@ static void head(const assay__lstm *model, const double *h, double *y)
     }
 }
 
-assay_status assay__lstm_reference(const assay__lstm *model, int64_t batch, int64_t time,
-                                   const float *x, int64_t steps, double *y)
+assay_status reference_lstm(const assay__lstm *model, int64_t batch, int64_t time, const float *x,
+                            int64_t steps, double *y)
 {
     int64_t input = model->shape.input, output = model->shape.output, hidden = model->shape.hidden;
     size_t floats = (size_t)(3 * model->shape.layers * hidden);
