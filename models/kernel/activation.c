@@ -9,13 +9,6 @@
 
 #include "models/kernel/elementary.h"
 
-ASSAY__SIMD void assay__exp(int64_t count, const float *x, float *y)
-{
-    ASSAY__LANES
-    for (int64_t i = 0; i < count; i++)
-        y[i] = assay__exp1(x[i]);
-}
-
 ASSAY__SIMD void assay__tanh(int64_t count, const float *x, float *y)
 {
     ASSAY__LANES

@@ -26,8 +26,7 @@ void assay__activate(assay__activation kind, int64_t count, const float *x, floa
 void assay__activate_backward(assay__activation kind, int64_t count, const float *dy,
                               const float *x, float *dx);
 
-/* y = exp(x), tanh(x), sigmoid(x), sin(x), cos(x): for callers with loops of their own. */
-void assay__exp(int64_t count, const float *x, float *y);
+/* y = tanh(x), sigmoid(x), sin(x), cos(x): for callers with loops of their own. */
 void assay__tanh(int64_t count, const float *x, float *y);
 void assay__sigmoid(int64_t count, const float *x, float *y);
 void assay__sin_cos(int64_t count, const float *x, float *sine, float *cosine);

@@ -8,9 +8,4 @@
  * count. Summed in double. */
 double assay__mse(int64_t count, const float *y, const float *target, float *dy);
 
-/* Mean over rows of -log softmax(logits)[class]; logits (rows, classes); class < 0: row ignored.
- * dlogits (rows, classes; NULL: not wanted; may be logits). */
-double assay__cross_entropy(int64_t rows, int64_t classes, const float *logits,
-                            const int64_t *class_of_row, float *dlogits);
-
 #endif

@@ -35,39 +35,3 @@ assay_status assay__adam_step(assay__adam *state, assay__memory *memory,
          state->second, parameters->values);
     return ASSAY_OK;
 }
-
-ASSAY__SIMD static void descend(size_t count, float rate, const float *gradient,
-                                float *restrict value)
-{
-    ASSAY__LANES
-    for (size_t i = 0; i < count; i++)
-        value[i] -= rate * gradient[i];
-}
-
-ASSAY__SIMD static void descend_with_momentum(size_t count, float rate, float momentum,
-                                              const float *gradient, float *restrict velocity,
-                                              float *restrict value)
-{
-    ASSAY__LANES
-    for (size_t i = 0; i < count; i++) {
-        velocity[i] = momentum * velocity[i] + gradient[i];
-        value[i] -= rate * velocity[i];
-    }
-}
-
-assay_status assay__sgd_step(assay__sgd *state, assay__memory *memory,
-                             assay__parameters *parameters, double learning_rate, double momentum)
-{
-    if (momentum == 0) {
-        descend(parameters->total, (float)learning_rate, parameters->gradients, parameters->values);
-        return ASSAY_OK;
-    }
-    if (state->velocity == NULL) {
-        state->velocity = assay__memory_floats(memory, ASSAY__OPTIMIZER, parameters->total);
-        if (state->velocity == NULL)
-            return ASSAY_E_MEMORY;
-    }
-    descend_with_momentum(parameters->total, (float)learning_rate, (float)momentum,
-                          parameters->gradients, state->velocity, parameters->values);
-    return ASSAY_OK;
-}

@@ -16,14 +16,4 @@ typedef struct assay__adam {
 ASSAY_MUST_USE assay_status assay__adam_step(assay__adam *adam, assay__memory *memory,
                                              assay__parameters *parameters, double learning_rate);
 
-/* Stochastic gradient descent with momentum (0: none), as PyTorch: v = momentum v + g; w -= rate v.
- */
-typedef struct assay__sgd {
-    float *velocity; /* (total); NULL without momentum */
-} assay__sgd;
-
-ASSAY_MUST_USE assay_status assay__sgd_step(assay__sgd *sgd, assay__memory *memory,
-                                            assay__parameters *parameters, double learning_rate,
-                                            double momentum);
-
 #endif

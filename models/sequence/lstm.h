@@ -57,11 +57,6 @@ ASSAY_MUST_USE assay_status assay__lstm_gradient(assay__lstm *model, int64_t bat
 /* One step of Adam by the gradients that stand there. */
 ASSAY_MUST_USE assay_status assay__lstm_update(assay__lstm *model, double learning_rate);
 
-/* gradient() and update() */
-ASSAY_MUST_USE assay_status assay__lstm_train_step(assay__lstm *model, int64_t batch, int64_t time,
-                                                   const float *x, const float *target,
-                                                   double learning_rate, double *loss);
-
 /* ---- One step at a time ----
  * A stream is an array of the caller's that holds states: assay__lstm_stream_floats() of them, best
  * aligned to 64 bytes; clear it to begin. Steps neither allocate nor change the model, so

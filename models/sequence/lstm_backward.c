@@ -130,10 +130,3 @@ assay_status assay__lstm_update(assay__lstm *model, double learning_rate)
 {
     return assay__adam_step(&model->adam, model->memory, &model->parameters, learning_rate);
 }
-
-assay_status assay__lstm_train_step(assay__lstm *model, int64_t batch, int64_t time, const float *x,
-                                    const float *target, double learning_rate, double *loss)
-{
-    assay_status status = assay__lstm_gradient(model, batch, time, x, target, loss);
-    return status == ASSAY_OK ? assay__lstm_update(model, learning_rate) : status;
-}

@@ -116,6 +116,12 @@ static void run_normal_tail(int64_t count, const float *x, float *y)
         y[i] = assay__normal1(x[i], &density);
     }
 }
+static void run_exp(int64_t count, const float *x, float *y)
+{
+    for (int64_t i = 0; i < count; i++)
+        y[i] = assay__exp1(x[i]);
+}
+
 static void run_exp_negative(int64_t count, const float *x, float *y)
 {
     for (int64_t i = 0; i < count; i++)
@@ -149,7 +155,7 @@ static double exp_negative(double x)
 static void test_whole_range(void **state)
 {
     (void)state;
-    check("exp", sweep(assay__exp, exp, INFINITY), 1.1);
+    check("exp", sweep(run_exp, exp, INFINITY), 1.1);
     check("exp_negative", sweep(run_exp_negative, exp_negative, INFINITY), 1.1);
     check("tanh", sweep(assay__tanh, tanh, INFINITY), 2.4);
     check("sigmoid", sweep(assay__sigmoid, sigmoid, INFINITY), 2.4);
