@@ -37,15 +37,15 @@ static bool reserve(vector *grown, size_t more, size_t size)
     return true;
 }
 
-static assay_status fail_memory(const assay__csv *table, assay_error *error)
+static assay_status fail_memory(const assay__number_table *table, assay_error *error)
 {
     return assay__fail(error, ASSAY_E_MEMORY, "out of memory while reading '%s'", table->name);
 }
 
-static assay_status fail_line(const assay__csv *table, assay_error *error, const char *what)
+static assay_status fail_line(const assay__number_table *table, assay_error *error,
+                              const char *what)
 {
-    return assay__fail(error, ASSAY_E_FORMAT, "%s, line %" PRIu64 ": %s", table->name, table->line,
-                       what);
+    return assay__fail(error, ASSAY_E_FORMAT, "%s, line %zu: %s", table->name, table->line, what);
 }
 
 /* 2^53: exact in the doubles that rows are read into. */
@@ -55,11 +55,12 @@ static bool whole(double value)
 }
 
 /* One column of whole numbers; `total` is their sum. */
-static assay_status read_list(assay__csv *table, assay_error *error, vector *list, int64_t *total)
+static assay_status read_list(assay__number_table *table, assay_error *error, vector *list,
+                              int64_t *total)
 {
     *total = 0;
     for (;;) {
-        assay_status status = assay__csv_next(table, error);
+        assay_status status = assay__number_table_next(table, error);
         if (status != ASSAY_OK || table->count == 0)
             return status;
         if (table->count != 1 || !whole(table->row[0]))
@@ -75,7 +76,7 @@ static assay_status read_list(assay__csv *table, assay_error *error, vector *lis
 
 /* The edges while they are read: where the current graph begins and ends. */
 typedef struct edge_reader {
-    assay__csv *table;
+    assay__number_table *table;
     const int64_t *nodes;
     size_t graph;
     int64_t first_node; /* of the graph, among all */
@@ -84,14 +85,14 @@ typedef struct edge_reader {
 
 static assay_status take_edge(edge_reader *reader, assay_error *error)
 {
-    assay__csv *table = reader->table;
+    assay__number_table *table = reader->table;
     if (table->count != 2 || !whole(table->row[0]) || !whole(table->row[1]))
         return fail_line(table, error, "expected are two whole numbers, the nodes of an edge");
     int64_t nodes = reader->nodes[reader->graph];
     for (int side = 0; side < 2; side++) {
         if (table->row[side] >= (double)nodes) {
             return assay__fail(error, ASSAY_E_FORMAT,
-                               "%s, line %" PRIu64 ": there is no node %.0f; graph %zu has %" PRId64
+                               "%s, line %zu: there is no node %.0f; graph %zu has %" PRId64
                                ", counted from 0",
                                table->name, table->line, table->row[side], reader->graph, nodes);
         }
@@ -105,8 +106,8 @@ static assay_status take_edge(edge_reader *reader, assay_error *error)
     return ASSAY_OK;
 }
 
-static assay_status fail_short(const assay__csv *table, const char *what, int64_t announced,
-                               assay_error *error)
+static assay_status fail_short(const assay__number_table *table, const char *what,
+                               int64_t announced, assay_error *error)
 {
     return assay__fail(error, ASSAY_E_TRUNCATED, "%s ends too soon: %" PRId64 " %s are announced",
                        table->name, announced, what);
@@ -115,10 +116,10 @@ static assay_status fail_short(const assay__csv *table, const char *what, int64_
 static assay_status read_edges(edge_reader *reader, const int64_t *edges, size_t graphs,
                                int64_t total, assay_error *error)
 {
-    assay__csv *table = reader->table;
+    assay__number_table *table = reader->table;
     for (reader->graph = 0; reader->graph < graphs; reader->graph++) {
         for (int64_t i = 0; i < edges[reader->graph]; i++) {
-            assay_status status = assay__csv_next(table, error);
+            assay_status status = assay__number_table_next(table, error);
             if (status == ASSAY_OK && table->count == 0)
                 status = fail_short(table, "edges", total, error);
             if (status == ASSAY_OK)
@@ -128,20 +129,21 @@ static assay_status read_edges(edge_reader *reader, const int64_t *edges, size_t
         }
         reader->first_node += reader->nodes[reader->graph];
     }
-    assay_status status = assay__csv_next(table, error);
+    assay_status status = assay__number_table_next(table, error);
     if (status == ASSAY_OK && table->count != 0)
         status = fail_line(table, error, "more edges than num-edge-list announces");
     return status;
 }
 
-assay_status assay__table_read(assay__csv *table, assay_error *error, assay_tensor *tensor)
+assay_status assay__number_table_read(assay__number_table *table, assay_error *error,
+                                      assay_tensor *tensor)
 {
     vector values = {0};
     int64_t rows = 0;
     size_t columns = 0;
     assay_status status;
     *tensor = (assay_tensor){0};
-    while ((status = assay__csv_next(table, error)) == ASSAY_OK && table->count > 0) {
+    while ((status = assay__number_table_next(table, error)) == ASSAY_OK && table->count > 0) {
         columns = rows == 0 ? table->count : columns;
         if (table->count != columns)
             status = fail_line(table, error, "it has not as many columns as the lines before");
@@ -187,8 +189,8 @@ static assay_status make_edges(const edge_reader *reader, assay_error *error, as
 }
 
 /* Called when the features are there, so that `total` is no longer a mere claim. */
-static assay_status make_graphs(const assay__csv *table, const vector *nodes, int64_t total,
-                                assay_error *error, assay_tensor *graphs)
+static assay_status make_graphs(const assay__number_table *table, const vector *nodes,
+                                int64_t total, assay_error *error, assay_tensor *graphs)
 {
     int64_t *data = reallocarray(NULL, (size_t)total + 1, sizeof *data), at = 0;
     if (data == NULL)
@@ -201,10 +203,10 @@ static assay_status make_graphs(const assay__csv *table, const vector *nodes, in
     return ASSAY_OK;
 }
 
-static assay_status read_nodes(assay__csv *table, int64_t total, assay_error *error,
+static assay_status read_nodes(assay__number_table *table, int64_t total, assay_error *error,
                                assay_tensor *nodes)
 {
-    assay_status status = assay__table_read(table, error, nodes);
+    assay_status status = assay__number_table_read(table, error, nodes);
     if (status == ASSAY_OK && nodes->shape[0] != total) {
         return assay__fail(error, ASSAY_E_FORMAT,
                            "%s has %" PRId64 " rows, num-node-list announces %" PRId64 " nodes",
@@ -251,7 +253,7 @@ assay_status assay__graph_read(assay__graph_tables *tables, assay_error *error,
 
 /* FOLDER/NAME.csv or FOLDER/NAME.csv.gz, there or in FOLDER/raw. ASSAY_E_NOT_FOUND if none. */
 static assay_status open_table(const char *folder, const char *name, assay_error *error,
-                               assay__csv *table)
+                               assay__number_table *table)
 {
     static const char *const places[] = {"", "/raw"}, *const endings[] = {"", ".gz"};
     char path[MAX_PATH];
@@ -259,7 +261,7 @@ static assay_status open_table(const char *folder, const char *name, assay_error
         int length = snprintf(path, sizeof path, "%s%s/%s.csv%s", folder, places[i / 2], name,
                               endings[i % 2]);
         if (length >= 0 && (size_t)length < sizeof path && access(path, F_OK) == 0)
-            return assay__csv_open(table, path, error);
+            return assay__number_table_open(table, path, error);
     }
     if (access(folder, F_OK) != 0)
         return assay__fail_errno(error, "cannot read graph folder '%s'", folder);
@@ -283,10 +285,10 @@ assay_status assay_tensor_load_graph(const char *folder, assay_error *error,
         status = open_table(folder, "node-feat", error, &tables->features);
     if (status == ASSAY_OK)
         status = assay__graph_read(tables, error, tensors);
-    assay__csv_release(&tables->nodes_per_graph);
-    assay__csv_release(&tables->edges_per_graph);
-    assay__csv_release(&tables->edges);
-    assay__csv_release(&tables->features);
+    assay__number_table_release(&tables->nodes_per_graph);
+    assay__number_table_release(&tables->edges_per_graph);
+    assay__number_table_release(&tables->edges);
+    assay__number_table_release(&tables->features);
     free(tables);
     return status;
 }
@@ -295,15 +297,15 @@ assay_status assay_tensor_load_graph_labels(const char *folder, assay_error *err
                                             assay_tensor *labels)
 {
     *labels = (assay_tensor){0};
-    assay__csv *table = calloc(1, sizeof *table);
+    assay__number_table *table = calloc(1, sizeof *table);
     if (table == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "out of memory while reading '%s'", folder);
     assay_status status = open_table(folder, "node-label", error, table);
     if (status == ASSAY_E_NOT_FOUND)
         status = open_table(folder, "graph-label", error, table);
     if (status == ASSAY_OK)
-        status = assay__table_read(table, error, labels);
-    assay__csv_release(table);
+        status = assay__number_table_read(table, error, labels);
+    assay__number_table_release(table);
     free(table);
     return status;
 }

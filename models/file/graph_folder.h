@@ -12,10 +12,10 @@
 #define ASSAY_MODELS_FILE_GRAPH_FOLDER_H
 
 #include "assay/model.h"
-#include "models/file/csv.h"
+#include "file/number_table.h"
 
 typedef struct assay__graph_tables {
-    assay__csv nodes_per_graph, edges_per_graph, edges, features;
+    assay__number_table nodes_per_graph, edges_per_graph, edges, features;
 } assay__graph_tables;
 
 /* As assay_tensor_load_graph, from open tables. An edge to a node that does not exist is
@@ -24,7 +24,7 @@ ASSAY_MUST_USE assay_status assay__graph_read(assay__graph_tables *tables, assay
                                               assay_tensor tensors[3]);
 
 /* All rows of one table as (rows, columns) float32. */
-ASSAY_MUST_USE assay_status assay__table_read(assay__csv *table, assay_error *error,
-                                              assay_tensor *tensor);
+ASSAY_MUST_USE assay_status assay__number_table_read(assay__number_table *table, assay_error *error,
+                                                     assay_tensor *tensor);
 
 #endif

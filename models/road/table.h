@@ -1,9 +1,7 @@
-/* Rows of a CSV text (RFC 4180: quotes, doubled quotes and line breaks inside quotes; a header
- * first).
+/* CSV (base/csv.h) with a header: columns found by name, every row with as many fields as the
+ * header.
  *
- * The text is cut up in place: fields are terminated strings inside it, valid until the text is
- * freed. Every row has as many fields as the header. Empty lines are skipped, '\r' before '\n' and
- * a byte order mark too. */
+ * Fields are terminated strings inside the text, valid until it is freed. */
 #ifndef ASSAY_MODELS_ROAD_TABLE_H
 #define ASSAY_MODELS_ROAD_TABLE_H
 
@@ -12,6 +10,7 @@
 #include <stdint.h>
 
 #include "assay/status.h"
+#include "base/csv.h"
 
 enum { ASSAY__TABLE_MAX_COLUMNS = 64 };
 
@@ -22,8 +21,7 @@ typedef struct assay__table {
     char *header[ASSAY__TABLE_MAX_COLUMNS];
     char *field[ASSAY__TABLE_MAX_COLUMNS]; /* of the current row */
 
-    char *at, *end; /* private: what is left */
-    size_t next_line;
+    assay__csv csv; /* private */
 } assay__table;
 
 /* text[length] is a terminator. Reads the header. */

@@ -9,11 +9,11 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Cut the next table off the input. */
-static assay_status open_next(assay__csv *table, const uint8_t **data, size_t *size)
+static assay_status open_next(assay__number_table *table, const uint8_t **data, size_t *size)
 {
     const uint8_t *end = *size > 0 ? memchr(*data, 0, *size) : NULL;
     size_t length = end != NULL ? (size_t)(end - *data) : *size;
-    assay_status status = assay__csv_open_bytes(table, "table", *data, length, NULL);
+    assay_status status = assay__number_table_open_bytes(table, "table", *data, length, NULL);
     size_t used = length + (end != NULL);
     *data += used;
     *size -= used;
@@ -56,10 +56,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int i = 0; i < 3; i++) {
         assay_tensor_release(&tensors[i]);
     }
-    assay__csv_release(&tables->nodes_per_graph);
-    assay__csv_release(&tables->edges_per_graph);
-    assay__csv_release(&tables->edges);
-    assay__csv_release(&tables->features);
+    assay__number_table_release(&tables->nodes_per_graph);
+    assay__number_table_release(&tables->edges_per_graph);
+    assay__number_table_release(&tables->edges);
+    assay__number_table_release(&tables->features);
     free(tables);
     return 0;
 }

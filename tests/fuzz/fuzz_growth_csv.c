@@ -14,10 +14,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *text = malloc(size + 1);
     if (text == NULL)
         return 0;
-    if (size > 0)
-        memcpy(text, data, size);
-    text[size] = '\0';
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        if (size > 0)
+            memcpy(text, data, size);
+        text[size] = '\0';
         assay_error error = {0};
         assay_growth_table table;
         assay_status status = assay__growth_csv_parse(text, size, "input", columns[i][0],

@@ -16,8 +16,12 @@ static assay_status parse(const char *text, const char *size_column, const char 
                           assay_error *error, assay_growth_table *table)
 {
     *error = (assay_error){0};
-    return assay__growth_csv_parse(text, strlen(text), "data.csv", size_column, seconds_column,
-                                   error, table);
+    char *copy = strdup(text);
+    assert_non_null(copy);
+    assay_status status = assay__growth_csv_parse(copy, strlen(copy), "data.csv", size_column,
+                                                  seconds_column, error, table);
+    free(copy);
+    return status;
 }
 
 static void forms_of_one_table(void **state)
@@ -81,6 +85,9 @@ static void mistakes(void **state)
         {"10,1e5e\n", "line 1: seconds '1e5e' is not a number"},
         {"10,oops\n20,1\n", "line 1: seconds 'oops' is not a number"},
         {"n,seconds\n10\n", "line 2: seconds is missing"},
+        {"who\tn\tseconds\nann\t10\t0.5\n\t20\n", "line 3: seconds is missing"},
+        {"n,seconds\n10,\"0.5\n20,1\n", "line 2: a quote is not closed or misplaced"},
+        {"n,seconds,note\n10,0.5,\"a\nb\"\n20,abc,\n", "line 4: seconds 'abc' is not a number"},
         {"n,seconds\n10,\n", "line 2: seconds is missing"},
         {"n,seconds\n,1\n", "line 2: n is missing"},
         {"who,size,ms\nann,10,0.5\n", "line 1: no column 'n'"},
@@ -117,7 +124,7 @@ static void columns_that_are_not_there(void **state)
 static void bytes_that_are_no_text(void **state)
 {
     (void)state;
-    static const char bytes[] = "10,1\n20,2\0\n";
+    char bytes[] = "10,1\n20,2\0\n";
     assay_error error = {0};
     assay_growth_table table;
     assert_int_equal(

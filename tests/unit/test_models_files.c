@@ -251,22 +251,23 @@ static assay_status read_graph(const char *nodes, const char *edge_counts, const
 {
     assay__graph_tables *tables = calloc(1, sizeof *tables);
     assert_non_null(tables);
-    assert_int_equal(assay__csv_open_bytes(&tables->nodes_per_graph, "num-node-list.csv", nodes,
-                                           strlen(nodes), error),
+    assert_int_equal(assay__number_table_open_bytes(&tables->nodes_per_graph, "num-node-list.csv",
+                                                    nodes, strlen(nodes), error),
                      ASSAY_OK);
-    assert_int_equal(assay__csv_open_bytes(&tables->edges_per_graph, "num-edge-list.csv",
-                                           edge_counts, strlen(edge_counts), error),
+    assert_int_equal(assay__number_table_open_bytes(&tables->edges_per_graph, "num-edge-list.csv",
+                                                    edge_counts, strlen(edge_counts), error),
                      ASSAY_OK);
-    assert_int_equal(assay__csv_open_bytes(&tables->edges, "edge.csv", edges, strlen(edges), error),
-                     ASSAY_OK);
-    assert_int_equal(assay__csv_open_bytes(&tables->features, "node-feat.csv", features,
-                                           strlen(features), error),
+    assert_int_equal(
+        assay__number_table_open_bytes(&tables->edges, "edge.csv", edges, strlen(edges), error),
+        ASSAY_OK);
+    assert_int_equal(assay__number_table_open_bytes(&tables->features, "node-feat.csv", features,
+                                                    strlen(features), error),
                      ASSAY_OK);
     assay_status status = assay__graph_read(tables, error, tensors);
-    assay__csv_release(&tables->nodes_per_graph);
-    assay__csv_release(&tables->edges_per_graph);
-    assay__csv_release(&tables->edges);
-    assay__csv_release(&tables->features);
+    assay__number_table_release(&tables->nodes_per_graph);
+    assay__number_table_release(&tables->edges_per_graph);
+    assay__number_table_release(&tables->edges);
+    assay__number_table_release(&tables->features);
     free(tables);
     return status;
 }
@@ -318,6 +319,9 @@ static void test_graph_bad(void **state)
         {"2\n", "0\n", "", "1,2\n1,,2\n", ASSAY_E_FORMAT, "line 2: ''"},
         {"2\n", "0\n", "", "1,2\n1,2,\n", ASSAY_E_FORMAT, "line 2: ''"},
         {"2\n", "0\n", "", "1\n,1\n", ASSAY_E_FORMAT, "line 2: ''"},
+        {"2\n", "0\n", "", "1\n\"2\n", ASSAY_E_FORMAT, "node-feat.csv, line 2: a quote is not"},
+        {"2\n", "0\n", "", "1\n0000000000000000000000000000000000000000000000000000000000000001\n",
+         ASSAY_E_FORMAT, "0' is too long to be a number"},
         {"2\n", "0\n0\n", "", "1\n2\n", ASSAY_E_FORMAT, "has 1 graphs"},
         {"", "", "", "", ASSAY_E_FORMAT, "has 0 graphs"},
         {"-2\n", "0\n", "", "1\n2\n", ASSAY_E_FORMAT, "one whole number"},
@@ -343,6 +347,64 @@ static void test_graph_bad(void **state)
     assert_non_null(strstr(error.message, "num-node-list.csv"));
 }
 
+/* Rows that do not fit a block of the reader, of as many numbers as are allowed and one more. */
+static void test_long_rows(void **state)
+{
+    (void)state;
+    enum { ROWS = 3 };
+    for (int64_t columns = 65535; columns <= 65537; columns++) {
+        char *text = malloc((size_t)(ROWS * columns * 6)), *at = text;
+        assert_non_null(text);
+        for (int64_t i = 0; i < ROWS * columns; i++)
+            at += sprintf(at, "%d%c", (int)(i % 9973),
+                          (i + 1) % columns == 0 ? '\n'
+                          : i % 3                ? ','
+                                                 : ' ');
+        assay__number_table *table = calloc(1, sizeof *table);
+        assert_non_null(table);
+        assay_error error = {0};
+        assay_tensor tensor;
+        assert_int_equal(
+            assay__number_table_open_bytes(table, "t", text, (size_t)(at - text), &error),
+            ASSAY_OK);
+        assay_status status = assay__number_table_read(table, &error, &tensor);
+        if (columns <= 65536) {
+            assert_int_equal(status, ASSAY_OK);
+            assert_int_equal(tensor.shape[0], ROWS);
+            assert_int_equal(tensor.shape[1], columns);
+            for (int64_t i = 0; i < ROWS * columns; i++)
+                assert_true(((float *)tensor.data)[i] == (float)(i % 9973));
+        } else {
+            assert_int_equal(status, ASSAY_E_FORMAT);
+            assert_string_equal(error.message,
+                                "t, line 1: '5698' stands in column 65537; that is too many");
+        }
+        assay_tensor_release(&tensor);
+        assay__number_table_release(table);
+        free(table);
+        free(text);
+    }
+}
+
+/* One endless line costs no more than the longest allowed. */
+static void test_endless_line(void **state)
+{
+    (void)state;
+    size_t size = (size_t)16 << 20;
+    char *text = malloc(size);
+    assay__number_table *table = calloc(1, sizeof *table);
+    assert_true(text != NULL && table != NULL);
+    memset(text, '1', size);
+    assay_error error = {0};
+    assert_int_equal(assay__number_table_open_bytes(table, "t", text, size, &error), ASSAY_OK);
+    assert_int_equal(assay__number_table_next(table, &error), ASSAY_E_FORMAT);
+    assert_string_equal(error.message, "t, line 1: longer than 4194304 bytes");
+    assert_true(table->text.capacity <= (size_t)8 << 20);
+    assay__number_table_release(table);
+    free(table);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -350,6 +412,7 @@ int main(void)
         cmocka_unit_test(test_safetensors_lengths), cmocka_unit_test(test_npy_headers),
         cmocka_unit_test(test_npy_beginnings),      cmocka_unit_test(test_convert),
         cmocka_unit_test(test_graph_good),          cmocka_unit_test(test_graph_bad),
+        cmocka_unit_test(test_long_rows),           cmocka_unit_test(test_endless_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
