@@ -2,7 +2,7 @@
  * profiles compared.
  *
  *     assay_runtime_profile profile = {.model_name = "MVAR", .training_seconds = ...};
- *     ...                                                  filled by assay_build_runtime_profile
+ *     ...                                                  filled by assay_build_profile
  *     assay_compare_models(profiles, 2, &comparison);
  *
  * Plain numbers in and out; facade.h measures, report.h writes the JSON. Keys are the seed's: `_mb`

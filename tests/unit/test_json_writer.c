@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "base/json_writer.h"
+#include "comma_locale.h"
 
 typedef struct target {
     char *text;
@@ -239,30 +240,15 @@ static void test_numbers_read_back(void **state)
     }
 }
 
-/* The installed one, or one made here (Debian: package locales). */
-static bool set_comma_locale(const char *folder)
-{
-    if (setlocale(LC_NUMERIC, "de_DE.UTF-8") != NULL)
-        return true;
-    char command[256];
-    snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 2>/dev/null",
-             folder);
-    return system(command) == 0 && setenv("LOCPATH", folder, 1) == 0 &&
-           setlocale(LC_NUMERIC, "de_DE.UTF-8") != NULL;
-}
-
 static void test_a_comma_locale_does_not_reach_the_output(void **state)
 {
     (void)state;
-    char folder[] = "/tmp/assay-locale-XXXXXX", command[64];
-    assert_non_null(mkdtemp(folder));
-    bool found = set_comma_locale(folder);
+    comma_locale_folder folder;
+    bool found = comma_locale_begin(&folder);
     char text[ASSAY__JSON_NUMBER_BYTES], printed[ASSAY__JSON_NUMBER_BYTES];
     assay__json_format_number(text, 1.5e-40); /* of those that need printf */
     snprintf(printed, sizeof printed, "%g", 1.5);
-    setlocale(LC_NUMERIC, "C");
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    assert_int_equal(system(command), 0);
+    comma_locale_end(&folder);
     if (!found)
         skip();
     assert_string_equal(printed, "1,5");

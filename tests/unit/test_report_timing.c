@@ -12,8 +12,9 @@
 
 #include "analyze/timers.h"
 #include "assay/report.h"
-#include "report/progress_text.h"
-#include "tests/golden.h"
+#include "comma_locale.h"
+#include "golden.h"
+#include "report/lines.h"
 
 static assay_timers *new_timers(void)
 {
@@ -95,31 +96,17 @@ static void test_awkward_timers_keep_the_columns(void **state)
     free(huge);
 }
 
-/* The installed one, or one made here (Debian: package locales). */
-static bool set_comma_locale(const char *folder)
-{
-    char command[256];
-    snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 2>/dev/null",
-             folder);
-    return setlocale(LC_NUMERIC, "de_DE.UTF-8") != NULL ||
-           (system(command) == 0 && setenv("LOCPATH", folder, 1) == 0 &&
-            setlocale(LC_NUMERIC, "de_DE.UTF-8") != NULL);
-}
-
 static void test_a_comma_locale_does_not_reach_the_tables(void **state)
 {
     (void)state;
-    char folder[] = "/tmp/assay-locale-XXXXXX", command[64];
+    comma_locale_folder folder;
     golden_text text;
-    assert_non_null(mkdtemp(folder));
-    bool found = set_comma_locale(folder);
+    bool found = comma_locale_begin(&folder);
     assay_timers *timers = models();
     FILE *stream = golden_open(&text);
     assay_print_speedup_analysis(timers, stream, "KAN", NULL);
-    setlocale(LC_NUMERIC, "C");
+    comma_locale_end(&folder);
     assay_timers_free(timers);
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    assert_int_equal(system(command), 0);
     golden_check(&text, "speedup");
     if (!found)
         skip();

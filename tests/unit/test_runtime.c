@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -218,16 +219,37 @@ static void test_quick_benchmark(void **state)
     assay_clock_free(clock);
 }
 
+static void assert_in_bounds(double value, double low, double high)
+{
+    if (!(value >= low && value <= high))
+        fail_msg("%.9g is not within %.9g and %.9g", value, low, high);
+}
+
+static double monotonic_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* What another clock measures inside the block is a lower bound, what it measures around it an
+ * upper one; 1 % for the difference of the clocks. */
 static void test_operation_timer(void **state)
 {
     (void)state;
-    double elapsed = -1;
+    double elapsed = -1, inside = 0, before = monotonic_seconds();
     assay_operation_timer outer = assay_time_operation("outer");
     ASSAY_TIME_OPERATION("inner", &elapsed) {
-        assert_true(assay_operation_elapsed(&outer) >= 0);
+        double start = monotonic_seconds();
+        while (inside < 0.002)
+            inside = monotonic_seconds() - start;
+        assert_true(elapsed == -1);
     }
-    assert_true(elapsed >= 0);
-    assert_true(assay_operation_elapsed(&outer) >= elapsed);
+    double around = monotonic_seconds() - before, kept = elapsed;
+    assert_in_bounds(elapsed, 0.99 * inside, 1.01 * around);
+    double all = assay_operation_elapsed(&outer);
+    assert_in_bounds(all, kept, 1.01 * (monotonic_seconds() - before));
+    assert_true(elapsed == kept);
 }
 
 static void test_memory(void **state)
