@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "field/activation_slope.h"
+#include "kernel/describe.h"
 #include "kernel/linear.h"
 #include "kernel/matmul.h"
 #include "kernel/simd.h"
@@ -294,46 +295,29 @@ static assay_operation_kind operation_of(assay__activation activation)
     }
 }
 
-static void describe_activation(const assay__mlp_shape *shape, int64_t rows, const char *component,
-                                bool scaled, assay_operation_sink sink, void *context)
+static void describe_activation(const assay__mlp_shape *shape, int64_t rows, bool scaled,
+                                const assay__teller *to)
 {
-    assay_operation operation = {.component = component, .count = 1, .m = rows, .n = shape->hidden};
-    if (scaled) {
-        operation.kind = ASSAY_OP_MULTIPLY;
-        sink(context, &operation);
-    }
-    operation.kind = operation_of(shape->activation);
-    sink(context, &operation);
-    if (shape->activation == ASSAY__SILU) {
-        operation.kind = ASSAY_OP_MULTIPLY;
-        sink(context, &operation);
-    }
+    if (scaled)
+        assay__tell(to, "", ASSAY_OP_MULTIPLY, 1, rows, shape->hidden);
+    assay__tell(to, "", operation_of(shape->activation), 1, rows, shape->hidden);
+    if (shape->activation == ASSAY__SILU)
+        assay__tell(to, "", ASSAY_OP_MULTIPLY, 1, rows, shape->hidden);
 }
 
 static void describe(const assay__neural_net *net, int64_t rows, assay_operation_sink sink,
                      void *context)
 {
     const assay__mlp_shape *shape = &((const mlp_net *)net)->shape;
+    assay__teller to = {.sink = sink, .context = context};
     for (int64_t i = 0; i <= shape->hidden_layers; i++) {
         bool last = i == shape->hidden_layers;
-        char component[32];
-        snprintf(component, sizeof component, "layers.%lld", (long long)i);
-        assay_operation operation = {.component = component,
-                                     .kind = ASSAY_OP_MATMUL,
-                                     .count = 1,
-                                     .m = rows,
-                                     .k = i == 0 ? shape->input : shape->hidden,
-                                     .n = last ? shape->output : shape->hidden,
-                                     .operand_gradients = i == 0 ? 1 : 2};
-        sink(context, &operation);
-        operation.kind = ASSAY_OP_BIAS;
-        operation.k = 0;
-        operation.operand_gradients = 0;
-        sink(context, &operation);
-        if (!last) {
-            float scale = i == 0 ? shape->first_scale : shape->hidden_scale;
-            describe_activation(shape, rows, component, scale != 0, sink, context);
-        }
+        snprintf(to.prefix, sizeof to.prefix, "layers.%lld", (long long)i);
+        assay__tell_linear(&to, "", i == 0 ? 1 : 2, rows, i == 0 ? shape->input : shape->hidden,
+                           last ? shape->output : shape->hidden);
+        if (!last)
+            describe_activation(shape, rows,
+                                (i == 0 ? shape->first_scale : shape->hidden_scale) != 0, &to);
     }
 }
 

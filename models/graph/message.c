@@ -81,21 +81,6 @@ void assay__linear_backward_add(int64_t rows, int64_t in, int64_t out, const flo
 
 /* ---- Operations ---- */
 
-typedef struct description {
-    const char *prefix;
-    assay_operation_sink sink;
-    void *context;
-} description;
-
-static void say(const description *to, const char *part, assay_operation_kind kind, int64_t count,
-                int64_t m, int64_t k, int64_t n)
-{
-    char component[96];
-    snprintf(component, sizeof component, "%s.%s", to->prefix, part);
-    to->sink(to->context,
-             &(assay_operation){component, kind, count, m, k, n, kind == ASSAY_OP_MATMUL ? 2 : 0});
-}
-
 /* Edges but those of a node to itself. */
 static int64_t edges_between(const assay__graph *graph)
 {
@@ -106,39 +91,35 @@ static int64_t edges_between(const assay__graph *graph)
 }
 
 void assay__message_describe(const assay__message *message, const assay__graph *graph,
-                             const char *prefix, assay_operation_sink sink, void *context)
+                             const assay__teller *to)
 {
     const int64_t nodes = graph->nodes;
     const int64_t edges = message->kind == ASSAY__GCN ? edges_between(graph) : graph->edges;
-    const description to = {prefix, sink, context};
     const int64_t h = message->hidden;
     switch (message->kind) {
     case ASSAY__GIN:
-        say(&to, "sum", ASSAY_OP_GATHER_ADD, 1, edges, 0, h);
-        say(&to, "sum", ASSAY_OP_ADD, 1, nodes, 0, h);
-        say(&to, "lin1", ASSAY_OP_MATMUL, 1, nodes, h, h);
-        say(&to, "lin1", ASSAY_OP_BIAS, 1, nodes, 0, h);
-        say(&to, "relu", ASSAY_OP_RELU, 1, nodes, 0, h);
-        say(&to, "lin2", ASSAY_OP_MATMUL, 1, nodes, h, h);
-        say(&to, "lin2", ASSAY_OP_BIAS, 1, nodes, 0, h);
+        assay__tell(to, "sum", ASSAY_OP_GATHER_ADD, 1, edges, h);
+        assay__tell(to, "sum", ASSAY_OP_ADD, 1, nodes, h);
+        assay__tell_linear(to, "lin1", 2, nodes, h, h);
+        assay__tell(to, "relu", ASSAY_OP_RELU, 1, nodes, h);
+        assay__tell_linear(to, "lin2", 2, nodes, h, h);
         break;
     case ASSAY__GCN: /* every term of the sum is scaled, the node's own included */
-        say(&to, "sum", ASSAY_OP_GATHER_ADD, 1, edges + nodes, 0, h);
-        say(&to, "scale", ASSAY_OP_MULTIPLY, 1, edges + nodes, 0, h);
-        say(&to, "lin", ASSAY_OP_MATMUL, 1, nodes, h, h);
-        say(&to, "lin", ASSAY_OP_BIAS, 1, nodes, 0, h);
+        assay__tell(to, "sum", ASSAY_OP_GATHER_ADD, 1, edges + nodes, h);
+        assay__tell(to, "scale", ASSAY_OP_MULTIPLY, 1, edges + nodes, h);
+        assay__tell_linear(to, "lin", 2, nodes, h, h);
         break;
     case ASSAY__GATED_GCN:
-        say(&to, "maps", ASSAY_OP_MATMUL, 4, nodes, h, h);
-        say(&to, "maps", ASSAY_OP_BIAS, 4, nodes, 0, h);
-        say(&to, "gates", ASSAY_OP_ADD, 1, edges, 0, h);
-        say(&to, "gates", ASSAY_OP_SIGMOID, 1, edges, 0, h);
-        say(&to, "messages", ASSAY_OP_MULTIPLY, 1, edges, 0, h);
-        say(&to, "sum", ASSAY_OP_GATHER_ADD, 2, edges, 0, h);
-        say(&to, "norm", ASSAY_OP_ADD, 1, nodes, 0, h);
-        say(&to, "norm", ASSAY_OP_MULTIPLY, 1, nodes, 0, h);
-        say(&to, "skip", ASSAY_OP_ADD, 1, nodes, 0, h);
-        say(&to, "relu", ASSAY_OP_RELU, 1, nodes, 0, h);
+        assay__tell_product(to, "maps", 2, 4, nodes, h, h);
+        assay__tell(to, "maps", ASSAY_OP_BIAS, 4, nodes, h);
+        assay__tell(to, "gates", ASSAY_OP_ADD, 1, edges, h);
+        assay__tell(to, "gates", ASSAY_OP_SIGMOID, 1, edges, h);
+        assay__tell(to, "messages", ASSAY_OP_MULTIPLY, 1, edges, h);
+        assay__tell(to, "sum", ASSAY_OP_GATHER_ADD, 2, edges, h);
+        assay__tell(to, "norm", ASSAY_OP_ADD, 1, nodes, h);
+        assay__tell(to, "norm", ASSAY_OP_MULTIPLY, 1, nodes, h);
+        assay__tell(to, "skip", ASSAY_OP_ADD, 1, nodes, h);
+        assay__tell(to, "relu", ASSAY_OP_RELU, 1, nodes, h);
         break;
     }
 }

@@ -15,8 +15,9 @@
 
 #include <stdint.h>
 
-#include "models/graph/graph.h"
-#include "models/kernel/parameters.h"
+#include "graph/graph.h"
+#include "kernel/describe.h"
+#include "kernel/parameters.h"
 
 typedef enum assay__message_kind { ASSAY__GIN, ASSAY__GCN, ASSAY__GATED_GCN } assay__message_kind;
 
@@ -47,7 +48,7 @@ void assay__message_backward(const assay__message *message, const assay__paramet
 
 /* The operations of forward(). */
 void assay__message_describe(const assay__message *message, const assay__graph *graph,
-                             const char *prefix, assay_operation_sink sink, void *context);
+                             const assay__teller *to);
 
 /* ---- One set per kind, called by the above ---- */
 

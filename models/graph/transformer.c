@@ -394,17 +394,11 @@ void assay__graph_transformer_describe(const assay__graph_transformer *model,
     const assay__graph_transformer_shape *shape = &model->shape;
     const int64_t nodes = model->graph.nodes, rows = output_rows(model), hidden = shape->hidden;
     const assay__layer_place place = place_of(model);
-    const assay_operation first[] = {
-        {"encoder", ASSAY_OP_MATMUL, 1, nodes, width_of(shape), hidden, 1}, /* features are data */
-        {"encoder", ASSAY_OP_BIAS, 1, nodes, 0, hidden, 0}};
-    const assay_operation last[] = {{"head", ASSAY_OP_MATMUL, 1, rows, hidden, shape->output, 2},
-                                    {"head", ASSAY_OP_BIAS, 1, rows, 0, shape->output, 0}};
-    sink(context, &first[0]);
-    sink(context, &first[1]);
+    const assay__teller to = {.sink = sink, .context = context};
+    assay__tell_linear(&to, "encoder", 1, nodes, width_of(shape), hidden); /* features are data */
     for (int64_t l = 0; l < shape->layers; l++)
         assay__layer_describe(&model->layers[l], &place, l, sink, context);
     if (shape->pooled)
-        sink(context, &(assay_operation){"pool", ASSAY_OP_MEAN, 1, nodes, 0, hidden, 0});
-    sink(context, &last[0]);
-    sink(context, &last[1]);
+        assay__tell(&to, "pool", ASSAY_OP_MEAN, 1, nodes, hidden);
+    assay__tell_linear(&to, "head", 2, rows, hidden, shape->output);
 }

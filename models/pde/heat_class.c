@@ -281,20 +281,13 @@ static assay_status describe(void *state, const assay_tensor *inputs, size_t cou
     (void)error;
     instance *self = state;
     const assay__heat_shape *shape = assay__heat_shape_of(self->heat);
-    assay_operation factor = {.component = "conductivity",
-                              .kind = ASSAY_OP_SOLVER,
-                              .count = 1,
-                              .m = 1,
-                              .k = ASSAY__HEAT_FACTOR_OPERATIONS,
-                              .n = shape->points + 1};
-    sink(context, &factor);
-    assay_operation steps = {.component = "steps",
-                             .kind = ASSAY_OP_SOLVER,
-                             .count = shape->snapshots * shape->steps,
-                             .m = inputs[0].shape[0],
-                             .k = ASSAY__HEAT_STEP_OPERATIONS,
-                             .n = shape->points};
-    sink(context, &steps);
+    const assay_operation operations[] = {{"conductivity", ASSAY_OP_SOLVER, 1, 1,
+                                           ASSAY__HEAT_FACTOR_OPERATIONS, shape->points + 1, 0},
+                                          {"steps", ASSAY_OP_SOLVER,
+                                           shape->snapshots * shape->steps, inputs[0].shape[0],
+                                           ASSAY__HEAT_STEP_OPERATIONS, shape->points, 0}};
+    sink(context, &operations[0]);
+    sink(context, &operations[1]);
     return ASSAY_OK;
 }
 

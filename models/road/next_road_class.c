@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "models/road/city.h"
-#include "models/road/next_road.h"
+#include "kernel/describe.h"
+#include "road/city.h"
+#include "road/next_road.h"
 
 enum { SIZE, ROADS, EMBEDDING, HIDDEN, SCORER, BATCH, TIME };
 enum { TRAJECTORIES, DESTINATIONS, CANDIDATES, FEATURES, INPUTS };
@@ -374,46 +375,21 @@ static assay_status example(void *of, uint64_t seed, assay_error *error, assay_t
 
 /* ---- The arithmetic ---- */
 
-typedef struct teller {
-    assay_operation_sink sink;
-    void *context;
-} teller;
-
-static void tell(const teller *to, const char *component, assay_operation_kind kind, int64_t count,
-                 int64_t m, int64_t n)
-{
-    to->sink(
-        to->context,
-        &(assay_operation){.component = component, .kind = kind, .count = count, .m = m, .n = n});
-}
-
-static void tell_matmul(const teller *to, const char *component, int64_t count, int64_t m,
-                        int64_t k, int64_t n, int gradients)
-{
-    to->sink(to->context, &(assay_operation){.component = component,
-                                             .kind = ASSAY_OP_MATMUL,
-                                             .count = count,
-                                             .m = m,
-                                             .k = k,
-                                             .n = n,
-                                             .operand_gradients = gradients});
-}
-
-static void tell_gru(const teller *to, const assay__next_road_shape *s, int64_t B, int64_t T)
+static void tell_gru(const assay__teller *to, const assay__next_road_shape *s, int64_t B, int64_t T)
 {
     int64_t H = s->hidden;
-    tell(to, "road_embedding", ASSAY_OP_EMBEDDING, 1, T * B, s->embedding);
-    tell_matmul(to, "gru.input", 1, T * B, s->embedding, 3 * H, 2);
-    tell(to, "gru.input", ASSAY_OP_BIAS, 1, T * B, 3 * H);
-    tell_matmul(to, "gru.recurrent", T, B, H, 3 * H, 2);
-    tell(to, "gru.recurrent", ASSAY_OP_BIAS, T, B, 3 * H);
-    tell(to, "gru.gates", ASSAY_OP_ADD, T, B, 2 * H);
-    tell(to, "gru.gates", ASSAY_OP_SIGMOID, T, B, 2 * H);
-    tell(to, "gru.gates", ASSAY_OP_MULTIPLY, T, B, H); /* n = tanh(gi + r gh) */
-    tell(to, "gru.gates", ASSAY_OP_ADD, T, B, H);
-    tell(to, "gru.gates", ASSAY_OP_TANH, T, B, H);
-    tell(to, "gru.state", ASSAY_OP_ADD, 2 * T, B, H); /* h' = n + z (h - n) */
-    tell(to, "gru.state", ASSAY_OP_MULTIPLY, T, B, H);
+    assay__tell(to, "road_embedding", ASSAY_OP_EMBEDDING, 1, T * B, s->embedding);
+    assay__tell_product(to, "gru.input", 2, 1, T * B, s->embedding, 3 * H);
+    assay__tell(to, "gru.input", ASSAY_OP_BIAS, 1, T * B, 3 * H);
+    assay__tell_product(to, "gru.recurrent", 2, T, B, H, 3 * H);
+    assay__tell(to, "gru.recurrent", ASSAY_OP_BIAS, T, B, 3 * H);
+    assay__tell(to, "gru.gates", ASSAY_OP_ADD, T, B, 2 * H);
+    assay__tell(to, "gru.gates", ASSAY_OP_SIGMOID, T, B, 2 * H);
+    assay__tell(to, "gru.gates", ASSAY_OP_MULTIPLY, T, B, H); /* n = tanh(gi + r gh) */
+    assay__tell(to, "gru.gates", ASSAY_OP_ADD, T, B, H);
+    assay__tell(to, "gru.gates", ASSAY_OP_TANH, T, B, H);
+    assay__tell(to, "gru.state", ASSAY_OP_ADD, 2 * T, B, H); /* h' = n + z (h - n) */
+    assay__tell(to, "gru.state", ASSAY_OP_MULTIPLY, T, B, H);
 }
 
 static assay_status describe(void *of, const assay_tensor *inputs, size_t count,
@@ -425,23 +401,23 @@ static assay_status describe(void *of, const assay_tensor *inputs, size_t count,
     assay_status status = check_shapes(inputs, NULL, error);
     if (status != ASSAY_OK)
         return status;
-    const teller to = {sink, context};
+    const assay__teller to = {.sink = sink, .context = context};
     const int64_t *choices = inputs[CANDIDATES].data;
     int64_t B = inputs[CANDIDATES].shape[0], T = inputs[CANDIDATES].shape[1];
     int64_t K = inputs[CANDIDATES].shape[2], C = 0, S = s->scorer;
     for (int64_t i = 0; i < B * T * K; i++)
         C += choices[i] >= 0;
     tell_gru(&to, s, B, T);
-    tell_matmul(&to, "score.0.state", 1, T * B, s->hidden, S, 2);
-    tell(&to, "score.0.candidate", ASSAY_OP_EMBEDDING, 1, C, s->embedding);
-    tell_matmul(&to, "score.0.candidate", 1, C, s->embedding, S, 2);
-    tell(&to, "score.0.destination", ASSAY_OP_EMBEDDING, 1, B, s->embedding);
-    tell_matmul(&to, "score.0.destination", 1, B, s->embedding, S, 2);
-    tell_matmul(&to, "score.0.features", 1, C, ASSAY__ROAD_FEATURES, S, 1);
-    tell(&to, "score.0", ASSAY_OP_ADD, 3, C, S);
-    tell(&to, "score.0", ASSAY_OP_BIAS, 1, C, S);
-    tell(&to, "score.1", ASSAY_OP_RELU, 1, C, S);
-    tell_matmul(&to, "score.2", 1, C, S, 1, 2);
+    assay__tell_product(&to, "score.0.state", 2, 1, T * B, s->hidden, S);
+    assay__tell(&to, "score.0.candidate", ASSAY_OP_EMBEDDING, 1, C, s->embedding);
+    assay__tell_product(&to, "score.0.candidate", 2, 1, C, s->embedding, S);
+    assay__tell(&to, "score.0.destination", ASSAY_OP_EMBEDDING, 1, B, s->embedding);
+    assay__tell_product(&to, "score.0.destination", 2, 1, B, s->embedding, S);
+    assay__tell_product(&to, "score.0.features", 1, 1, C, ASSAY__ROAD_FEATURES, S);
+    assay__tell(&to, "score.0", ASSAY_OP_ADD, 3, C, S);
+    assay__tell(&to, "score.0", ASSAY_OP_BIAS, 1, C, S);
+    assay__tell(&to, "score.1", ASSAY_OP_RELU, 1, C, S);
+    assay__tell_product(&to, "score.2", 2, 1, C, S, 1);
     for (int64_t width = 1; width <= K; width++) {
         int64_t rows = 0;
         for (int64_t row = 0; row < B * T; row++) {
@@ -451,7 +427,7 @@ static assay_status describe(void *of, const assay_tensor *inputs, size_t count,
             rows += here == width;
         }
         if (rows > 0)
-            tell(&to, "probabilities", ASSAY_OP_SOFTMAX, 1, rows, width);
+            assay__tell(&to, "probabilities", ASSAY_OP_SOFTMAX, 1, rows, width);
     }
     return ASSAY_OK;
 }

@@ -4,7 +4,8 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "models/sequence/lstm.h"
+#include "kernel/describe.h"
+#include "sequence/lstm.h"
 
 enum {
     INPUT_DIM,
@@ -242,49 +243,16 @@ static assay_status example(void *state, uint64_t seed, assay_error *error, assa
     return ASSAY_OK;
 }
 
-typedef struct listing {
-    assay_operation_sink sink;
-    void *context;
-    int64_t layer; /* -1: the head */
-} listing;
-
-static void list(const listing *to, const char *part, assay_operation operation)
+static void describe_layer(const assay__lstm_shape *shape, int64_t layer, const assay__teller *to,
+                           int64_t batch, int64_t time)
 {
-    char component[64];
-    if (to->layer < 0)
-        snprintf(component, sizeof component, "fc");
-    else
-        snprintf(component, sizeof component, "lstm.%lld.%s", (long long)to->layer, part);
-    operation.component = component;
-    to->sink(to->context, &operation);
-}
-
-static assay_operation elementwise(assay_operation_kind kind, int64_t rows, int64_t n)
-{
-    return (assay_operation){.kind = kind, .count = 1, .m = rows, .n = n};
-}
-
-static void describe_layer(const assay__lstm_shape *shape, const listing *to, int64_t batch,
-                           int64_t time)
-{
-    int64_t n = shape->hidden, rows = batch * time, input = to->layer == 0 ? shape->input : n;
-    list(to, "input",
-         (assay_operation){.kind = ASSAY_OP_MATMUL,
-                           .count = 1,
-                           .m = rows,
-                           .k = input,
-                           .n = 4 * n,
-                           .operand_gradients = to->layer == 0 ? 1 : 2});
-    list(to, "recurrent",
-         (assay_operation){.kind = ASSAY_OP_MATMUL,
-                           .count = time,
-                           .m = batch,
-                           .k = n,
-                           .n = 4 * n,
-                           .operand_gradients = 2});
-    list(to, "cell", elementwise(ASSAY_OP_LSTM_CELL, rows, n));
-    if (shape->dropout > 0 && to->layer + 1 < shape->layers)
-        list(to, "dropout", elementwise(ASSAY_OP_DROPOUT, rows, n));
+    int64_t n = shape->hidden, rows = batch * time;
+    assay__tell_product(to, "input", layer == 0 ? 1 : 2, 1, rows, layer == 0 ? shape->input : n,
+                        4 * n);
+    assay__tell_product(to, "recurrent", 2, time, batch, n, 4 * n);
+    assay__tell(to, "cell", ASSAY_OP_LSTM_CELL, 1, rows, n);
+    if (shape->dropout > 0 && layer + 1 < shape->layers)
+        assay__tell(to, "dropout", ASSAY_OP_DROPOUT, 1, rows, n);
 }
 
 static assay_status describe(void *state, const assay_tensor *inputs, size_t count,
@@ -296,18 +264,13 @@ static assay_status describe(void *state, const assay_tensor *inputs, size_t cou
     assay_status status = check_input(lstm, inputs, error);
     if (status != ASSAY_OK)
         return status;
-    listing to = {sink, context, 0};
-    for (; to.layer < shape->layers; to.layer++)
-        describe_layer(shape, &to, inputs->shape[0], inputs->shape[1]);
-    to.layer = -1;
-    list(&to, "",
-         (assay_operation){.kind = ASSAY_OP_MATMUL,
-                           .count = 1,
-                           .m = inputs->shape[0],
-                           .k = shape->hidden,
-                           .n = shape->output,
-                           .operand_gradients = 2});
-    list(&to, "", elementwise(ASSAY_OP_BIAS, inputs->shape[0], shape->output));
+    assay__teller to = {.sink = sink, .context = context};
+    for (int64_t l = 0; l < shape->layers; l++) {
+        snprintf(to.prefix, sizeof to.prefix, "lstm.%lld.", (long long)l);
+        describe_layer(shape, l, &to, inputs->shape[0], inputs->shape[1]);
+    }
+    to.prefix[0] = '\0';
+    assay__tell_linear(&to, "fc", 2, inputs->shape[0], shape->hidden, shape->output);
     return ASSAY_OK;
 }
 

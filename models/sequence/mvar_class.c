@@ -4,8 +4,9 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "models/kernel/parameters.h"
-#include "models/sequence/mvar.h"
+#include "kernel/describe.h"
+#include "kernel/parameters.h"
+#include "sequence/mvar.h"
 
 enum { INPUT_DIM, ORDER, RIDGE, METHOD, BATCH_SIZE, SEQ_LEN, OPTIONS };
 
@@ -254,16 +255,9 @@ static assay_status describe(void *state, const assay_tensor *inputs, size_t cou
     if (status != ASSAY_OK)
         return status;
     int64_t batch = inputs->shape[0], dim = mvar->shape.dim;
-    sink(context, &(assay_operation){.component = "lags",
-                                     .kind = ASSAY_OP_MATMUL,
-                                     .count = mvar->shape.order,
-                                     .m = batch,
-                                     .k = dim,
-                                     .n = dim,
-                                     .operand_gradients = 1});
-    sink(context,
-         &(assay_operation){
-             .component = "intercept", .kind = ASSAY_OP_BIAS, .count = 1, .m = batch, .n = dim});
+    assay__teller to = {.sink = sink, .context = context};
+    assay__tell_product(&to, "lags", 1, mvar->shape.order, batch, dim, dim);
+    assay__tell(&to, "intercept", ASSAY_OP_BIAS, 1, batch, dim);
     return ASSAY_OK;
 }
 
