@@ -56,7 +56,7 @@ static void layer_norm(void *context)
 static void adam(void *context)
 {
     arrays *a = context;
-    must(assay__adam_step(&a->adam, a->memory, &a->parameters, 1e-3) == ASSAY_OK, "adam");
+    must(assay__adam_step(&a->adam, a->memory, &a->parameters, 1e-3, NULL) == ASSAY_OK, "adam");
 }
 static void linear(void *context)
 {

@@ -66,7 +66,7 @@ static void train(void *context)
     lstm_case *c = context;
     double loss;
     check(assay__lstm_gradient(c->model, c->batch, c->time, c->x, c->target, &loss));
-    check(assay__lstm_update(c->model, 1e-3));
+    check(assay__lstm_update(c->model, 1e-3, NULL));
 }
 
 static void compare_lstm(peer_server *server, const char *name, const char *task, double bar,

@@ -59,11 +59,7 @@ static assay_status check(const assay__neural_net *net, const assay_tensor *inpu
 
 static assay_tensor tensor_of(const char *name, int64_t rows, int64_t width, const float *data)
 {
-    return (assay_tensor){.name = name,
-                          .element = ASSAY_F32,
-                          .rank = 2,
-                          .shape = {rows, width},
-                          .data = (float *)data};
+    return (assay_tensor){name, ASSAY_F32, 2, {rows, width}, (float *)data};
 }
 
 assay_status assay__field_forward(void *state, const assay_tensor *inputs, size_t count,

@@ -124,10 +124,7 @@ assay_status assay__neural_net_backward(assay__neural_net *net, int64_t rows, co
 assay_status assay__neural_net_update(assay__neural_net *net, double learning_rate,
                                       assay_error *error)
 {
-    assay_status status =
-        assay__adam_step(&net->adam, net->memory, &net->parameters, learning_rate);
-    return status == ASSAY_OK ? status
-                              : assay__fail(error, status, "out of memory for Adam's moments");
+    return assay__adam_step(&net->adam, net->memory, &net->parameters, learning_rate, error);
 }
 
 assay_status assay__neural_net_train(assay__neural_net *net, int64_t rows, const float *x,

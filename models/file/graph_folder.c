@@ -180,11 +180,7 @@ static assay_status make_edges(const edge_reader *reader, assay_error *error, as
         memcpy(data, reader->source.data, bytes);
         memcpy(data + count, reader->target.data, bytes);
     }
-    *edges = (assay_tensor){.name = "edges",
-                            .element = ASSAY_I64,
-                            .rank = 2,
-                            .shape = {2, (int64_t)count},
-                            .data = data};
+    *edges = (assay_tensor){"edges", ASSAY_I64, 2, {2, (int64_t)count}, data};
     return ASSAY_OK;
 }
 
@@ -198,8 +194,7 @@ static assay_status make_graphs(const assay__number_table *table, const vector *
     for (size_t graph = 0; graph < nodes->count; graph++)
         for (int64_t i = 0; i < ((int64_t *)nodes->data)[graph]; i++)
             data[at++] = (int64_t)graph;
-    *graphs = (assay_tensor){
-        .name = "graphs", .element = ASSAY_I64, .rank = 1, .shape = {total}, .data = data};
+    *graphs = (assay_tensor){"graphs", ASSAY_I64, 1, {total}, data};
     return ASSAY_OK;
 }
 

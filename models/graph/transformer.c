@@ -380,10 +380,7 @@ assay_status assay__graph_transformer_gradient(assay__graph_transformer *model,
 assay_status assay__graph_transformer_update(assay__graph_transformer *model, double learning_rate,
                                              assay_error *error)
 {
-    assay_status status =
-        assay__adam_step(&model->adam, model->memory, &model->parameters, learning_rate);
-    return status == ASSAY_OK ? ASSAY_OK
-                              : assay__fail(error, status, "no memory for the optimizer's moments");
+    return assay__adam_step(&model->adam, model->memory, &model->parameters, learning_rate, error);
 }
 
 /* ---- Operations ---- */

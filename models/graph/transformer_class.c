@@ -247,11 +247,8 @@ static assay_status forward(void *pointer, const assay_tensor *inputs, size_t co
     }
     if (status != ASSAY_OK)
         return status;
-    *output = (assay_tensor){.name = "output",
-                             .element = ASSAY_F32,
-                             .rank = 2,
-                             .shape = {output_rows(s), s->shape.output},
-                             .data = (float *)values};
+    *output =
+        (assay_tensor){"output", ASSAY_F32, 2, {output_rows(s), s->shape.output}, (float *)values};
     return ASSAY_OK;
 }
 

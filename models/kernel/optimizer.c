@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-#include "models/kernel/simd.h"
+#include "base/error.h"
+#include "kernel/simd.h"
 
 ASSAY__SIMD static void adam(size_t count, float rate, float correction, const float *gradient,
                              float *restrict first, float *restrict second, float *restrict value)
@@ -20,14 +21,15 @@ ASSAY__SIMD static void adam(size_t count, float rate, float correction, const f
 }
 
 assay_status assay__adam_step(assay__adam *state, assay__memory *memory,
-                              assay__parameters *parameters, double learning_rate)
+                              assay__parameters *parameters, double learning_rate,
+                              assay_error *error)
 {
     if (state->first == NULL)
         state->first = assay__memory_floats(memory, ASSAY__OPTIMIZER, parameters->total);
     if (state->second == NULL)
         state->second = assay__memory_floats(memory, ASSAY__OPTIMIZER, parameters->total);
     if (state->first == NULL || state->second == NULL)
-        return ASSAY_E_MEMORY;
+        return assay__fail(error, ASSAY_E_MEMORY, "out of memory for Adam's moments");
     state->step++;
     double rate = learning_rate / (1 - pow(0.9, (double)state->step));
     double correction = 1 / sqrt(1 - pow(0.999, (double)state->step));

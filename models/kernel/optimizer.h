@@ -14,6 +14,7 @@ typedef struct assay__adam {
 } assay__adam;
 
 ASSAY_MUST_USE assay_status assay__adam_step(assay__adam *adam, assay__memory *memory,
-                                             assay__parameters *parameters, double learning_rate);
+                                             assay__parameters *parameters, double learning_rate,
+                                             assay_error *error);
 
 #endif

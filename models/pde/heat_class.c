@@ -158,11 +158,7 @@ static assay_status solve(instance *self, const assay_tensor *input, assay_error
 static assay_tensor tensor_of(const assay__heat_shape *shape, int64_t batch, const char *name,
                               float *data)
 {
-    return (assay_tensor){.name = name,
-                          .element = ASSAY_F32,
-                          .rank = 3,
-                          .shape = {batch, shape->snapshots, shape->points},
-                          .data = data};
+    return (assay_tensor){name, ASSAY_F32, 3, {batch, shape->snapshots, shape->points}, data};
 }
 
 static assay_status forward(void *state, const assay_tensor *inputs, size_t count,
@@ -217,11 +213,7 @@ static assay_status gradient(void *state, const assay_tensor *inputs, size_t cou
 static assay_status update(void *state, double learning_rate, assay_error *error)
 {
     instance *self = state;
-    assay_status status =
-        assay__adam_step(&self->adam, self->memory, &self->parameters, learning_rate);
-    return status == ASSAY_OK
-               ? status
-               : assay__fail(error, status, "heat: out of memory for Adam's moments");
+    return assay__adam_step(&self->adam, self->memory, &self->parameters, learning_rate, error);
 }
 
 /* Initial values of 5 sine waves each, and their snapshots under log k = sin(2 pi x) / 2. */
@@ -265,11 +257,7 @@ static assay_status example(void *state, uint64_t seed, assay_error *error, assa
         return status;
     for (size_t i = 0; i < whole; i++)
         self->example_target[i] = (float)solution[i];
-    inputs[0] = (assay_tensor){.name = "input",
-                               .element = ASSAY_F32,
-                               .rank = 2,
-                               .shape = {batch, shape->points},
-                               .data = self->example_input};
+    inputs[0] = (assay_tensor){"input", ASSAY_F32, 2, {batch, shape->points}, self->example_input};
     *target = tensor_of(shape, batch, "target", self->example_target);
     return ASSAY_OK;
 }

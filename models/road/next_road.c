@@ -101,7 +101,7 @@ void assay__next_road_free(assay__next_road *model)
 
 assay_status assay__next_road_update(assay__next_road *model, double learning_rate)
 {
-    return assay__adam_step(&model->adam, model->memory, &model->parameters, learning_rate);
+    return assay__adam_step(&model->adam, model->memory, &model->parameters, learning_rate, NULL);
 }
 
 /* ---- Room ---- */

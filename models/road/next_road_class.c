@@ -242,11 +242,7 @@ static assay_status forward(void *of, const assay_tensor *inputs, size_t count, 
         for (int64_t k = 0; k < K; k++)
             self->output[row * K + k] = choices[row * K + k] >= 0 ? probability[at++] : 0;
     }
-    *output = (assay_tensor){.name = "probabilities",
-                             .element = ASSAY_F32,
-                             .rank = 3,
-                             .shape = {B, T, K},
-                             .data = self->output};
+    *output = (assay_tensor){"probabilities", ASSAY_F32, 3, {B, T, K}, self->output};
     return ASSAY_OK;
 }
 
@@ -363,11 +359,8 @@ static assay_status example(void *of, uint64_t seed, assay_error *error, assay_t
                                    .data = self->example_data[i]};
         memcpy(inputs[i].shape, shape, inputs[i].rank * sizeof *shape);
     }
-    *target = (assay_tensor){.name = "target",
-                             .element = ASSAY_F32,
-                             .rank = 3,
-                             .shape = {shape[0], shape[1], shape[2]},
-                             .data = self->example_data[INPUTS]};
+    *target = (assay_tensor){
+        "target", ASSAY_F32, 3, {shape[0], shape[1], shape[2]}, self->example_data[INPUTS]};
     assay__trajectories_release(&drives);
     assay__road_network_free(city);
     return status;

@@ -55,7 +55,8 @@ ASSAY_MUST_USE assay_status assay__lstm_gradient(assay__lstm *model, int64_t bat
                                                  const float *x, const float *target, double *loss);
 
 /* One step of Adam by the gradients that stand there. */
-ASSAY_MUST_USE assay_status assay__lstm_update(assay__lstm *model, double learning_rate);
+ASSAY_MUST_USE assay_status assay__lstm_update(assay__lstm *model, double learning_rate,
+                                               assay_error *error);
 
 /* ---- One step at a time ----
  * A stream is an array of the caller's that holds states: assay__lstm_stream_floats() of them, best

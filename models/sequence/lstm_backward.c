@@ -126,7 +126,7 @@ assay_status assay__lstm_gradient(assay__lstm *model, int64_t batch, int64_t tim
     return ASSAY_OK;
 }
 
-assay_status assay__lstm_update(assay__lstm *model, double learning_rate)
+assay_status assay__lstm_update(assay__lstm *model, double learning_rate, assay_error *error)
 {
-    return assay__adam_step(&model->adam, model->memory, &model->parameters, learning_rate);
+    return assay__adam_step(&model->adam, model->memory, &model->parameters, learning_rate, error);
 }

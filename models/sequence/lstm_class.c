@@ -149,11 +149,8 @@ static assay_status forward(void *state, const assay_tensor *inputs, size_t coun
     status = assay__lstm_forward(lstm, inputs->shape[0], inputs->shape[1], inputs->data, &y);
     if (status != ASSAY_OK)
         return out_of_memory(status, inputs, error);
-    *output = (assay_tensor){.name = "output",
-                             .element = ASSAY_F32,
-                             .rank = 2,
-                             .shape = {inputs->shape[0], assay__lstm_shape_of(lstm)->output},
-                             .data = (void *)y};
+    *output = (assay_tensor){
+        "output", ASSAY_F32, 2, {inputs->shape[0], assay__lstm_shape_of(lstm)->output}, (void *)y};
     return ASSAY_OK;
 }
 
@@ -179,11 +176,8 @@ static assay_status forecast(void *state, const assay_tensor *inputs, size_t cou
         assay__lstm_forecast(lstm, inputs->shape[0], inputs->shape[1], inputs->data, steps, &y);
     if (status != ASSAY_OK)
         return out_of_memory(status, inputs, error);
-    *output = (assay_tensor){.name = "output",
-                             .element = ASSAY_F32,
-                             .rank = 3,
-                             .shape = {inputs->shape[0], steps, shape->output},
-                             .data = (void *)y};
+    *output =
+        (assay_tensor){"output", ASSAY_F32, 3, {inputs->shape[0], steps, shape->output}, (void *)y};
     return ASSAY_OK;
 }
 
@@ -208,9 +202,7 @@ static assay_status gradient(void *state, const assay_tensor *inputs, size_t cou
 
 static assay_status update(void *state, double learning_rate, assay_error *error)
 {
-    assay_status status = assay__lstm_update(((instance *)state)->lstm, learning_rate);
-    return status == ASSAY_OK ? ASSAY_OK
-                              : assay__fail(error, status, "lstm: no memory for Adam's moments");
+    return assay__lstm_update(((instance *)state)->lstm, learning_rate, error);
 }
 
 static assay_status example(void *state, uint64_t seed, assay_error *error, assay_tensor *inputs,
@@ -230,16 +222,12 @@ static assay_status example(void *state, uint64_t seed, assay_error *error, assa
     assay__random_init(&random, seed);
     for (int64_t i = 0; i < values; i++)
         self->example[i] = (float)assay__random_normal(&random);
-    inputs[0] = (assay_tensor){.name = "input",
-                               .element = ASSAY_F32,
-                               .rank = 3,
-                               .shape = {batch, time, shape->input},
-                               .data = self->example};
-    *target = (assay_tensor){.name = "target",
-                             .element = ASSAY_F32,
-                             .rank = 2,
-                             .shape = {batch, shape->output},
-                             .data = self->example + batch * time * shape->input};
+    inputs[0] = (assay_tensor){"input", ASSAY_F32, 3, {batch, time, shape->input}, self->example};
+    *target = (assay_tensor){"target",
+                             ASSAY_F32,
+                             2,
+                             {batch, shape->output},
+                             self->example + batch * time * shape->input};
     return ASSAY_OK;
 }
 

@@ -140,11 +140,8 @@ static assay_status forward(void *state, const assay_tensor *inputs, size_t coun
     assay__mvar *mvar = ((instance *)state)->mvar;
     assay_status status = forecast_into_output(mvar, inputs, 1, error);
     if (status == ASSAY_OK) {
-        *output = (assay_tensor){.name = "output",
-                                 .element = ASSAY_F64,
-                                 .rank = 2,
-                                 .shape = {inputs->shape[0], mvar->shape.dim},
-                                 .data = mvar->output};
+        *output = (assay_tensor){
+            "output", ASSAY_F64, 2, {inputs->shape[0], mvar->shape.dim}, mvar->output};
     }
     return status;
 }
@@ -156,11 +153,8 @@ static assay_status forecast(void *state, const assay_tensor *inputs, size_t cou
     assay__mvar *mvar = ((instance *)state)->mvar;
     assay_status status = forecast_into_output(mvar, inputs, steps, error);
     if (status == ASSAY_OK) {
-        *output = (assay_tensor){.name = "output",
-                                 .element = ASSAY_F64,
-                                 .rank = 3,
-                                 .shape = {inputs->shape[0], steps, mvar->shape.dim},
-                                 .data = mvar->output};
+        *output = (assay_tensor){
+            "output", ASSAY_F64, 3, {inputs->shape[0], steps, mvar->shape.dim}, mvar->output};
     }
     return status;
 }
@@ -236,13 +230,8 @@ static assay_status example(void *state, uint64_t seed, assay_error *error, assa
         simulate(mvar, time + 1, &random, series);
         memcpy(targets + b * dim, series + time * dim, (size_t)dim * sizeof *targets);
     }
-    inputs[0] = (assay_tensor){.name = "input",
-                               .element = ASSAY_F64,
-                               .rank = 3,
-                               .shape = {batch, time, dim},
-                               .data = self->example};
-    *target = (assay_tensor){
-        .name = "target", .element = ASSAY_F64, .rank = 2, .shape = {batch, dim}, .data = targets};
+    inputs[0] = (assay_tensor){"input", ASSAY_F64, 3, {batch, time, dim}, self->example};
+    *target = (assay_tensor){"target", ASSAY_F64, 2, {batch, dim}, targets};
     return ASSAY_OK;
 }
 

@@ -378,7 +378,7 @@ static void test_adam(void **state)
             double first = m[i] / (1 - pow(0.9, step)), second = v[i] / (1 - pow(0.999, step));
             w[i] -= 0.01 * first / (sqrt(second) + 1e-8);
         }
-        assert_int_equal(assay__adam_step(&adam, memory, &parameters, 0.01), ASSAY_OK);
+        assert_int_equal(assay__adam_step(&adam, memory, &parameters, 0.01, NULL), ASSAY_OK);
     }
     for (int i = 0; i < COUNT; i++)
         assert_true(fabs((double)parameters.values[i] - w[i]) < 2e-6);

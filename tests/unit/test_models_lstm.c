@@ -264,7 +264,7 @@ static void test_training_lowers_the_loss(void **state)
     double first = 0, loss = 0;
     for (int step = 0; step < 200; step++) {
         assert_int_equal(assay__lstm_gradient(model, 10, 5, x, target, &loss), ASSAY_OK);
-        assert_int_equal(assay__lstm_update(model, 0.01), ASSAY_OK);
+        assert_int_equal(assay__lstm_update(model, 0.01, NULL), ASSAY_OK);
         first = step == 0 ? loss : first;
     }
     assert_true(loss < 0.05 * first);
@@ -310,7 +310,7 @@ static void all_passes(assay__lstm *model, const float *x, const float *target)
     for (int training = 0; training < 2; training++) {
         assay__lstm_set_training(model, training);
         assert_int_equal(assay__lstm_gradient(model, 9, 6, x, target, &loss), ASSAY_OK);
-        assert_int_equal(assay__lstm_update(model, 1e-3), ASSAY_OK);
+        assert_int_equal(assay__lstm_update(model, 1e-3, NULL), ASSAY_OK);
         assert_int_equal(assay__lstm_forward(model, 9, 6, x, &y), ASSAY_OK);
         assert_int_equal(assay__lstm_forward(model, 3, 6, x, &y), ASSAY_OK);
         assert_int_equal(assay__lstm_forecast(model, 9, 6, x, 4, &y), ASSAY_OK);
