@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/grow.h"
 
 enum { MAX_PATH = 4096 };
 
@@ -23,18 +24,8 @@ typedef struct vector {
 static bool reserve(vector *grown, size_t more, size_t size)
 {
     size_t needed;
-    if (__builtin_add_overflow(grown->count, more, &needed))
-        return false;
-    if (needed <= grown->capacity)
-        return true;
-    size_t capacity = grown->capacity < 512 ? 1024 : 2 * grown->capacity;
-    capacity = capacity < needed ? needed : capacity;
-    void *data = reallocarray(grown->data, capacity, size);
-    if (data == NULL)
-        return false;
-    grown->data = data;
-    grown->capacity = capacity;
-    return true;
+    return !__builtin_add_overflow(grown->count, more, &needed) &&
+           assay__grow(&grown->data, &grown->capacity, needed, size);
 }
 
 static assay_status fail_memory(const assay__number_table *table, assay_error *error)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/grow.h"
 
 enum { MAX_NUMBER = 63, MAX_LINE = ASSAY__NUMBER_TABLE_COLUMNS * (MAX_NUMBER + 1) };
 
@@ -132,16 +133,10 @@ static assay_status append(assay__number_table *table, const char *field, assay_
     double value = strtod_l(field, &end, table->locale);
     if (end == field || *end != '\0' || !isfinite(value))
         return fail_field(table, error, "is no finite number", field);
-    if (table->count == table->capacity) {
-        size_t capacity = table->capacity == 0 ? 16 : 2 * table->capacity;
-        if (capacity > ASSAY__NUMBER_TABLE_COLUMNS)
-            return fail_field(table, error, "stands in column 65537; that is too many", field);
-        double *row = reallocarray(table->row, capacity, sizeof *row);
-        if (row == NULL)
-            return fail_memory(table, error);
-        table->row = row;
-        table->capacity = capacity;
-    }
+    if (table->count == ASSAY__NUMBER_TABLE_COLUMNS)
+        return fail_field(table, error, "stands in column 65537; that is too many", field);
+    if (!assay__grow(&table->row, &table->capacity, table->count + 1, sizeof *table->row))
+        return fail_memory(table, error);
     table->row[table->count++] = value;
     return ASSAY_OK;
 }

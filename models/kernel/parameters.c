@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 enum { MAX_NAME_BYTES = 256 };
 
 void assay__parameters_init(assay__parameters *parameters)
@@ -24,15 +26,9 @@ void assay__parameters_release(assay__parameters *parameters)
 
 static assay_status append(assay__parameters *parameters, assay_tensor tensor)
 {
-    if (parameters->count == parameters->capacity) {
-        size_t capacity = parameters->capacity == 0 ? 16 : 2 * parameters->capacity;
-        assay_model_parameter *list =
-            reallocarray(parameters->list, capacity, sizeof *parameters->list);
-        if (list == NULL)
-            return ASSAY_E_MEMORY;
-        parameters->list = list;
-        parameters->capacity = capacity;
-    }
+    if (!assay__grow(&parameters->list, &parameters->capacity, parameters->count + 1,
+                     sizeof *parameters->list))
+        return ASSAY_E_MEMORY;
     int64_t elements = 1;
     for (uint32_t axis = 0; axis < tensor.rank; axis++)
         if (tensor.shape[axis] < 0 ||

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/grow.h"
 
 assay_status assay__road_network_new(assay__road_network **network)
 {
@@ -38,57 +39,34 @@ void assay__road_network_free(assay__road_network *network)
 
 /* ---- Growing ---- */
 
-/* `array` is the address of a pointer to elements of `size` bytes. */
-static bool grow(void *array, int64_t capacity, size_t size)
-{
-    void *old;
-    memcpy(&old, array, sizeof old);
-    void *fresh = reallocarray(old, (size_t)capacity, size);
-    if (fresh == NULL)
-        return false;
-    memcpy(array, &fresh, sizeof fresh);
-    return true;
-}
-
 static bool grow_roads(assay__road_network *network)
 {
-    if (network->roads < network->road_capacity)
-        return true;
-    int64_t capacity = network->road_capacity == 0 ? 64 : 2 * network->road_capacity;
-    if (!grow(&network->ids, capacity, sizeof *network->ids) ||
-        !grow(&network->length_m, capacity, sizeof *network->length_m) ||
-        !grow(&network->speed_mps, capacity, sizeof *network->speed_mps) ||
-        !grow(&network->middles, capacity, sizeof *network->middles) ||
-        !grow(&network->point_first, capacity + 1, sizeof *network->point_first))
-        return false;
+    const struct {
+        void *array;
+        size_t size;
+    } arrays[] = {{&network->ids, sizeof *network->ids},
+                  {&network->length_m, sizeof *network->length_m},
+                  {&network->speed_mps, sizeof *network->speed_mps},
+                  {&network->middles, sizeof *network->middles},
+                  {&network->point_first, sizeof *network->point_first}};
+    size_t needed = (size_t)network->roads + 2, capacity = 0; /* point_first has one more */
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        capacity = network->road_capacity;
+        if (!assay__grow(arrays[i].array, &capacity, needed, arrays[i].size))
+            return false;
+    }
     if (network->road_capacity == 0)
         network->point_first[0] = 0;
     network->road_capacity = capacity;
     return true;
 }
 
-static bool grow_points(assay__road_network *network, int64_t needed)
-{
-    int64_t capacity = network->point_capacity == 0 ? 128 : network->point_capacity;
-    while (capacity < needed)
-        capacity *= 2;
-    if (capacity != network->point_capacity &&
-        !grow(&network->points, capacity, sizeof *network->points))
-        return false;
-    network->point_capacity = capacity;
-    return true;
-}
-
 static bool grow_links(assay__road_network *network)
 {
-    if (network->links < network->link_capacity)
-        return true;
-    int64_t capacity = network->link_capacity == 0 ? 128 : 2 * network->link_capacity;
-    if (!grow(&network->link_from, capacity, sizeof *network->link_from) ||
-        !grow(&network->link_to, capacity, sizeof *network->link_to))
-        return false;
-    network->link_capacity = capacity;
-    return true;
+    size_t needed = (size_t)network->links + 1, capacity = network->link_capacity;
+    return assay__grow(&network->link_from, &capacity, needed, sizeof *network->link_from) &&
+           assay__grow(&network->link_to, &network->link_capacity, needed,
+                       sizeof *network->link_to);
 }
 
 /* ---- Ids ---- */
@@ -190,7 +168,10 @@ assay_status assay__road_network_add(assay__road_network *network, const assay__
         return assay__fail(error, ASSAY_E_LIMIT, "more than %d roads or %d points",
                            ASSAY__ROADS_MAX, ASSAY__ROAD_POINTS_MAX);
     }
-    if (!grow_roads(network) || !grow_points(network, end) || !grow_slots(network))
+    if (!grow_roads(network) ||
+        !assay__grow(&network->points, &network->point_capacity, (size_t)end,
+                     sizeof *network->points) ||
+        !grow_slots(network))
         return assay__fail(error, ASSAY_E_MEMORY, "no memory for more roads");
     int64_t index = network->roads;
     double measured_m;

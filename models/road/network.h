@@ -53,7 +53,7 @@ typedef struct assay__road_network {
     int32_t *slots; /* (slot_count) hash table from id to index, -1 where empty */
     int64_t slot_count;
     int32_t *link_from, *link_to; /* (links) until finish() */
-    int64_t road_capacity, point_capacity, link_capacity;
+    size_t road_capacity, point_capacity, link_capacity;
 } assay__road_network;
 
 /* ---- Making one ---- */

@@ -9,8 +9,9 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "models/road/network.h"
-#include "models/road/table.h"
+#include "base/grow.h"
+#include "road/network.h"
+#include "road/table.h"
 
 typedef struct geo_reader {
     assay__table table;
@@ -58,20 +59,6 @@ static const char *take_place(const char *at, locale_t c_locale, assay__place *p
     return at + 1;
 }
 
-static bool keep_point(geo_reader *self, assay__place place)
-{
-    if (self->count == self->capacity) {
-        size_t capacity = self->capacity == 0 ? 16 : 2 * self->capacity;
-        assay__place *points = reallocarray(self->points, capacity, sizeof *points);
-        if (points == NULL)
-            return false;
-        self->points = points;
-        self->capacity = capacity;
-    }
-    self->points[self->count++] = place;
-    return true;
-}
-
 /* A place, or an array of places, filling the whole field. */
 static assay_status take_line(geo_reader *self, bool is_point, assay_error *error)
 {
@@ -86,8 +73,9 @@ static assay_status take_line(geo_reader *self, bool is_point, assay_error *erro
                                self->table.name, self->table.line,
                                is_point ? "[longitude, latitude]" : "[[longitude, latitude], ...]");
         }
-        if (!keep_point(self, place))
+        if (!assay__grow(&self->points, &self->capacity, self->count + 1, sizeof place))
             return assay__fail(error, ASSAY_E_MEMORY, "%s: no memory", self->table.name);
+        self->points[self->count++] = place;
         at = skip_blanks(at);
     } while (!is_point && *at == ',');
     if (!is_point) {

@@ -10,7 +10,8 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "models/road/table.h"
+#include "base/grow.h"
+#include "road/table.h"
 
 enum { SECONDS_A_DAY = 86400, DAYS_TO_1970 = 719468, DAYS_IN_400_YEARS = 146097 };
 
@@ -29,16 +30,11 @@ void assay__trajectories_release(assay__trajectories *trajectories)
 
 static assay_status grow_starts(assay__trajectories *self)
 {
-    if (self->count + 1 < self->capacity)
-        return ASSAY_OK;
-    int64_t capacity = self->capacity == 0 ? 64 : 2 * self->capacity;
-    int64_t *first = reallocarray(self->first, (size_t)capacity, sizeof *first);
-    if (first == NULL)
+    bool fresh = self->capacity == 0;
+    if (!assay__grow(&self->first, &self->capacity, (size_t)self->count + 2, sizeof *self->first))
         return ASSAY_E_MEMORY;
-    if (self->capacity == 0)
-        first[0] = first[1] = 0;
-    self->first = first;
-    self->capacity = capacity;
+    if (fresh)
+        self->first[0] = self->first[1] = 0;
     return ASSAY_OK;
 }
 
@@ -51,18 +47,10 @@ assay_status assay__trajectories_drive(assay__trajectories *self, int64_t road, 
     int64_t at = self->first[self->count + 1];
     if (at == ASSAY__TRAJECTORY_POINTS_MAX)
         return ASSAY_E_LIMIT;
-    if (at == self->point_capacity) {
-        int64_t capacity = at == 0 ? 1024 : 2 * at;
-        int32_t *roads = reallocarray(self->roads, (size_t)capacity, sizeof *roads);
-        if (roads == NULL)
-            return ASSAY_E_MEMORY;
-        self->roads = roads;
-        int64_t *times = reallocarray(self->seconds, (size_t)capacity, sizeof *times);
-        if (times == NULL)
-            return ASSAY_E_MEMORY;
-        self->seconds = times;
-        self->point_capacity = capacity;
-    }
+    size_t needed = (size_t)at + 1, capacity = self->point_capacity;
+    if (!assay__grow(&self->roads, &capacity, needed, sizeof *self->roads) ||
+        !assay__grow(&self->seconds, &self->point_capacity, needed, sizeof *self->seconds))
+        return ASSAY_E_MEMORY;
     self->roads[at] = (int32_t)road;
     self->seconds[at] = seconds;
     self->first[self->count + 1] = at + 1;

@@ -15,7 +15,7 @@ typedef struct assay__trajectories {
     int64_t *first;   /* (count + 1); NULL while there is none */
     int32_t *roads;   /* (first[count]) indices into the network */
     int64_t *seconds; /* (first[count]) since 1970-01-01 UTC, never falling within a trajectory */
-    int64_t capacity, point_capacity; /* private */
+    size_t capacity, point_capacity; /* private */
 } assay__trajectories;
 
 void assay__trajectories_init(assay__trajectories *trajectories);

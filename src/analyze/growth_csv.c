@@ -16,8 +16,9 @@
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/grow.h"
 
-enum { NUMBER_BYTES = 64, COLUMNS_MAX = 1024, FIRST_CAPACITY = 64 };
+enum { NUMBER_BYTES = 64, COLUMNS_MAX = 1024 };
 
 typedef struct reader {
     const char *name;
@@ -162,18 +163,10 @@ static assay_status check_number(const reader *self, size_t column, const char *
 static assay_status append(reader *self, double size, double seconds)
 {
     assay_growth_table *table = self->table;
-    if (table->count == self->capacity) {
-        size_t capacity = self->capacity == 0 ? FIRST_CAPACITY : 2 * self->capacity;
-        double *sizes = realloc(table->sizes, capacity * sizeof *sizes);
-        if (sizes != NULL)
-            table->sizes = sizes;
-        double *times = realloc(table->seconds, capacity * sizeof *times);
-        if (times != NULL)
-            table->seconds = times;
-        if (sizes == NULL || times == NULL)
-            return assay__fail(self->error, ASSAY_E_MEMORY, "out of memory for %zu rows", capacity);
-        self->capacity = capacity;
-    }
+    size_t needed = table->count + 1, capacity = self->capacity;
+    if (!assay__grow(&table->sizes, &capacity, needed, sizeof size) ||
+        !assay__grow(&table->seconds, &self->capacity, needed, sizeof seconds))
+        return assay__fail(self->error, ASSAY_E_MEMORY, "out of memory for %zu rows", needed);
     table->sizes[table->count] = size;
     table->seconds[table->count++] = seconds;
     return ASSAY_OK;
