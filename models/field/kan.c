@@ -17,8 +17,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "field/activation_slope.h"
 #include "field/spline.h"
+#include "kernel/activation.h"
 #include "kernel/matmul.h"
 
 enum {

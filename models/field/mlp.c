@@ -5,8 +5,8 @@
  * there are enough rows to pay for it.
  *
  * Bias: written into the rows before the product is added. Activation and slope: one pass
- * (activation_slope.h). Backward: dy times slope and the sum over rows that is the bias's gradient,
- * one pass.
+ * (kernel/activation.h). Backward: dy times slope and the sum over rows that is the bias's
+ * gradient, one pass.
  */
 #include "models/field/mlp.h"
 
@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "field/activation_slope.h"
+#include "kernel/activation.h"
 #include "kernel/describe.h"
 #include "kernel/linear.h"
 #include "kernel/matmul.h"

@@ -261,8 +261,8 @@ static void feed_forward_backward(const assay__layer *layer, const assay__layer_
     norm_backward(layer, place, FEED_FORWARD, kept, dnext, dnext);
     float *dbranch = branch_backward(place, FEED_FORWARD, kept, dnext, scratch);
     linear_backward(place, layer->ffn[1], shape->ffn, hidden, dbranch, kept->ffn, dffn);
-    assay__activate_backward(shape->gelu ? ASSAY__GELU : ASSAY__RELU, nodes * shape->ffn, dffn,
-                             kept->ffn_before, dffn);
+    (shape->gelu ? assay__gelu_backward : assay__relu_backward)(nodes * shape->ffn, dffn,
+                                                                kept->ffn_before, dffn);
     linear_backward_add(place, layer->ffn[0], hidden, shape->ffn, dffn, kept->merged, dnext);
 }
 

@@ -108,7 +108,7 @@ void assay__gated_gcn_backward(const assay__message *message, const assay__param
 {
     int64_t width = message->hidden, nodes = graph->nodes, size = nodes * width;
     float *gradients[MAPS] = {dy, scratch, scratch + size, scratch + 2 * size};
-    assay__activate_backward(ASSAY__RELU, size, dy, kept, dy);
+    assay__relu_backward(size, dy, kept, dy);
     memset(gradients[B], 0, (size_t)size * sizeof *scratch);
     memset(gradients[E], 0, (size_t)size * sizeof *scratch);
     scatter(&graph->in, nodes, width, kept + B * size, kept + D * size, kept + E * size, dy,

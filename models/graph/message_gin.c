@@ -30,7 +30,7 @@ void assay__gin_backward(const assay__message *message, const assay__parameters 
                            assay__parameters_value(parameters, first + 2), dinner,
                            assay__parameters_gradient(parameters, first + 2),
                            assay__parameters_gradient(parameters, first + 3));
-    assay__activate_backward(ASSAY__RELU, nodes * width, dinner, inner, dinner);
+    assay__relu_backward(nodes * width, dinner, inner, dinner);
     assay__linear_backward(nodes, width, width, dinner, sum,
                            assay__parameters_value(parameters, first), dsum,
                            assay__parameters_gradient(parameters, first),

@@ -1,7 +1,7 @@
-/* One vectorised loop per function over the elements of elementary.h. Derivatives are computed from
- * x, not from the output: 1 - tanh(x)^2 loses all its digits where tanh(x) rounds to 1, exp(-2 |x|)
- * keeps them. */
-#include "models/kernel/activation.h"
+/* One vectorised loop per function over the elements of elementary.h. Slopes of tanh and the
+ * sigmoid come from the function's value, as PyTorch's do: good to half an ulp of 1, which the
+ * product with dy sees, at no exponential more. */
+#include "kernel/activation.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -9,19 +9,113 @@
 
 #include "models/kernel/elementary.h"
 
-ASSAY__SIMD void assay__tanh(int64_t count, const float *x, float *y)
+/* ---- y = f(x) ---- */
+
+static void identity(int64_t count, const float *x, float *y)
+{
+    memmove(y, x, (size_t)count * sizeof *y);
+}
+
+ASSAY__SIMD static void relu(int64_t count, const float *x, float *y)
+{
+    ASSAY__LANES
+    for (int64_t i = 0; i < count; i++)
+        y[i] = x[i] <= 0 ? 0 : x[i]; /* NaN stays */
+}
+
+ASSAY__SIMD static void gelu(int64_t count, const float *x, float *y)
+{
+    ASSAY__LANES
+    for (int64_t i = 0; i < count; i++)
+        y[i] = assay__gelu1(x[i]);
+}
+
+ASSAY__SIMD static void hyperbolic_tangent(int64_t count, const float *x, float *y)
 {
     ASSAY__LANES
     for (int64_t i = 0; i < count; i++)
         y[i] = assay__tanh1(x[i]);
 }
 
-ASSAY__SIMD void assay__sigmoid(int64_t count, const float *x, float *y)
+ASSAY__SIMD static void sigmoid(int64_t count, const float *x, float *y)
 {
     ASSAY__LANES
     for (int64_t i = 0; i < count; i++)
         y[i] = assay__sigmoid1(x[i]);
 }
+
+ASSAY__SIMD static void silu(int64_t count, const float *x, float *y)
+{
+    ASSAY__LANES
+    for (int64_t i = 0; i < count; i++)
+        y[i] = x[i] * assay__sigmoid1(x[i]);
+}
+
+/* ---- y = f(x), slope = f'(x) ---- */
+
+ASSAY__SIMD static void identity_slope(int64_t count, const float *x, float *y, float *slope)
+{
+    identity(count, x, y);
+    for (int64_t i = 0; i < count; i++)
+        slope[i] = 1;
+}
+
+ASSAY__SIMD static void relu_slope(int64_t count, const float *x, float *y, float *slope)
+{
+    ASSAY__LANES
+    for (int64_t i = 0; i < count; i++) {
+        float v = x[i];
+        y[i] = v <= 0 ? 0 : v;
+        slope[i] = v <= 0 ? 0.0F : 1.0F;
+    }
+}
+
+ASSAY__SIMD static void gelu_slope(int64_t count, const float *x, float *y, float *slope)
+{
+    ASSAY__LANES
+    for (int64_t i = 0; i < count; i++) {
+        float v = x[i], density;
+        float below = assay__normal1(v, &density);
+        y[i] = v * below;
+        slope[i] = below + v * density;
+    }
+}
+
+ASSAY__SIMD static void tanh_slope(int64_t count, const float *x, float *y, float *slope)
+{
+    ASSAY__LANES
+    for (int64_t i = 0; i < count; i++) {
+        float t = assay__tanh1(x[i]);
+        y[i] = t;
+        slope[i] = 1 - t * t;
+    }
+}
+
+ASSAY__SIMD static void sigmoid_slope(int64_t count, const float *x, float *y, float *slope)
+{
+    ASSAY__LANES
+    for (int64_t i = 0; i < count; i++) {
+        float s = assay__sigmoid1(x[i]);
+        y[i] = s;
+        slope[i] = s * (1 - s);
+    }
+}
+
+ASSAY__SIMD static void silu_slope(int64_t count, const float *x, float *y, float *slope)
+{
+    ASSAY__LANES
+    for (int64_t i = 0; i < count; i++) {
+        float v = x[i];
+        float z = assay__exp1(-assay__abs1(v));
+        float share = 1 / (1 + z);
+        float s = (v < 0 ? z : 1) * share;
+        y[i] = v * s;
+        slope[i] =
+            s + v * (z * share * share); /* s (1 - s) would lose its digits times a large v */
+    }
+}
+
+/* ---- The sine ---- */
 
 /* Sizes of floats compare as their bits do; NaN is larger than all. */
 ASSAY__SIMD static bool sine_range(int64_t count, const float *x)
@@ -35,7 +129,7 @@ ASSAY__SIMD static bool sine_range(int64_t count, const float *x)
     return most <= assay__to_bits(ASSAY__SINE_RANGE);
 }
 
-ASSAY__SIMD static void sine(int64_t count, const float *x, float *y)
+ASSAY__SIMD static void fast_sine(int64_t count, const float *x, float *y)
 {
     ASSAY__LANES
     for (int64_t i = 0; i < count; i++) {
@@ -44,24 +138,14 @@ ASSAY__SIMD static void sine(int64_t count, const float *x, float *y)
     }
 }
 
-ASSAY__SIMD static void sine_backward(int64_t count, const float *dy, const float *x, float *dx)
-{
-    ASSAY__LANES
-    for (int64_t i = 0; i < count; i++) {
-        float sine_of, cosine;
-        assay__sin_cos1(x[i], &sine_of, &cosine);
-        dx[i] = dy[i] * cosine;
-    }
-}
-
-ASSAY__SIMD static void sin_cos(int64_t count, const float *x, float *sine_of, float *cosine)
+ASSAY__SIMD static void fast_sine_slope(int64_t count, const float *x, float *y, float *slope)
 {
     ASSAY__LANES
     for (int64_t i = 0; i < count; i++) {
         float s, c;
         assay__sin_cos1(x[i], &s, &c);
-        sine_of[i] = s;
-        cosine[i] = c;
+        y[i] = s;
+        slope[i] = c;
     }
 }
 
@@ -69,75 +153,60 @@ ASSAY__SIMD static void sin_cos(int64_t count, const float *x, float *sine_of, f
  * to libm; a block at a time, so that one of them does not slow a whole layer. */
 enum { BLOCK = 1024 };
 
-#define FOR_BLOCKS(count, start, length)                                                           \
-    for (int64_t start = 0, length;                                                                \
-         length = (count) - (start) < BLOCK ? (count) - (start) : BLOCK, (start) < (count);        \
-         start += BLOCK)
-
-void assay__sin_cos(int64_t count, const float *x, float *sine_of, float *cosine)
+static void sine_slope(int64_t count, const float *x, float *y, float *slope)
 {
-    FOR_BLOCKS(count, start, length)
-    {
-        if (sine_range(length, x + start)) {
-            sin_cos(length, x + start, sine_of + start, cosine + start);
-            continue;
-        }
-        for (int64_t i = start; i < start + length; i++) {
+    for (int64_t start = 0; start < count; start += BLOCK) {
+        int64_t length = count - start < BLOCK ? count - start : BLOCK;
+        bool fast = sine_range(length, x + start);
+        if (fast && slope != NULL)
+            fast_sine_slope(length, x + start, y + start, slope + start);
+        else if (fast)
+            fast_sine(length, x + start, y + start);
+        for (int64_t i = start; !fast && i < start + length; i++) {
             float argument = x[i];
-            sine_of[i] = sinf(argument);
-            cosine[i] = cosf(argument);
+            y[i] = sinf(argument);
+            if (slope != NULL)
+                slope[i] = cosf(argument);
         }
     }
 }
 
-static void activate_sine(int64_t count, const float *x, float *y)
+static void sine(int64_t count, const float *x, float *y)
 {
-    FOR_BLOCKS(count, start, length)
-    {
-        if (sine_range(length, x + start)) {
-            sine(length, x + start, y + start);
-            continue;
-        }
-        for (int64_t i = start; i < start + length; i++)
-            y[i] = sinf(x[i]);
-    }
+    sine_slope(count, x, y, NULL);
 }
 
-static void activate_sine_backward(int64_t count, const float *dy, const float *x, float *dx)
+/* ---- By kind ---- */
+
+void assay__activate(assay__activation kind, int64_t count, const float *x, float *y)
 {
-    FOR_BLOCKS(count, start, length)
-    {
-        if (sine_range(length, x + start)) {
-            sine_backward(length, dy + start, x + start, dx + start);
-            continue;
-        }
-        for (int64_t i = start; i < start + length; i++)
-            dx[i] = dy[i] * cosf(x[i]);
-    }
+    static void (*const functions[])(int64_t, const float *, float *) = {
+        [ASSAY__IDENTITY] = identity, [ASSAY__RELU] = relu,
+        [ASSAY__GELU] = gelu,         [ASSAY__TANH] = hyperbolic_tangent,
+        [ASSAY__SIGMOID] = sigmoid,   [ASSAY__SINE] = sine,
+        [ASSAY__SILU] = silu};
+    functions[kind](count, x, y);
 }
 
-ASSAY__SIMD static void relu(int64_t count, const float *x, float *y)
+void assay__activate_with_slope(assay__activation kind, int64_t count, const float *x, float *y,
+                                float *slope)
 {
-    ASSAY__LANES
-    for (int64_t i = 0; i < count; i++)
-        y[i] = x[i] <= 0 ? 0 : x[i]; /* NaN stays */
+    static void (*const functions[])(int64_t, const float *, float *, float *) = {
+        [ASSAY__IDENTITY] = identity_slope, [ASSAY__RELU] = relu_slope,
+        [ASSAY__GELU] = gelu_slope,         [ASSAY__TANH] = tanh_slope,
+        [ASSAY__SIGMOID] = sigmoid_slope,   [ASSAY__SINE] = sine_slope,
+        [ASSAY__SILU] = silu_slope};
+    functions[kind](count, x, y, slope);
 }
 
-ASSAY__SIMD static void relu_backward(int64_t count, const float *dy, const float *x, float *dx)
+ASSAY__SIMD void assay__relu_backward(int64_t count, const float *dy, const float *x, float *dx)
 {
     ASSAY__LANES
     for (int64_t i = 0; i < count; i++)
         dx[i] = x[i] <= 0 ? 0 : dy[i];
 }
 
-ASSAY__SIMD static void gelu(int64_t count, const float *x, float *y)
-{
-    ASSAY__LANES
-    for (int64_t i = 0; i < count; i++)
-        y[i] = assay__gelu1(x[i]);
-}
-
-ASSAY__SIMD static void gelu_backward(int64_t count, const float *dy, const float *x, float *dx)
+ASSAY__SIMD void assay__gelu_backward(int64_t count, const float *dy, const float *x, float *dx)
 {
     ASSAY__LANES
     for (int64_t i = 0; i < count; i++) {
@@ -145,98 +214,4 @@ ASSAY__SIMD static void gelu_backward(int64_t count, const float *dy, const floa
         float below = assay__normal1(x[i], &density);
         dx[i] = dy[i] * (below + x[i] * density);
     }
-}
-
-ASSAY__SIMD static void tanh_backward(int64_t count, const float *dy, const float *x, float *dx)
-{
-    ASSAY__LANES
-    for (int64_t i = 0; i < count; i++) {
-        float z = assay__exp1(-2 * assay__abs1(x[i]));
-        dx[i] = dy[i] * (4 * z / ((1 + z) * (1 + z)));
-    }
-}
-
-ASSAY__SIMD static void sigmoid_backward(int64_t count, const float *dy, const float *x, float *dx)
-{
-    ASSAY__LANES
-    for (int64_t i = 0; i < count; i++) {
-        float z = assay__exp1(-assay__abs1(x[i]));
-        dx[i] = dy[i] * (z / ((1 + z) * (1 + z)));
-    }
-}
-
-ASSAY__SIMD static void silu(int64_t count, const float *x, float *y)
-{
-    ASSAY__LANES
-    for (int64_t i = 0; i < count; i++)
-        y[i] = x[i] * assay__sigmoid1(x[i]);
-}
-
-ASSAY__SIMD static void silu_backward(int64_t count, const float *dy, const float *x, float *dx)
-{
-    ASSAY__LANES
-    for (int64_t i = 0; i < count; i++) {
-        float z = assay__exp1(-assay__abs1(x[i]));
-        float share = 1 / (1 + z);
-        float sigmoid = (x[i] < 0 ? z : 1) * share;
-        float slope = z * share * share;
-        dx[i] = dy[i] * (sigmoid + x[i] * slope);
-    }
-}
-
-void assay__activate(assay__activation kind, int64_t count, const float *x, float *y)
-{
-    switch (kind) {
-    case ASSAY__RELU:
-        relu(count, x, y);
-        return;
-    case ASSAY__GELU:
-        gelu(count, x, y);
-        return;
-    case ASSAY__TANH:
-        assay__tanh(count, x, y);
-        return;
-    case ASSAY__SIGMOID:
-        assay__sigmoid(count, x, y);
-        return;
-    case ASSAY__SINE:
-        activate_sine(count, x, y);
-        return;
-    case ASSAY__SILU:
-        silu(count, x, y);
-        return;
-    case ASSAY__IDENTITY:
-    case ASSAY__ACTIVATIONS_COUNT:
-        break;
-    }
-    memmove(y, x, (size_t)count * sizeof *y);
-}
-
-void assay__activate_backward(assay__activation kind, int64_t count, const float *dy,
-                              const float *x, float *dx)
-{
-    switch (kind) {
-    case ASSAY__RELU:
-        relu_backward(count, dy, x, dx);
-        return;
-    case ASSAY__GELU:
-        gelu_backward(count, dy, x, dx);
-        return;
-    case ASSAY__TANH:
-        tanh_backward(count, dy, x, dx);
-        return;
-    case ASSAY__SIGMOID:
-        sigmoid_backward(count, dy, x, dx);
-        return;
-    case ASSAY__SINE:
-        activate_sine_backward(count, dy, x, dx);
-        return;
-    case ASSAY__SILU:
-        silu_backward(count, dy, x, dx);
-        return;
-    case ASSAY__IDENTITY:
-    case ASSAY__ACTIVATIONS_COUNT:
-        break;
-    }
-    memmove(dx, dy, (size_t)count * sizeof *dx);
 }
