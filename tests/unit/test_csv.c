@@ -23,13 +23,17 @@ static void cut(const char *text, char separator, bool trims, bool comments, cha
     csv.trims = trims;
     csv.comments = comments;
     bool good;
+    *result = '\0';
     while ((good = assay__csv_row(&csv, CAPACITY, fields, &count)) && count > 0) {
         result += sprintf(result, "%zu:", csv.line);
         for (size_t i = 0; i < count && i < CAPACITY; i++)
             result += sprintf(result, "<%s>", fields[i]);
-        result += sprintf(result, count > CAPACITY ? "+%zu " : " ", count - CAPACITY);
+        if (count > CAPACITY)
+            result += sprintf(result, "+%zu", count - CAPACITY);
+        result += sprintf(result, " ");
     }
-    sprintf(result, good ? "" : "%zu:!", csv.line);
+    if (!good)
+        sprintf(result, "%zu:!", csv.line);
     free(copy);
 }
 
