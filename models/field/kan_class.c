@@ -30,9 +30,8 @@ static assay_status create(const double *settings, uint64_t seed, assay_error *e
                               .scaler = settings[SCALER] != 0};
     assay__neural_net *kan = NULL;
     assay_status status = assay__kan_new(&shape, seed, error, &kan);
-    if (status != ASSAY_OK)
-        return status;
-    return assay__field_create(kan, (int64_t)settings[BATCH], error, state);
+    return status == ASSAY_OK ? assay__field_create(kan, (int64_t)settings[BATCH], error, state)
+                              : status;
 }
 
 /* There are grid + order coefficients an edge: the order stays as set where it can, the grid

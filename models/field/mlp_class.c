@@ -47,9 +47,8 @@ static assay_status create_mlp(const double *settings, uint64_t seed, assay_erro
                               .activation = activations[(size_t)settings[MLP_ACTIVATION]]};
     assay__neural_net *mlp = NULL;
     assay_status status = assay__mlp_new(&shape, seed, error, &mlp);
-    if (status != ASSAY_OK)
-        return status;
-    return assay__field_create(mlp, (int64_t)settings[MLP_BATCH], error, state);
+    return status == ASSAY_OK ? assay__field_create(mlp, (int64_t)settings[MLP_BATCH], error, state)
+                              : status;
 }
 
 static assay_status create_siren(const double *settings, uint64_t seed, assay_error *error,
@@ -63,9 +62,9 @@ static assay_status create_siren(const double *settings, uint64_t seed, assay_er
                                 .omega_hidden = (float)settings[SIREN_HIDDEN]};
     assay__neural_net *siren = NULL;
     assay_status status = assay__siren_new(&shape, seed, error, &siren);
-    if (status != ASSAY_OK)
-        return status;
-    return assay__field_create(siren, (int64_t)settings[SIREN_BATCH], error, state);
+    return status == ASSAY_OK
+               ? assay__field_create(siren, (int64_t)settings[SIREN_BATCH], error, state)
+               : status;
 }
 
 static assay_status infer(const assay_tensor *weights, size_t count, double *settings,
