@@ -23,7 +23,7 @@ endfunction()
 
 file(GLOB sources CONFIGURE_DEPENDS tests/reference/*.c)
 add_library(test_reference STATIC ${sources})
-target_include_directories(test_reference PRIVATE src models tests)
+target_include_directories(test_reference PRIVATE ${CMAKE_SOURCE_DIR} src)
 target_link_libraries(test_reference PUBLIC assay_models_static)
 
 foreach(folder unit accuracy)
@@ -33,7 +33,7 @@ foreach(folder unit accuracy)
     add_executable(${name} ${source})
     set_target_properties(${name} PROPERTIES
                           RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/${folder})
-    target_include_directories(${name} PRIVATE src models tests)
+    target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR} src)
     target_link_libraries(${name} PRIVATE test_reference assay_studies assay_models_static assay_static
                                           PkgConfig::CMOCKA m)
     assay_add_test(${folder}/${name} ${name})

@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "assay/model.h"
-#include "graph/encoding.h"
-#include "graph/narrow_product.h"
-#include "graph/transformer.h"
-#include "peer.h"
+#include "bench/models/peer.h"
+#include "models/graph/encoding.h"
+#include "models/graph/narrow_product.h"
+#include "models/graph/transformer.h"
 
 /* Exits: a benchmark that cannot run has nothing to print. */
 static void require(assay_status status, const assay_error *error)

@@ -1,4 +1,4 @@
-#include "field/field_class.h"
+#include "models/field/field_class.h"
 
 #include <math.h>
 #include <stdio.h>

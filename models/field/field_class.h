@@ -5,8 +5,8 @@
 #define ASSAY_MODELS_FIELD_FIELD_CLASS_H
 
 #include "assay/model.h"
-#include "field/neural_net.h"
-#include "kernel/memory.h"
+#include "models/field/neural_net.h"
+#include "models/kernel/memory.h"
 
 /* Made-up data, not counted as the model's own memory. Zero: none yet. */
 typedef struct assay__field_data {

@@ -17,9 +17,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "field/spline.h"
-#include "kernel/activation.h"
-#include "kernel/matmul.h"
+#include "models/field/spline.h"
+#include "models/kernel/activation.h"
+#include "models/kernel/matmul.h"
 
 enum {
     MOST_ROWS = 256,

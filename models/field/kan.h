@@ -20,7 +20,7 @@
 #define ASSAY_MODELS_FIELD_KAN_H
 
 #include "assay/model.h"
-#include "field/neural_net.h"
+#include "models/field/neural_net.h"
 
 enum { ASSAY__KAN_MOST_ORDER = 5 };
 

@@ -1,7 +1,7 @@
 /* kan as a model class. */
 #include "base/error.h"
-#include "field/field_class.h"
-#include "field/kan.h"
+#include "models/field/field_class.h"
+#include "models/field/kan.h"
 
 static const char *const scaler_words[] = {"off", "on", NULL};
 

@@ -16,11 +16,11 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "kernel/activation.h"
-#include "kernel/describe.h"
-#include "kernel/linear.h"
-#include "kernel/matmul.h"
-#include "kernel/simd.h"
+#include "models/kernel/activation.h"
+#include "models/kernel/describe.h"
+#include "models/kernel/linear.h"
+#include "models/kernel/matmul.h"
+#include "models/kernel/simd.h"
 
 enum {
     SMALL_PRODUCT = 1000000, /* multiply-adds, see above */

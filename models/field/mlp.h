@@ -19,8 +19,8 @@
 #define ASSAY_MODELS_FIELD_MLP_H
 
 #include "assay/model.h"
-#include "field/neural_net.h"
-#include "kernel/activation.h"
+#include "models/field/neural_net.h"
+#include "models/kernel/activation.h"
 
 typedef struct assay__mlp_shape {
     int64_t input, hidden, output; /* widths, at least 1 */

@@ -1,7 +1,7 @@
 /* mlp and siren as model classes: they differ in their options and in how they are made. */
-#include "field/field_class.h"
-#include "field/mlp.h"
-#include "field/siren.h"
+#include "models/field/field_class.h"
+#include "models/field/mlp.h"
+#include "models/field/siren.h"
 
 static const char *const activation_words[] = {"relu", "tanh", "gelu", "silu", "sigmoid", NULL};
 static const assay__activation activations[] = {ASSAY__RELU, ASSAY__TANH, ASSAY__GELU, ASSAY__SILU,

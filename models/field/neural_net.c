@@ -1,7 +1,7 @@
 /* Rows go through all layers, forward and back, a block at a time, so that what forward leaves is
  * still in the second-level cache when backward reads it; gradients of the blocks add up. Against
  * one product over all rows this saves the trips to memory and the memory itself. */
-#include "field/neural_net.h"
+#include "models/field/neural_net.h"
 
 #include <stdlib.h>
 #include <string.h>

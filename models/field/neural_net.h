@@ -13,9 +13,9 @@
 #define ASSAY_MODELS_FIELD_NEURAL_NET_H
 
 #include "assay/model.h"
-#include "kernel/memory.h"
-#include "kernel/optimizer.h"
-#include "kernel/parameters.h"
+#include "models/kernel/memory.h"
+#include "models/kernel/optimizer.h"
+#include "models/kernel/parameters.h"
 
 typedef struct assay__neural_net assay__neural_net;
 

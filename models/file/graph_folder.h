@@ -12,7 +12,7 @@
 #define ASSAY_MODELS_FILE_GRAPH_FOLDER_H
 
 #include "assay/model.h"
-#include "file/number_table.h"
+#include "models/file/number_table.h"
 
 typedef struct assay__graph_tables {
     assay__number_table nodes_per_graph, edges_per_graph, edges, features;

@@ -1,4 +1,4 @@
-#include "file/number_table.h"
+#include "models/file/number_table.h"
 
 #include <errno.h>
 #include <math.h>

@@ -8,14 +8,14 @@
  * into arrays of its own, padded with zeros to what graph/narrow_product.h wants, keys and values
  * transposed where a product needs them so. That is nodes x width values against nodes x nodes x
  * width of work. */
-#include "graph/attention.h"
+#include "models/graph/attention.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "graph/narrow_product.h"
-#include "kernel/elementary.h"
-#include "kernel/simd.h"
+#include "models/graph/narrow_product.h"
+#include "models/kernel/elementary.h"
+#include "models/kernel/simd.h"
 
 /* A block of scores is 256 KiB at most; backward has two. */
 enum { QUERIES = 64, KEYS = 1024, ROWS = ASSAY__NARROW_ROWS, COLUMNS = ASSAY__NARROW_COLUMNS };

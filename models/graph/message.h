@@ -15,9 +15,9 @@
 
 #include <stdint.h>
 
-#include "graph/graph.h"
-#include "kernel/describe.h"
-#include "kernel/parameters.h"
+#include "models/graph/graph.h"
+#include "models/kernel/describe.h"
+#include "models/kernel/parameters.h"
 
 typedef enum assay__message_kind { ASSAY__GIN, ASSAY__GCN, ASSAY__GATED_GCN } assay__message_kind;
 

@@ -1,7 +1,7 @@
 /* A tile of 8 rows by up to 3 vectors of 16 columns is held in registers while the inner dimension
  * runs through: 24 multiply-adds for 3 loads of b and 8 values of a, so the arithmetic is the limit
  * and b may come from the second cache level. */
-#include "graph/narrow_product.h"
+#include "models/graph/narrow_product.h"
 
 #include "models/kernel/matmul.h"
 

@@ -1,7 +1,7 @@
 /* One vectorised loop per function over the elements of elementary.h. Slopes of tanh and the
  * sigmoid come from the function's value, as PyTorch's do: good to half an ulp of 1, which the
  * product with dy sees, at no exponential more. */
-#include "kernel/activation.h"
+#include "models/kernel/activation.h"
 
 #include <math.h>
 #include <stdbool.h>

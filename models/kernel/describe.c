@@ -1,4 +1,4 @@
-#include "kernel/describe.h"
+#include "models/kernel/describe.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-#include "kernel/simd.h"
+#include "models/kernel/simd.h"
 
 ASSAY__SIMD double assay__mse(int64_t count, const float *y, const float *target, float *dy)
 {

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/error.h"
-#include "kernel/simd.h"
+#include "models/kernel/simd.h"
 
 ASSAY__SIMD static void adam(size_t count, float rate, float correction, const float *gradient,
                              float *restrict first, float *restrict second, float *restrict value)

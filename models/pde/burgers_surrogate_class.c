@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "field/field_class.h"
-#include "pde/burgers_surrogate.h"
+#include "models/field/field_class.h"
+#include "models/pde/burgers_surrogate.h"
 
 enum { POINTS, HIDDEN, LAYERS, VISCOSITY, DURATION, MODES, BATCH, OPTIONS };
 

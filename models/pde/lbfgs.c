@@ -2,7 +2,7 @@
  * algorithms with guaranteed sufficient decrease", 1994). What libLBFGS lacks is added here: the
  * stopping rule on the largest component of the gradient, objectives that fail, and points where
  * the objective is not finite. */
-#include "pde/lbfgs.h"
+#include "models/pde/lbfgs.h"
 
 #include <lbfgs.h>
 #include <limits.h>

@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/grow.h"
-#include "road/network.h"
-#include "road/table.h"
+#include "models/road/network.h"
+#include "models/road/table.h"
 
 typedef struct geo_reader {
     assay__table table;

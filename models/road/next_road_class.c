@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "kernel/describe.h"
-#include "road/city.h"
-#include "road/next_road.h"
+#include "models/kernel/describe.h"
+#include "models/road/city.h"
+#include "models/road/next_road.h"
 
 enum { SIZE, ROADS, EMBEDDING, HIDDEN, SCORER, BATCH, TIME };
 enum { TRAJECTORIES, DESTINATIONS, CANDIDATES, FEATURES, INPUTS };

@@ -1,4 +1,4 @@
-#include "road/table.h"
+#include "models/road/table.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/grow.h"
-#include "road/table.h"
+#include "models/road/table.h"
 
 enum { SECONDS_A_DAY = 86400, DAYS_TO_1970 = 719468, DAYS_IN_400_YEARS = 146097 };
 

@@ -4,8 +4,8 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "kernel/describe.h"
-#include "sequence/lstm.h"
+#include "models/kernel/describe.h"
+#include "models/sequence/lstm.h"
 
 enum {
     INPUT_DIM,

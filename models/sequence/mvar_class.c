@@ -4,9 +4,9 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "kernel/describe.h"
-#include "kernel/parameters.h"
-#include "sequence/mvar.h"
+#include "models/kernel/describe.h"
+#include "models/kernel/parameters.h"
+#include "models/sequence/mvar.h"
 
 enum { INPUT_DIM, ORDER, RIDGE, METHOD, BATCH_SIZE, SEQ_LEN, OPTIONS };
 

@@ -1,7 +1,7 @@
 /* Activations by libm. */
 #include <math.h>
 
-#include "reference/reference.h"
+#include "tests/reference/reference.h"
 
 double reference_activate(assay__activation kind, double x)
 {

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "reference/reference.h"
+#include "tests/reference/reference.h"
 
 /* The bucket of the bias for query i and key j, or -1 if i does not look at j. */
 static int64_t bucket_of(const assay__attention *attention, int64_t i, int64_t j)

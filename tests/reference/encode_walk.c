@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reference/reference.h"
+#include "tests/reference/reference.h"
 
 assay_status reference_encode_walk(const assay__graph *graph, int64_t steps, double *y)
 {

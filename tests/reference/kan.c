@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reference/reference.h"
+#include "tests/reference/reference.h"
 
 typedef struct layer {
     int64_t in, out;

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reference/reference.h"
-#include "sequence/lstm_state.h"
+#include "models/sequence/lstm_state.h"
+#include "tests/reference/reference.h"
 
 static double sigmoid(double x)
 {

@@ -1,5 +1,5 @@
 /* A matrix product by three loops. */
-#include "reference/reference.h"
+#include "tests/reference/reference.h"
 
 static float element(assay__matrix matrix, int64_t i, int64_t j)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reference/reference.h"
+#include "tests/reference/reference.h"
 
 /* A layer seen in the arrays of one row; dweight and dbias may be NULL. */
 typedef struct layer {

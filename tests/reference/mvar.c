@@ -1,6 +1,6 @@
 /* The vector autoregression as its formula reads. */
-#include "reference/reference.h"
-#include "sequence/mvar_gram.h"
+#include "models/sequence/mvar_gram.h"
+#include "tests/reference/reference.h"
 
 void reference_mvar_forecast(const assay__mvar *model, int64_t batch, int64_t time,
                              const double *series, int64_t steps, double *forecast)

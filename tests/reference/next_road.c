@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "reference/reference.h"
+#include "tests/reference/reference.h"
 
 typedef struct reference {
     const assay__next_road_shape *shape;

@@ -4,15 +4,15 @@
 #ifndef ASSAY_TESTS_REFERENCE_REFERENCE_H
 #define ASSAY_TESTS_REFERENCE_REFERENCE_H
 
-#include "field/kan.h"
-#include "field/mlp.h"
-#include "graph/attention.h"
-#include "graph/encoding.h"
-#include "kernel/activation.h"
-#include "kernel/matmul.h"
-#include "road/next_road.h"
-#include "sequence/lstm.h"
-#include "sequence/mvar.h"
+#include "models/field/kan.h"
+#include "models/field/mlp.h"
+#include "models/graph/attention.h"
+#include "models/graph/encoding.h"
+#include "models/kernel/activation.h"
+#include "models/kernel/matmul.h"
+#include "models/road/next_road.h"
+#include "models/sequence/lstm.h"
+#include "models/sequence/mvar.h"
 
 double reference_activate(assay__activation kind, double x);
 double reference_activate_slope(assay__activation kind, double x);

@@ -10,10 +10,10 @@
 
 #include <cmocka.h>
 
-#include "comma_locale.h"
-#include "export_document.h"
-#include "export_sample.h"
-#include "golden.h"
+#include "tests/golden.h"
+#include "tests/unit/comma_locale.h"
+#include "tests/unit/export_document.h"
+#include "tests/unit/export_sample.h"
 
 static void test_documents(void **state)
 {

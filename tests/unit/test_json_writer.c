@@ -15,7 +15,7 @@
 #include <stdio.h>
 
 #include "base/json_writer.h"
-#include "comma_locale.h"
+#include "tests/unit/comma_locale.h"
 
 typedef struct target {
     char *text;

@@ -9,11 +9,11 @@
 
 #include <cmocka.h>
 
-#include "graph/attention.h"
-#include "graph/encoding.h"
-#include "graph/narrow_product.h"
-#include "graph_fixture.h"
-#include "reference/reference.h"
+#include "models/graph/attention.h"
+#include "models/graph/encoding.h"
+#include "models/graph/narrow_product.h"
+#include "tests/reference/reference.h"
+#include "tests/unit/graph_fixture.h"
 
 /* ---- Graphs ---- */
 

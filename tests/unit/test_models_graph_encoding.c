@@ -11,9 +11,9 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "graph/encoding.h"
-#include "graph/spectrum.h"
-#include "reference/reference.h"
+#include "models/graph/encoding.h"
+#include "models/graph/spectrum.h"
+#include "tests/reference/reference.h"
 
 typedef struct fixture {
     assay__memory *memory;

@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include "field/kan.h"
-#include "field/spline.h"
-#include "reference/reference.h"
-#include "unit/field_check.h"
+#include "models/field/kan.h"
+#include "models/field/spline.h"
+#include "tests/reference/reference.h"
+#include "tests/unit/field_check.h"
 
 typedef struct trial {
     assay__kan_shape shape;

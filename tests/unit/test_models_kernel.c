@@ -13,16 +13,16 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "kernel/activation.h"
-#include "kernel/dropout.h"
-#include "kernel/linear.h"
-#include "kernel/loss.h"
-#include "kernel/matmul.h"
-#include "kernel/memory.h"
-#include "kernel/normalize.h"
-#include "kernel/optimizer.h"
-#include "kernel/parameters.h"
-#include "reference/reference.h"
+#include "models/kernel/activation.h"
+#include "models/kernel/dropout.h"
+#include "models/kernel/linear.h"
+#include "models/kernel/loss.h"
+#include "models/kernel/matmul.h"
+#include "models/kernel/memory.h"
+#include "models/kernel/normalize.h"
+#include "models/kernel/optimizer.h"
+#include "models/kernel/parameters.h"
+#include "tests/reference/reference.h"
 
 static assay__random generator;
 

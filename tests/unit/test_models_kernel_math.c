@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
-#include "kernel/activation.h"
-#include "kernel/elementary.h"
-#include "reference/reference.h"
+#include "models/kernel/activation.h"
+#include "models/kernel/elementary.h"
+#include "tests/reference/reference.h"
 
 enum { CHUNK = 1 << 12, STRIDE = 1009 };
 

@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "reference/reference.h"
-#include "sanitizers.h"
-#include "sequence/lstm_state.h"
+#include "models/sequence/lstm_state.h"
+#include "tests/reference/reference.h"
+#include "tests/sanitizers.h"
 
 static assay__lstm *make(int64_t input, int64_t hidden, int64_t layers, int64_t output,
                          double dropout, int64_t truncate)

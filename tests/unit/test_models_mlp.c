@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include "field/mlp.h"
-#include "field/siren.h"
-#include "reference/reference.h"
-#include "unit/field_check.h"
+#include "models/field/mlp.h"
+#include "models/field/siren.h"
+#include "tests/reference/reference.h"
+#include "tests/unit/field_check.h"
 
 typedef struct trial {
     assay__mlp_shape shape;

@@ -12,9 +12,9 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "reference/reference.h"
-#include "sequence/mvar.h"
-#include "sequence/mvar_gram.h"
+#include "models/sequence/mvar.h"
+#include "models/sequence/mvar_gram.h"
+#include "tests/reference/reference.h"
 
 static assay__mvar *make(int64_t dim, int64_t order, uint64_t seed)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "reference/reference.h"
+#include "tests/reference/reference.h"
 
 static double *doubles_of(const assay__next_road *model)
 {

@@ -12,9 +12,9 @@
 
 #include "analyze/timers.h"
 #include "assay/report.h"
-#include "comma_locale.h"
-#include "golden.h"
-#include "report/lines.h"
+#include "report/progress_text.h"
+#include "tests/golden.h"
+#include "tests/unit/comma_locale.h"
 
 static assay_timers *new_timers(void)
 {
