@@ -135,7 +135,7 @@ static int compare(unsigned steps, double more, double budget_seconds, uint64_t 
     options.seed = seed;
     double start = now_seconds();
     if (assay_sampling_run(subjects, 2, &options, &error, &record) != ASSAY_OK ||
-        assay_compare_record(record, NULL) != ASSAY_OK) {
+        assay_record_compare(record, NULL) != ASSAY_OK) {
         fprintf(stderr, "%s\n", error.message);
         assay_record_free(record);
         return -1;

@@ -10,7 +10,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "assay/analyze.h"
+#include "assay/compare.h"
+#include "assay/record.h"
+#include "assay/record_build.h"
 #include "bench/draw.h"
 
 enum { SIMULATION_SAMPLES_MAX = 1000 };
@@ -64,7 +66,7 @@ static inline assay_verdict simulation_judge(const simulation *it, uint64_t *sta
         subjects[i].rounds = it->paired ? rounds : NULL;
     }
     if (assay_record_new(&record) != ASSAY_OK ||
-        assay_compare_subjects(record, &subjects[0], &subjects[1], NULL, &comparison) != ASSAY_OK)
+        assay_subjects_compare(record, &subjects[0], &subjects[1], NULL, &comparison) != ASSAY_OK)
         exit(1);
     assay_record_free(record);
     return comparison.verdict;

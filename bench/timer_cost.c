@@ -8,6 +8,9 @@
 #include <stdlib.h>
 
 #include <assay/assay.h>
+#include <assay/performance.h>
+#include <assay/timers.h>
+#include <assay/training.h>
 
 enum { CALLS = 200, ROUNDS = 101 };
 

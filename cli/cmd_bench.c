@@ -12,9 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "assay/analyze.h"
-#include "assay/facade.h"
+#include "assay/compare.h"
 #include "assay/record.h"
+#include "assay/record_build.h"
 #include "assay/report.h"
 #include "assay/sampling.h"
 #include "cli/bench_command.h"
@@ -199,14 +199,12 @@ static int sample(const bench_settings *settings, const assay_subject *subjects,
 
 static int judge(const bench_settings *settings, assay_record *record)
 {
-    assay_compare_options options;
-    assay_compare_options_init(&options);
-    if (settings->margin > 0)
-        options.margin = settings->margin;
+    assay_compare_options options = ASSAY_COMPARE_OPTIONS_INIT;
+    options.margin = settings->margin;
     record->name = assay_record_text(record, settings->name);
     assay_status status = assay_record_describe(record);
     if (status == ASSAY_OK && record->subject_count > 1)
-        status = assay_compare_record(record, &options);
+        status = assay_record_compare(record, &options);
     if (status == ASSAY_OK && (settings->name == NULL || record->name != NULL))
         return EX_OK;
     message_error("assay bench: %s", assay_status_message(status));
@@ -218,11 +216,11 @@ static int show(const bench_settings *settings, const assay_record *record)
     assay_error error = {0};
     assay_status status = ASSAY_OK;
     if (!settings->quiet) /* beside the record on standard output it would spoil the JSON */
-        status = assay_report_bench(
-            record, settings->json != NULL && strcmp(settings->json, "-") == 0 ? stderr : stdout,
-            &error);
+        status = assay_report_print(
+            record, "bench",
+            settings->json != NULL && strcmp(settings->json, "-") == 0 ? stderr : stdout, &error);
     if (status == ASSAY_OK && settings->json != NULL)
-        status = assay_record_write(record, settings->json, 0, &error);
+        status = assay_record_save(record, settings->json, 0, &error);
     return output_check("bench", status, &error) ? EX_OK : message_output_exit(status);
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sysexits.h>
 
-#include "assay/analyze.h"
+#include "assay/compare.h"
 #include "assay/record.h"
 #include "assay/report.h"
 #include "cli/common/commands.h"
@@ -78,7 +78,7 @@ static assay_status compare_within(assay_record *record, const char *path,
                  record->subject_count == 0 ? "no benchmarks in it" : "only one benchmark in it");
         return ASSAY_E_DATA;
     }
-    assay_status status = assay_compare_record(record, options);
+    assay_status status = assay_record_compare(record, options);
     if (status != ASSAY_OK)
         snprintf(error->message, sizeof error->message, "%.200s: %s", path,
                  assay_status_message(status));
@@ -110,7 +110,7 @@ static int gate(const assay_record *record, FILE *stream)
     size_t missing = 0;
     const char *first = NULL;
     for (size_t i = 0; i < record->difference_count; i++) {
-        const char *name = assay_compare_missing(&record->differences[i]);
+        const char *name = assay_difference_missing(&record->differences[i]);
         missing += name != NULL;
         first = first != NULL ? first : name;
     }
@@ -123,20 +123,15 @@ static int gate(const assay_record *record, FILE *stream)
     return code;
 }
 
-static assay_status print_text(const void *record, FILE *stream, assay_error *error)
-{
-    return assay_report_comparisons(record, stream, error);
-}
-
 static int show(const compare_settings *settings, const assay_record *record)
 {
     assay_error error = {0};
     assay_status status = ASSAY_OK;
     if (settings->json != NULL)
-        status = assay_record_write(record, settings->json, 0, &error);
+        status = assay_record_save(record, settings->json, 0, &error);
     bool record_on_stdout = settings->json != NULL && strcmp(settings->json, "-") == 0;
     if (status == ASSAY_OK && !record_on_stdout)
-        status = assay_report_write("-", print_text, record, &error);
+        status = assay_report_save(record, "comparisons", "-", &error);
     if (!output_check("compare", status, &error))
         return message_output_exit(status);
     return settings->gate ? gate(record, record_on_stdout ? stderr : stdout) : EX_OK;
@@ -144,9 +139,9 @@ static int show(const compare_settings *settings, const assay_record *record)
 
 static int compare(const compare_settings *settings, const record_list *list, char **paths)
 {
-    assay_compare_options options;
-    assay_compare_options_init(&options);
+    assay_compare_options options = ASSAY_COMPARE_OPTIONS_INIT;
     options.margin = settings->margin;
+    options.no_margin = settings->margin == 0;
     options.all_pairs = settings->all_pairs;
     assay_error error = {0};
     assay_record *made = NULL, *shown = list->records[0];
@@ -155,7 +150,7 @@ static int compare(const compare_settings *settings, const record_list *list, ch
         status = compare_within(shown, paths[0], &options, &error);
     } else {
         status =
-            assay_compare_records((const assay_record *const *)list->records,
+            assay_records_compare((const assay_record *const *)list->records,
                                   (const char *const *)paths, list->count, &options, &error, &made);
         shown = made;
     }

@@ -127,7 +127,7 @@ static int doctor_main(const command *self, int argc, char **argv)
         return EX_OK;
     }
     assay_error error = {0};
-    assay_status status = assay_report_write(settings.json, print_json, findings, &error);
+    assay_status status = assay_file_save(settings.json, print_json, findings, &error);
     return output_check("doctor", status, &error) ? EX_OK : message_output_exit(status);
 }
 

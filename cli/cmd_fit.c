@@ -29,20 +29,20 @@ static const option fit_options[] = {
 
 static assay_status print_text(const void *growth, FILE *stream, assay_error *error)
 {
-    return assay_report_growth(growth, stream, error);
+    return assay_growth_print(growth, stream, error);
 }
 
 static assay_status print_json(const void *growth, FILE *stream, assay_error *error)
 {
-    return assay_report_growth_json(growth, stream, error);
+    return assay_growth_print_json(growth, stream, error);
 }
 
 static int show(const fit_settings *settings, const assay_growth *growth)
 {
     assay_error error = {0};
     assay_status status = settings->json == NULL
-                              ? assay_report_write("-", print_text, growth, &error)
-                              : assay_report_write(settings->json, print_json, growth, &error);
+                              ? assay_file_save("-", print_text, growth, &error)
+                              : assay_file_save(settings->json, print_json, growth, &error);
     if (!output_check("fit", status, &error))
         return message_output_exit(status);
     if (growth->growth_class != ASSAY_GROWTH_UNKNOWN)

@@ -143,27 +143,17 @@ static int read_subject(const char *subject, assay_record **record)
     return message_input_exit(status);
 }
 
-static assay_status print_text(const void *record, FILE *stream, assay_error *error)
-{
-    return assay_report_journal(record, stream, error);
-}
-
-static assay_status print_trace(const void *record, FILE *stream, assay_error *error)
-{
-    return assay_report_trace(record, stream, error);
-}
-
 static int show(const journal_settings *settings, assay_record *record)
 {
     assay_error error = {0};
     assay_status status = ASSAY_OK;
     if (settings->json == NULL && settings->trace == NULL)
-        status = assay_report_write("-", print_text, record, &error);
+        status = assay_report_save(record, "journal", "-", &error);
     if (settings->json != NULL)
-        status = assay_record_write(record, settings->json,
-                                    settings->trace != NULL ? ASSAY_RECORD_EVENTS : 0, &error);
+        status = assay_record_save(record, settings->json,
+                                   settings->trace != NULL ? ASSAY_RECORD_EVENTS : 0, &error);
     if (status == ASSAY_OK && settings->trace != NULL)
-        status = assay_report_write(settings->trace, print_trace, record, &error);
+        status = assay_report_save(record, "trace", settings->trace, &error);
     return output_check("journal", status, &error) ? EX_OK : message_output_exit(status);
 }
 

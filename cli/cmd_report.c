@@ -46,26 +46,13 @@ typedef struct record_list {
 static void print_formats(FILE *stream)
 {
     size_t count;
-    const assay_export_format *formats = assay_export_formats(&count);
+    const assay_report_format *formats = assay_report_formats(&count);
     fputs("formats:\n", stream);
     for (size_t i = 0; i < count; i++) {
         char label[64];
         snprintf(label, sizeof label, "  %s", formats[i].name);
         options_print_entry(label, formats[i].description, 26, stream);
     }
-}
-
-static assay_status print_trace(const void *record, FILE *stream, assay_error *error)
-{
-    return assay_report_trace(record, stream, error);
-}
-
-static assay_status print_record(const assay_record *record, FILE *stream, assay_error *error)
-{
-    if (record->subject_count > 0)
-        return assay_report_bench(record, stream, error);
-    return record->has_process ? assay_report_run(record, stream, error)
-                               : assay_report_journal(record, stream, error);
 }
 
 static assay_status print_text(const void *subject, FILE *stream, assay_error *error)
@@ -75,7 +62,7 @@ static assay_status print_text(const void *subject, FILE *stream, assay_error *e
     for (size_t i = 0; i < list->count && status == ASSAY_OK; i++) {
         if (list->count > 1)
             fprintf(stream, "%s%s:\n", i > 0 ? "\n" : "", list->names[i]);
-        status = print_record(list->records[i], stream, error);
+        status = assay_report_print(list->records[i], "text", stream, error);
     }
     return status;
 }
@@ -95,8 +82,7 @@ static assay_status print_format(const report_settings *settings, const record_l
                        : settings->advice       ? "advice"
                        : settings->summary      ? "summary"
                                                 : csv_for(list);
-    return assay_export_write(assay_export_format_find(name),
-                              (const assay_record *const *)list->records, list->count,
+    return assay_reports_save((const assay_record *const *)list->records, list->count, name,
                               settings->output != NULL ? settings->output : "-", error);
 }
 
@@ -109,12 +95,12 @@ static int show(const report_settings *settings, const record_list *list)
     if (formatted)
         status = print_format(settings, list, &error);
     else if (settings->output != NULL || (settings->json == NULL && settings->trace == NULL))
-        status = assay_report_write(settings->output != NULL ? settings->output : "-", print_text,
-                                    list, &error);
+        status = assay_file_save(settings->output != NULL ? settings->output : "-", print_text,
+                                 list, &error);
     if (status == ASSAY_OK && settings->json != NULL)
-        status = assay_record_write(list->records[0], settings->json, ASSAY_RECORD_EVENTS, &error);
+        status = assay_record_save(list->records[0], settings->json, ASSAY_RECORD_EVENTS, &error);
     if (status == ASSAY_OK && settings->trace != NULL)
-        status = assay_report_write(settings->trace, print_trace, list->records[0], &error);
+        status = assay_report_save(list->records[0], "trace", settings->trace, &error);
     if (output_check("report", status, &error))
         return EX_OK;
     return status == ASSAY_E_DATA ? EX_DATAERR : message_output_exit(status);
@@ -149,10 +135,11 @@ static int refuse_format(const report_settings *settings)
         message_error("assay report: --format, --advice, --csv and --summary exclude each other");
         return EX_USAGE;
     }
-    if (settings->format == NULL || assay_export_format_find(settings->format) != NULL)
-        return EX_OK;
     size_t count;
-    const assay_export_format *formats = assay_export_formats(&count);
+    const assay_report_format *formats = assay_report_formats(&count);
+    for (size_t i = 0; i < count; i++)
+        if (settings->format == NULL || strcmp(settings->format, formats[i].name) == 0)
+            return EX_OK;
     const char *nearest = assay__nearest(settings->format, &formats->name, count, sizeof *formats);
     if (nearest != NULL)
         message_error("assay report: unknown format '%s'; did you mean '%s'?", settings->format,

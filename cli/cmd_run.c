@@ -124,37 +124,26 @@ static int exit_of(int wait_status)
     return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
-static assay_status print_summary(const void *record, FILE *stream, assay_error *error)
-{
-    return assay_report_run(record, stream, error);
-}
-
-static assay_status print_trace(const void *record, FILE *stream, assay_error *error)
-{
-    return assay_report_trace(record, stream, error);
-}
-
 /* False, after a message, if any of them could not be written. */
 static bool write_results(const run_settings *settings, const assay_record *record)
 {
     assay_error error = {0};
     bool good = true;
     if (!settings->quiet) {
-        assay_status status =
-            settings->output != NULL
-                ? assay_report_write(settings->output, print_summary, record, &error)
-                : assay_report_run(record, stderr, &error);
+        assay_status status = settings->output != NULL
+                                  ? assay_report_save(record, "run", settings->output, &error)
+                                  : assay_report_print(record, "run", stderr, &error);
         good &= output_check("run", status, &error);
     }
     if (settings->json != NULL)
         good &= output_check("run",
-                             assay_record_write(record, settings->json,
-                                                settings->trace != NULL ? ASSAY_RECORD_EVENTS : 0,
-                                                &error),
+                             assay_record_save(record, settings->json,
+                                               settings->trace != NULL ? ASSAY_RECORD_EVENTS : 0,
+                                               &error),
                              &error);
     if (settings->trace != NULL)
-        good &= output_check(
-            "run", assay_report_write(settings->trace, print_trace, record, &error), &error);
+        good &= output_check("run", assay_report_save(record, "trace", settings->trace, &error),
+                             &error);
     return good;
 }
 

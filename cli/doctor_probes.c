@@ -17,6 +17,7 @@
 
 #include "assay/clock.h"
 #include "assay/instrument.h"
+#include "assay/memory.h"
 #include "cli/doctor_probes.h"
 #include "cli/scratch_dir.h"
 #include "studies/common/peak.h"

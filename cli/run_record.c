@@ -3,8 +3,10 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "assay/facade.h"
 #include "assay/instrument.h"
+#include "assay/memory.h"
+#include "assay/record.h"
+#include "assay/record_build.h"
 #include "assay/snapshot.h"
 #include "cli/common/message.h"
 #include "cli/scratch_dir.h"

@@ -51,8 +51,8 @@ int main(void)
         fprintf(stderr, "%s\n", error.message);
         return 1;
     }
-    int failed = assay_compare_record(record, NULL) != ASSAY_OK ||
-                 assay_report_bench(record, stdout, &error) != ASSAY_OK;
+    int failed = assay_record_compare(record, NULL) != ASSAY_OK ||
+                 assay_report_print(record, "bench", stdout, &error) != ASSAY_OK;
     assay_record_free(record);
     return failed;
 }

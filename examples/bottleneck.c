@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include <assay/assay.h>
+#include <assay/timers.h>
+#include <assay/training.h>
 
 enum { VALUES = 1 << 18 };
 
@@ -61,8 +63,8 @@ static double compare_batches(void)
     assay_finding *findings = NULL;
     size_t count = 0;
     printf("\nAverage batch time: %.6fs\n", statistics.avg_batch_time.value);
-    if (assay_bottlenecks_in_epochs(&statistics, &findings, &count) == ASSAY_OK)
-        assay_print_findings(findings, count, stdout, ASSAY_SHOW_REMEDIES);
+    if (assay_bottlenecks_find_in_epochs(&statistics, &findings, &count) == ASSAY_OK)
+        assay_findings_print(findings, count, stdout, ASSAY_SHOW_REMEDIES);
     free(findings);
     assay_epoch_monitor_free(monitor);
     return result;
@@ -86,7 +88,7 @@ static double compare_configurations(void)
         }
     }
     printf("\n");
-    assay_print_best_configuration(timers, stdout, "batch size");
+    assay_timers_print_best(timers, stdout, "batch size");
     assay_print_speedup_analysis(timers, stdout, NULL, NULL);
     assay_timers_free(timers);
     return result;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include <assay/assay.h>
+#include <assay/performance.h>
 
 enum { ROWS = 300 };
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include <assay/assay.h>
+#include <assay/performance.h>
 
 enum { LIMIT = 2000000 };
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include <assay/assay.h>
+#include <assay/training.h>
 
 enum { INPUTS = 2, HIDDEN = 64, BATCH = 4096, BATCHES = 30, EPOCHS = 5 };
 

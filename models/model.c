@@ -230,7 +230,7 @@ assay_status assay_model_example(assay_model *model, uint64_t seed, assay_error 
 }
 
 assay_status assay_model_describe(assay_model *model, const assay_tensor *inputs, size_t count,
-                                  assay_operation_sink sink, void *context, assay_error *error)
+                                  assay_term_sink sink, void *context, assay_error *error)
 {
     begin(error);
     if (model->class_->describe == NULL)

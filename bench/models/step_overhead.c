@@ -18,6 +18,9 @@
 #include <unistd.h>
 
 #include <assay/assay.h>
+#include <assay/model.h>
+#include <assay/runtime.h>
+#include <assay/stats.h>
 
 #include "base/random.h"
 

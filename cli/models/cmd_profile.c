@@ -4,7 +4,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "assay/facade.h"
+#include "assay/record.h"
 #include "assay/report.h"
 #include "base/nearest.h"
 #include "cli/common/commands.h"
@@ -205,8 +205,7 @@ static int write_outputs(const model_job *job, const assay__profile *profile)
     assay_error error = {0};
     assay_status status = ASSAY_OK;
     if (job->settings->json != NULL)
-        status =
-            assay_report_write(job->settings->json, assay__profile_print_json, profile, &error);
+        status = assay_file_save(job->settings->json, assay__profile_print_json, profile, &error);
     if (status == ASSAY_OK && asked->runtime_profile != NULL)
         status = assay_save_profile(&profile->forecast, asked->runtime_profile, &error);
     if (status == ASSAY_OK && asked->record != NULL) {
@@ -217,7 +216,7 @@ static int write_outputs(const model_job *job, const assay__profile *profile)
         if (status == ASSAY_OK)
             status = assay__profile_fill_record(profile, record);
         if (status == ASSAY_OK)
-            status = assay_record_write(record, asked->record, 0, &error);
+            status = assay_record_save(record, asked->record, 0, &error);
         assay_record_free(record);
     }
     return output_check("profile", status, &error) ? EX_OK : message_output_exit(status);

@@ -10,24 +10,24 @@
 
 /* The operations of a pass, kept until they are shown. */
 typedef struct operation_list {
-    assay_operation *items; /* components are owned */
+    assay_term *items; /* components are owned */
     size_t count, capacity;
     bool failed;
 } operation_list;
 
-static void keep(void *context, const assay_operation *operation)
+static void keep(void *context, const assay_term *operation)
 {
     operation_list *list = context;
     if (list->count == list->capacity && !list->failed) {
         size_t capacity = list->capacity == 0 ? 64 : 2 * list->capacity;
-        assay_operation *items = reallocarray(list->items, capacity, sizeof *items);
+        assay_term *items = reallocarray(list->items, capacity, sizeof *items);
         list->failed = items == NULL;
         list->items = items != NULL ? items : list->items;
         list->capacity = items != NULL ? capacity : list->capacity;
     }
     if (list->failed)
         return;
-    assay_operation copy = *operation;
+    assay_term copy = *operation;
     copy.component = strdup(operation->component);
     list->failed = copy.component == NULL;
     if (!list->failed)
@@ -66,7 +66,7 @@ static bool count_flops(const operation_list *list, assay_flops flops[ASSAY_FLOP
     for (size_t i = 0; i < list->count; i++)
         for (int c = 0; c < ASSAY_FLOP_CONVENTIONS; c++) {
             assay_flops one;
-            if (assay_flops_of(&list->items[i], (assay_flop_convention)c, &one) != ASSAY_OK ||
+            if (assay_term_flops(&list->items[i], (assay_flop_convention)c, &one) != ASSAY_OK ||
                 __builtin_add_overflow(flops[c].forward, one.forward, &flops[c].forward) ||
                 __builtin_add_overflow(flops[c].backward, one.backward, &flops[c].backward))
                 return false;
@@ -122,9 +122,9 @@ static void print_operations(const model_job *job, const operation_list *list)
         return;
     print_inputs(job);
     for (size_t i = 0; i < list->count; i++) {
-        const assay_operation *it = &list->items[i];
+        const assay_term *it = &list->items[i];
         printf("%-36s%-12s%8" PRId64 "%8" PRId64 "%8" PRId64 "%8" PRId64 "\n", it->component,
-               assay_operation_kind_name(it->kind), it->count, it->m, it->k, it->n);
+               assay_term_kind_name(it->kind), it->count, it->m, it->k, it->n);
     }
     assay_flops flops[ASSAY_FLOP_CONVENTIONS];
     if (!count_flops(list, flops))
@@ -174,10 +174,10 @@ static json_t *operations_json(const operation_list *list)
 {
     json_t *operations = json_array();
     for (size_t i = 0; i < list->count; i++) {
-        const assay_operation *it = &list->items[i];
+        const assay_term *it = &list->items[i];
         json_array_append_new(operations,
                               json_pack("{ss, ss, sI, sI, sI, sI, si}", "component", it->component,
-                                        "kind", assay_operation_kind_name(it->kind), "count",
+                                        "kind", assay_term_kind_name(it->kind), "count",
                                         (json_int_t)it->count, "m", (json_int_t)it->m, "k",
                                         (json_int_t)it->k, "n", (json_int_t)it->n,
                                         "operand_gradients", it->operand_gradients));

@@ -115,7 +115,7 @@ int model_write_json(const model_job *job, json_t *root)
         message_error("assay model: out of memory");
         return EX_OSERR;
     }
-    assay_status status = assay_report_write(job->settings->json, dump, root, &error);
+    assay_status status = assay_file_save(job->settings->json, dump, root, &error);
     json_decref(root);
     return output_check("model", status, &error) ? EX_OK : message_output_exit(status);
 }

@@ -216,23 +216,23 @@ static assay_status example(void *state, uint64_t seed, assay_error *error, assa
 }
 
 static assay_status describe(void *state, const assay_tensor *given, size_t count,
-                             assay_operation_sink sink, void *context, assay_error *error)
+                             assay_term_sink sink, void *context, assay_error *error)
 {
     (void)count;
     (void)error;
     const linear *self = state;
     const int64_t rows = given->shape[0];
     /* One gradient in backward, that of the weights: the other operand is data. */
-    sink(context, &(assay_operation){.component = "linear",
-                                     .kind = ASSAY_OP_MATMUL,
-                                     .count = 1,
-                                     .m = rows,
-                                     .k = self->in,
-                                     .n = self->out,
-                                     .operand_gradients = 1});
+    sink(context, &(assay_term){.component = "linear",
+                                .kind = ASSAY_TERM_MATMUL,
+                                .count = 1,
+                                .m = rows,
+                                .k = self->in,
+                                .n = self->out,
+                                .operand_gradients = 1});
     sink(context,
-         &(assay_operation){
-             .component = "bias", .kind = ASSAY_OP_BIAS, .count = 1, .m = rows, .n = self->out});
+         &(assay_term){
+             .component = "bias", .kind = ASSAY_TERM_BIAS, .count = 1, .m = rows, .n = self->out});
     return ASSAY_OK;
 }
 

@@ -3,7 +3,7 @@
  * The default clock is the processor's invariant counter (x86 TSC, ARM virtual counter), calibrated
  * against CLOCK_MONOTONIC and verified; where it cannot be trusted, CLOCK_MONOTONIC itself. Which
  * one is in use, how finely it resolves and what a reading costs can be asked, and stands in the
- * records of monitors and commands; assay_record_describe() (facade.h) adds it to others.
+ * records of monitors and commands; assay_record_describe() adds it to others.
  *
  * Threads: any. The default clock never goes backwards, also across threads.
  */

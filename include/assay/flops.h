@@ -1,6 +1,7 @@
 /* How much arithmetic a model does: FLOPs from shapes alone, under the conventions in use.
  *
  *     assay_flop_account *account = NULL;
+ *     assay_flops flops;
  *     if (assay_flop_account_new(&account) != ASSAY_OK) ...
  *     if (assay_model_describe(model, inputs, count, assay_flop_account_add, account, &error) ...
  *     if (assay_flop_account_total(account, ASSAY_FLOPS_ASSAY, &flops) != ASSAY_OK) ...
@@ -10,11 +11,12 @@
  * convention counts for each kind of operation, with sources, and the graph transformer worked out
  * by hand. All figures are exact integers of the stated rule.
  *
- *   assay      2 m k n a product, and every other operation at a stated price: 1 an element,
- * softmax and layer norm 5, GELU 4. The only one that leaves nothing out. pytorch
- * torch.utils.flop_counter: 2 m k n, products only. fvcore     multiply-accumulates: m k n; layer
- * norm 5 an element; nothing else. deepspeed  2 m k n, activations and softmax 1 an element, layer
- * norm 5; backward is twice forward, whatever it does.
+ *   assay      A product costs 2 m k n, and every other term has a stated price: 1 an element,
+ *              softmax and layer norm 5, GELU 4. This is the only one that leaves nothing out.
+ *   pytorch    torch.utils.flop_counter: 2 m k n, products only.
+ *   fvcore     Multiply-accumulates: m k n; layer norm 5 an element; nothing else.
+ *   deepspeed  2 m k n, activations and softmax 1 an element, layer norm 5; backward is twice
+ *              forward, whatever it does.
  *
  * Threads: an account belongs to one thread at a time. Nothing is measured, nothing printed.
  */
@@ -47,14 +49,14 @@ typedef struct assay_flops {
     uint64_t backward; /* of fvcore, which has none: the products of backward, counted its way */
 } assay_flops;
 
-/* One operation under one convention. Sizes below 0 count as 0. ASSAY_E_LIMIT when the figure does
+/* One term under one convention. Sizes below 0 count as 0. ASSAY_E_LIMIT when the figure does
  * not fit 64 bits. */
-ASSAY_API ASSAY_MUST_USE assay_status assay_flops_of(const assay_operation *operation,
-                                                     assay_flop_convention convention,
-                                                     assay_flops *flops);
+ASSAY_API ASSAY_MUST_USE assay_status assay_term_flops(const assay_term *term,
+                                                       assay_flop_convention convention,
+                                                       assay_flops *flops);
 
 /* "matmul", "softmax", ...; static storage. */
-ASSAY_API const char *assay_operation_kind_name(assay_operation_kind kind);
+ASSAY_API const char *assay_term_kind_name(assay_term_kind kind);
 
 /* ---- accounts: sums by component ---- */
 
@@ -70,9 +72,9 @@ typedef struct assay_flop_component {
 ASSAY_API ASSAY_MUST_USE assay_status assay_flop_account_new(assay_flop_account **account);
 ASSAY_API void assay_flop_account_free(assay_flop_account *account);
 
-/* An assay_operation_sink: `account` is an assay_flop_account *. The first failure is kept and
+/* An assay_term_sink: `account` is an assay_flop_account *. The first failure is kept and
  * reported by the readers. */
-ASSAY_API void assay_flop_account_add(void *account, const assay_operation *operation);
+ASSAY_API void assay_flop_account_add(void *account, const assay_term *term);
 
 ASSAY_API ASSAY_MUST_USE assay_status assay_flop_account_total(const assay_flop_account *account,
                                                                assay_flop_convention convention,
@@ -88,7 +90,7 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_flop_account_group(const assay_flop_
                                                                assay_flop_account **grouped);
 
 /* The kinds that occur in the account and that the convention counts as nothing, as a bit mask
- * (bit = assay_operation_kind). */
+ * (bit = assay_term_kind). */
 ASSAY_API uint32_t assay_flop_account_left_out(const assay_flop_account *account,
                                                assay_flop_convention convention);
 
@@ -136,27 +138,23 @@ typedef struct assay_graph_transformer_shape {
     int64_t input_dim, output_dim;
     double sparse_ratio; /* 0 counts as 1: all pairs attend */
     assay_mpnn_type mpnn_type;
-    assay_operation_kind activation; /* of the FFN: ASSAY_OP_GELU (also for 0) or ASSAY_OP_RELU */
+    assay_term_kind activation; /* of the FFN: ASSAY_TERM_GELU (also for 0) or ASSAY_TERM_RELU */
 } assay_graph_transformer_shape;
 
-/* Its operations, one forward pass, evaluation. */
-ASSAY_API ASSAY_MUST_USE assay_status assay_describe_graph_transformer(
-    const assay_graph_transformer_shape *shape, assay_operation_sink sink, void *context);
-
-/* Those, accounted. Caller frees. */
+/* Its arithmetic in one forward pass, evaluation. Caller frees. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_estimate_model_flops(
     const assay_graph_transformer_shape *shape, assay_flop_account **account);
 
 /* Bytes of the attention matrices that a plain implementation keeps: batch heads n n float32, and
- * queries, keys, values and output, 4 batch n hidden; in MB of 2^20 bytes. */
+ * queries, keys, values and output, 4 batch n hidden. */
 ASSAY_API double assay_estimate_attention_memory(int64_t num_nodes, int64_t num_heads,
                                                  int64_t hidden_dim, int64_t batch_size);
 
-/* Storage of positional encodings in MB of 2^20 bytes, float32: node_pe is n x node_pe_dim;
- * relative ones are n x n x buckets dense, the share `sparse_ratio` of it with two 32-bit indices
- * an entry when sparse. */
+/* Bytes of positional encodings, float32: node_pe is n x node_pe_dim; relative ones are
+ * n x n x buckets dense, the share `sparse_ratio` of it with two 32-bit indices an entry when
+ * sparse. */
 typedef struct assay_pe_storage {
-    double node_pe, relative_pe_dense, relative_pe_sparse;
+    double node_pe_bytes, relative_pe_dense_bytes, relative_pe_sparse_bytes;
 } assay_pe_storage;
 
 ASSAY_API assay_pe_storage assay_estimate_pe_storage(int64_t num_nodes, int64_t node_pe_dim,

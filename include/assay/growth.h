@@ -20,6 +20,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "assay/reading.h"
 #include "assay/status.h"
@@ -100,6 +101,21 @@ ASSAY_API void assay_growth_free(assay_growth *growth);
 
 /* The time the chosen class gives for a size; missing without a class, or if n <= 0. */
 ASSAY_API assay_reading assay_growth_predict(const assay_growth *growth, double n);
+
+/* Class, formula, exponent and what speaks against them; the sizes with median, fitted time and
+ * deviation; what 10 and 100 times the largest size would take; a plot on logarithmic axes; every
+ * class with its lack-of-fit p-value. 80 columns. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_growth_print(const assay_growth *growth, FILE *stream,
+                                                         assay_error *error);
+
+/* The plot alone: medians ('o') and fitted curve ('.'), 78 columns by 14 lines; nothing below two
+ * sizes. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_growth_print_plot(const assay_growth *growth,
+                                                              FILE *stream, assay_error *error);
+
+/* The whole as one JSON object: `class`, `exponent`, `low`, `high` and the rest of assay_growth. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_growth_print_json(const assay_growth *growth,
+                                                              FILE *stream, assay_error *error);
 
 /* ---- tables of sizes and times ----------------------------------------------------------------
  */

@@ -87,43 +87,43 @@ typedef struct assay_model_memory {
                              made-up data where the model keeps them there */
 } assay_model_memory;
 
-/* ---- The arithmetic of one forward pass, as data ----
- * Whoever counts FLOPs or derives a complexity reads these and nothing of the model's code. */
+/* ---- The arithmetic of one forward pass, as a list of terms ----
+ * What counts FLOPs or derives a complexity reads these and nothing of the model's code. */
 
-typedef enum assay_operation_kind {
-    ASSAY_OP_MATMUL,   /* (m, k) by (k, n) */
-    ASSAY_OP_BIAS,     /* one addition to each of m x n elements */
-    ASSAY_OP_ADD,      /* two arrays of m x n elements: residuals, merges */
-    ASSAY_OP_MULTIPLY, /* likewise: gates, scales */
-    ASSAY_OP_RELU,     /* of m x n elements, as the following */
-    ASSAY_OP_GELU,
-    ASSAY_OP_TANH,
-    ASSAY_OP_SIGMOID,
-    ASSAY_OP_SINE,
-    ASSAY_OP_SOFTMAX,    /* m rows of n */
-    ASSAY_OP_LAYER_NORM, /* m rows of n */
-    ASSAY_OP_DROPOUT,    /* m x n elements; nothing in evaluation */
-    ASSAY_OP_GATHER_ADD, /* m edges each add a row of n to a node: message passing */
-    ASSAY_OP_EMBEDDING,  /* m rows of n looked up */
-    ASSAY_OP_SPLINE,     /* m x n elements, k basis functions of each evaluated */
-    ASSAY_OP_MEAN,       /* m rows of n averaged: pooling */
-    ASSAY_OP_SOLVER,     /* a stencil of k arithmetic operations on m x n grid points */
-    ASSAY_OP_LSTM_CELL,  /* m rows of n units: everything of a cell but its two products, that is
+typedef enum assay_term_kind {
+    ASSAY_TERM_MATMUL,   /* (m, k) by (k, n) */
+    ASSAY_TERM_BIAS,     /* one addition to each of m x n elements */
+    ASSAY_TERM_ADD,      /* two arrays of m x n elements: residuals, merges */
+    ASSAY_TERM_MULTIPLY, /* likewise: gates, scales */
+    ASSAY_TERM_RELU,     /* of m x n elements, as the following */
+    ASSAY_TERM_GELU,
+    ASSAY_TERM_TANH,
+    ASSAY_TERM_SIGMOID,
+    ASSAY_TERM_SINE,
+    ASSAY_TERM_SOFTMAX,    /* m rows of n */
+    ASSAY_TERM_LAYER_NORM, /* m rows of n */
+    ASSAY_TERM_DROPOUT,    /* m x n elements; nothing in evaluation */
+    ASSAY_TERM_GATHER_ADD, /* m edges each add a row of n to a node: message passing */
+    ASSAY_TERM_EMBEDDING,  /* m rows of n looked up */
+    ASSAY_TERM_SPLINE,     /* m x n elements, k basis functions of each evaluated */
+    ASSAY_TERM_MEAN,       /* m rows of n averaged: pooling */
+    ASSAY_TERM_SOLVER,     /* a stencil of k arithmetic operations on m x n grid points */
+    ASSAY_TERM_LSTM_CELL,  /* m rows of n units: everything of a cell but its two products, that is
                             adding these and both biases, the gates, the new state */
-    ASSAY_OP_KINDS
-} assay_operation_kind;
+    ASSAY_TERM_KINDS
+} assay_term_kind;
 
-typedef struct assay_operation {
+typedef struct assay_term {
     const char *component; /* "layers.0.attention.scores"; valid during the call of the sink */
-    assay_operation_kind kind;
+    assay_term_kind kind;
     int64_t count;   /* how often in one forward pass: time steps, heads, graphs */
     int64_t m, k, n; /* as the kind says; k is 0 where it is not named */
     /* Of a matmul: how many of its two operands get a gradient in backward, each of which costs a
      * matmul of the same size: 2, or 1 where an operand is data. */
     int operand_gradients;
-} assay_operation;
+} assay_term;
 
-typedef void (*assay_operation_sink)(void *context, const assay_operation *operation);
+typedef void (*assay_term_sink)(void *context, const assay_term *term);
 
 /* A named figure of a model, with a remark or NULL; both texts live only during the call. */
 typedef void (*assay_figure_sink)(void *context, const char *name, double value,
@@ -193,7 +193,7 @@ typedef struct assay_model_class {
     /* The arithmetic of forward() on inputs of these shapes (data is not read but for index
      * tensors, which decide how many edges and graphs there are). Optional. */
     assay_status (*describe)(void *state, const assay_tensor *inputs, size_t count,
-                             assay_operation_sink sink, void *context, assay_error *error);
+                             assay_term_sink sink, void *context, assay_error *error);
 
     void (*memory)(void *state, assay_model_memory *memory); /* optional */
 
@@ -257,7 +257,7 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_model_example(assay_model *model, ui
                                                           assay_tensor *target);
 ASSAY_API ASSAY_MUST_USE assay_status assay_model_describe(assay_model *model,
                                                            const assay_tensor *inputs, size_t count,
-                                                           assay_operation_sink sink, void *context,
+                                                           assay_term_sink sink, void *context,
                                                            assay_error *error);
 ASSAY_API ASSAY_MUST_USE assay_status assay_model_memory_now(assay_model *model,
                                                              assay_model_memory *memory,

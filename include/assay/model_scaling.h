@@ -1,16 +1,15 @@
 /* How a model's forward pass grows with its sizes: nodes, layers, encodings, any whole-number
- * setting of its class (seed D's scaling experiments).
+ * setting of its class (seed D's scaling experiments). Link assay-models.
  *
  *     assay_model_factory factory = ASSAY_MODEL_FACTORY_INIT;
  *     if (assay_model_find("graph_transformer", &error, &factory.class_) != ASSAY_OK) ...
  *     const int64_t num_nodes[] = {100, 500, 1000, 2000};
  *     assay_scaling *scaling = NULL;
  *     if (assay_run_node_scaling(&factory, num_nodes, 4, 5, NULL, &error, &scaling) != ASSAY_OK)
- * ... for (size_t i = 0; i < scaling->count; i++) printf("N=%g: %.2f ms\n",
- * scaling->parameter_values[i], scaling->runtime_stats[i].mean); assay_scaling_free(scaling);
+ * ... assay_scaling_print_summary(scaling, stdout); assay_scaling_free(scaling);
  *
- * The model is reached through its class alone (model.h): at each size it is made anew, with data
- * it makes up itself, in evaluation mode. How the times are taken and fitted: scaling.h.
+ * At each size the model is made anew, with data it makes up itself, in evaluation mode. How the
+ * times are taken and fitted: scaling.h.
  *
  * Threads: one thread at a time for one class's models; nothing is shared between calls.
  */
@@ -22,7 +21,7 @@
 #include <stdio.h>
 
 #include "assay/model.h"
-#include "assay/profile.h"
+#include "assay/sampling.h"
 #include "assay/scaling.h"
 #include "assay/status.h"
 
@@ -41,7 +40,7 @@ typedef struct assay_model_factory {
 #define ASSAY_MODEL_FACTORY_INIT ASSAY_INIT(assay_model_factory)
 
 /* Everything random about the models and data to come. There is no hidden random state that could
- * be seeded: whoever draws has been given a seed. */
+ * be seeded: every call that draws has been given a seed. */
 ASSAY_API void assay_set_seed(assay_model_factory *factory, uint64_t seed);
 
 /* The forward pass at several values of one whole-number option of the class, "hidden-dim" or
@@ -78,28 +77,20 @@ typedef struct assay_pe_config {
 
 enum { ASSAY_PE_CONFIGS_MAX = 64 };
 
-typedef struct assay_pe_scaling {
-    size_t count;
-    assay_pe_config *configs; /* in the order given; names are static */
-    assay_runtime_stats *runtime_stats;
-    assay_record *record; /* a subject for each, interleaved: comparable pair by pair */
-} assay_pe_scaling;
-
-/* The forward pass with each encoding, measured in turns. Encodings are computed when a model first
- * sees a graph and kept, so this is the cost they leave in every pass; what computing them costs
- * once, assay_profile_pe_computation() measures. No list: lap 16, rwse 16, none. */
+/* The forward pass with each encoding, measured in turns: the record has a subject for each
+ * ("lap 16"), comparable pair by pair, and the report format "scaling" shows it as a table.
+ * Encodings are computed when a model first sees a graph and kept, so this is the cost they leave
+ * in every pass; what computing them costs once, assay_profile_pe_computation() measures. No list:
+ * lap 16, rwse 16, none. Caller frees the record. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_run_pe_scaling(
     const assay_model_factory *factory, const assay_pe_config *configs, size_t count,
-    const assay_scaling_options *options, assay_error *error, assay_pe_scaling **scaling);
-ASSAY_API void assay_pe_scaling_free(assay_pe_scaling *scaling);
-ASSAY_API assay_status assay_pe_scaling_print_summary(const assay_pe_scaling *scaling,
-                                                      FILE *stream);
+    const assay_scaling_options *options, assay_error *error, assay_record **record);
 
 /* Time `transform` on `data`, which it encodes from scratch; 10 runs and 2 before them unless the
  * options say otherwise. */
-ASSAY_API ASSAY_MUST_USE assay_status
-assay_profile_pe_computation(assay_status (*transform)(void *data), void *data,
-                             const assay_profile_options *options, assay_runtime_stats *stats);
+ASSAY_API ASSAY_MUST_USE assay_status assay_profile_pe_computation(
+    assay_function transform, void *data, const assay_sampling_options *options, assay_error *error,
+    assay_timing *timing);
 
 /* ---- an experiment: several of these, one summary ---- */
 
@@ -112,28 +103,13 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_scaling_experiment_new(
     assay_scaling_experiment **experiment);
 ASSAY_API void assay_scaling_experiment_free(assay_scaling_experiment *experiment);
 
-/* As the functions above; the results are the experiment's and stay valid until it is freed. At
- * most 32 runs (ASSAY_E_LIMIT). */
+/* As the functions above; the results are the experiment's. At most 32 runs (ASSAY_E_LIMIT). */
 ASSAY_API ASSAY_MUST_USE assay_status assay_scaling_experiment_run_node_scaling(
     assay_scaling_experiment *experiment, const int64_t *num_nodes_list, size_t count,
     double avg_degree, assay_error *error);
 ASSAY_API ASSAY_MUST_USE assay_status assay_scaling_experiment_run_layer_scaling(
     assay_scaling_experiment *experiment, const int64_t *num_layers_list, size_t count,
     int64_t num_nodes, assay_error *error);
-ASSAY_API ASSAY_MUST_USE assay_status
-assay_scaling_experiment_run_model_scaling(assay_scaling_experiment *experiment, const char *option,
-                                           const double *sizes, size_t count, assay_error *error);
-ASSAY_API ASSAY_MUST_USE assay_status assay_scaling_experiment_run_pe_scaling(
-    assay_scaling_experiment *experiment, const assay_pe_config *configs, size_t count,
-    assay_error *error);
-
-/* The runs so far, borrowed; entry i is one of the two, the other NULL. */
-typedef struct assay_scaling_result {
-    const assay_scaling *scaling;
-    const assay_pe_scaling *encodings;
-} assay_scaling_result;
-ASSAY_API const assay_scaling_result *
-assay_scaling_experiment_results(const assay_scaling_experiment *experiment, size_t *count);
 
 /* The tables of all runs, one below the other; a NULL stream prints nothing. */
 ASSAY_API assay_status

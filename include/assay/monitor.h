@@ -7,7 +7,7 @@
  *         ASSAY_TRACK(monitor, "forward")  { forward(model, batch); }
  *         ASSAY_TRACK(monitor, "backward") { backward(model, batch); }
  *     }
- *     assay_monitor_print_summary(monitor, stdout, ASSAY_SHOW_AGGREGATE);    // facade.h
+ *     assay_monitor_print_summary(monitor, stdout, ASSAY_SHOW_AGGREGATE);
  *     assay_monitor_free(monitor);
  *
  * Spans nest per thread and form a tree of operations. Each operation keeps count, sum, spread,
@@ -25,7 +25,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
+#include "assay/reading.h"
 #include "assay/status.h"
 
 #ifdef __cplusplus
@@ -33,7 +35,8 @@ extern "C" {
 #endif
 
 typedef struct assay_monitor assay_monitor;
-typedef struct assay_clock assay_clock; /* clock.h */
+typedef struct assay_clock assay_clock;   /* clock.h */
+typedef struct assay_record assay_record; /* record.h */
 
 enum assay_monitor_memory {
     ASSAY_MEMORY_OFF = 0,
@@ -79,6 +82,32 @@ ASSAY_API bool assay_monitor_enabled(const assay_monitor *monitor);
 
 /* Forget all figures; operations keep their names. Must not run beside spans of this monitor. */
 ASSAY_API void assay_monitor_clear(assay_monitor *monitor);
+
+/* ---- What it measured ------------------------------------------------------------------------
+ *
+ * May be asked at any time from any thread; spans go on meanwhile. */
+
+/* Everything measured so far, as a record that also describes machine, clock, build and git state.
+ * A disabled or NULL monitor gives a record without operations. Caller frees. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_monitor_record(assay_monitor *monitor,
+                                                           assay_error *error,
+                                                           assay_record **record);
+
+enum assay_summary_flags {
+    ASSAY_SHOW_AGGREGATE = 1,  /* the AGGREGATE STATISTICS table too */
+    ASSAY_SHOW_BOTTLENECKS = 2 /* what stands out, and what to do about it */
+};
+
+/* The PERFORMANCE SUMMARY of what was measured so far, as the report format "performance" shows it
+ * (report.h). Nothing is printed for a NULL or disabled monitor or a NULL stream. */
+ASSAY_API assay_status assay_monitor_print_summary(assay_monitor *monitor, FILE *stream,
+                                                   unsigned flags);
+
+/* Time of all top-level spans, and of one operation wherever it ran (recursion counted once).
+ * Not measured for a NULL or disabled monitor or an operation without spans. Each makes a snapshot:
+ * well under a millisecond for a few hundred operations. */
+ASSAY_API assay_reading assay_monitor_total_seconds(assay_monitor *monitor);
+ASSAY_API assay_reading assay_monitor_operation_seconds(assay_monitor *monitor, const char *name);
 
 #ifdef __cplusplus
 }

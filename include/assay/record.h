@@ -252,64 +252,12 @@ typedef struct assay_record {
 ASSAY_API ASSAY_MUST_USE assay_status assay_record_new(assay_record **record);
 ASSAY_API void assay_record_free(assay_record *record);
 
-/* Start of every item: nothing counted, every reading ASSAY_NOT_MEASURED, an operation at the top.
- * (A zeroed item claims valid readings of 0.) */
-ASSAY_API void assay_record_operation_init(assay_record_operation *item);
-ASSAY_API void assay_record_metric_init(assay_record_metric *item);
-ASSAY_API void assay_record_subject_init(assay_record_subject *item);
-ASSAY_API void assay_record_comparison_init(assay_record_comparison *item); /* inconclusive */
+/* Add the description of this machine, build and git working directory; also the clock in use and
+ * the time now as `created`, where the record does not say them itself. Under a millisecond, once
+ * the clock is calibrated. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_record_describe(assay_record *record);
 
-/* Zeroed memory that lives as long as the record; NULL when out of memory. For filling its arrays.
- */
-ASSAY_API void *assay_record_allocate(assay_record *record, size_t count, size_t size);
-/* A copy of text, made printable and cut with "..." beyond ASSAY_RECORD_MAX_TEXT bytes (the longest
- * argument Linux passes to a program); NULL for NULL or when out of memory. */
-enum { ASSAY_RECORD_MAX_TEXT = 128 * 1024 };
-ASSAY_API const char *assay_record_text(assay_record *record, const char *text);
-
-/* Append to one of the arrays above (amortised; at most ASSAY_RECORD_MAX_ITEMS each). The item is
- * copied; its strings must already belong to the record. */
-enum { ASSAY_RECORD_MAX_ITEMS = 1 << 24 };
-ASSAY_API ASSAY_MUST_USE assay_status
-assay_record_add_operation(assay_record *record, const assay_record_operation *item);
-ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_metric(assay_record *record,
-                                                              const assay_record_metric *item);
-ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_counter(assay_record *record,
-                                                               const assay_record_counter *item);
-ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_lane(assay_record *record,
-                                                            const assay_record_lane *item);
-ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_event(assay_record *record,
-                                                             const assay_record_event *item);
-ASSAY_API ASSAY_MUST_USE assay_status
-assay_record_add_open_span(assay_record *record, const assay_record_open_span *item);
-ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_subject(assay_record *record,
-                                                               const assay_record_subject *item);
-ASSAY_API ASSAY_MUST_USE assay_status
-assay_record_add_comparison(assay_record *record, const assay_record_comparison *item);
-ASSAY_API ASSAY_MUST_USE assay_status
-assay_record_add_difference(assay_record *record, const assay_record_difference *item);
-/* `value` NULL with the reason in `validity`; both strings are copied. A key that is already there
- * is replaced in its place; "unavailable" is taken (ASSAY_E_ARGUMENT). */
-enum { ASSAY_RECORD_MAX_FACTS = 1024 };
-ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_machine(assay_record *record,
-                                                               const char *key, const char *value,
-                                                               assay_validity validity);
-ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_build(assay_record *record, const char *key,
-                                                             const char *value,
-                                                             assay_validity validity);
-ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_git(assay_record *record, const char *key,
-                                                           const char *value,
-                                                           assay_validity validity);
-
-/* The same for the parameters of a subject that is, or will be, the record's; `subject` gets a new
- * array each time, so add them before copies of it are made. */
-enum { ASSAY_RECORD_MAX_PARAMETERS = 64 };
-ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_parameter(assay_record *record,
-                                                                 assay_record_subject *subject,
-                                                                 const char *key,
-                                                                 const char *value);
-
-enum assay_record_write_flags {
+enum assay_record_print_flags {
     ASSAY_RECORD_COMPACT = 1, /* one line instead of indented */
     ASSAY_RECORD_EVENTS = 2   /* include the event trace, which may be large */
 };
@@ -317,13 +265,13 @@ enum assay_record_write_flags {
 /* Write as JSON: figures that are not finite as null, counts beyond 2^63 - 1 as that. What is
  * written can be read back: a record with dangling references (parents, lanes) is refused with
  * ASSAY_E_ARGUMENT before the first byte. Events are streamed; no tree is built.
- * assay_record_write replaces `path` atomically ("-": stdout); nothing half-written is left behind.
+ * assay_record_save replaces `path` atomically ("-": stdout); nothing half-written is left behind.
  */
 ASSAY_API ASSAY_MUST_USE assay_status assay_record_print(const assay_record *record, FILE *stream,
                                                          unsigned flags, assay_error *error);
-ASSAY_API ASSAY_MUST_USE assay_status assay_record_write(const assay_record *record,
-                                                         const char *path, unsigned flags,
-                                                         assay_error *error);
+ASSAY_API ASSAY_MUST_USE assay_status assay_record_save(const assay_record *record,
+                                                        const char *path, unsigned flags,
+                                                        assay_error *error);
 
 /* Read a record. Refuses files that are not JSON (ASSAY_E_FORMAT; ASSAY_E_TRUNCATED when they end
  * too early), not records (ASSAY_E_FORMAT), of a newer schema version (ASSAY_E_VERSION), larger

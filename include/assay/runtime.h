@@ -1,13 +1,19 @@
-/* The runtime profile of a model: training and inference time, memory, throughput, complexity; and
- * profiles compared.
+/* The runtime profile of a forecasting model: training and inference time, memory, throughput,
+ * complexity; and profiles compared. Link assay-models.
  *
- *     assay_runtime_profile profile = {.model_name = "MVAR", .training_seconds = ...};
- *     ...                                                  filled by assay_build_profile
- *     assay_compare_models(profiles, 2, &comparison);
+ *     double seconds = 0;
+ *     ASSAY_TIME_OPERATION("training", &seconds) { model = train(data); }      // timers.h
+ *     assay_profile_parts parts = ASSAY_PROFILE_PARTS_INIT;
+ *     parts.model_name = "MVAR";
+ *     parts.training_seconds = assay_reading_of(seconds);
+ *     ...
+ *     assay_runtime_profile profile;
+ *     if (assay_quick_benchmark(&forecast, NULL, &parts, &error, &profile) != ASSAY_OK) ...
+ *     if (assay_save_profile(&profile, "runtime_profile.json", &error) != ASSAY_OK) ...
  *
- * Plain numbers in and out; facade.h measures, report.h writes the JSON. Keys are the seed's: `_mb`
- * is 10^6 bytes here. Ratios are named B_vs_A: training time, memory and parameters are B / A,
- * inference_speedup is A / B, so that above 1 B is the faster one.
+ * Figures are in seconds and bytes; the JSON has the seed's keys, in which `_mb` is 10^6 bytes and
+ * `std_seconds` divides by the number of trials. Ratios are named B_vs_A: training time, memory and
+ * parameters are B / A, inference_speedup is A / B, so that above 1 B is the faster one.
  *
  * Threads: any; nothing is shared between calls.
  */
@@ -16,29 +22,43 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "assay/reading.h"
+#include "assay/sampling.h"
 #include "assay/status.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef struct assay_timing_result {
-    double total_seconds, mean_seconds, std_seconds, min_seconds, max_seconds;
-    uint64_t samples;
-} assay_timing_result;
+/* ---- measuring ---- */
 
-/* Of the durations of single trials. std_seconds divides by samples, as the seed's NumPy does.
- * ASSAY_E_DATA without any, ASSAY_E_ARGUMENT for one that is negative or not finite. */
-ASSAY_API ASSAY_MUST_USE assay_status assay_timing_summarize(const double *seconds, size_t count,
-                                                             assay_timing_result *result);
+/* A model asked for its next `steps` values from the state in `context`. */
+typedef struct assay_forecast {
+    assay_status (*run)(void *context, uint64_t steps);
+    void *context;
+} assay_forecast;
+
+/* Times of single steps and of whole forecasts of `n_steps` (the seed's benchmark_inference): by
+ * default 50 trials, after 5 that do not count. A failure of the forecast ends it and is returned.
+ */
+ASSAY_API ASSAY_MUST_USE assay_status assay_forecast_benchmark(
+    const assay_forecast *forecast, uint64_t n_steps, const assay_sampling_options *options,
+    assay_error *error, assay_timing *single_step, assay_timing *full_trajectory);
 
 typedef struct assay_memory_result {
-    assay_reading peak_mb, current_mb; /* resident memory of the process */
+    assay_reading peak_bytes, current_bytes; /* resident memory of the process */
     uint64_t model_parameters;
-    double parameter_memory_mb;
+    double parameter_bytes;
 } assay_memory_result;
+
+/* Resident memory of the process and the size of a model's parameters; about 10 microseconds. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_measure_memory(uint64_t model_params,
+                                                           size_t bytes_per_parameter,
+                                                           assay_memory_result *result);
+
+/* ---- figures from figures ---- */
 
 typedef struct assay_throughput {
     double steps_per_second;
@@ -49,7 +69,7 @@ typedef struct assay_throughput {
 
 /* From the time of a forecast of `n_steps`. ASSAY_E_ARGUMENT without steps, ASSAY_E_DATA for a time
  * of 0. */
-ASSAY_API ASSAY_MUST_USE assay_status assay_compute_throughput(const assay_timing_result *timing,
+ASSAY_API ASSAY_MUST_USE assay_status assay_compute_throughput(const assay_timing *timing,
                                                                uint64_t n_steps,
                                                                uint64_t latent_dim,
                                                                assay_throughput *throughput);
@@ -92,14 +112,44 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_analyze_complexity(const assay_compl
                                                                uint64_t model_params,
                                                                assay_complexity *complexity);
 
+/* ---- profiles ---- */
+
 typedef struct assay_runtime_profile {
     const char *model_name;
     assay_reading training_seconds;
-    assay_timing_result inference_single_step, inference_full_trajectory;
+    assay_timing inference_single_step, inference_full_trajectory;
     assay_memory_result memory;
     assay_throughput throughput;
     assay_complexity complexity;
+    uint64_t reserved[4]; /* zero */
 } assay_runtime_profile;
+
+typedef struct assay_profile_parts {
+    size_t struct_size;
+    const char *model_name; /* borrowed by the profile */
+    assay_reading training_seconds;
+    assay_timing single_step, full_trajectory; /* assay_quick_benchmark fills these */
+    uint64_t n_forecast_steps;
+    uint64_t model_params;
+    size_t bytes_per_parameter; /* default 4 */
+    assay_complexity_shape shape;
+} assay_profile_parts;
+
+#define ASSAY_PROFILE_PARTS_INIT ASSAY_INIT(assay_profile_parts)
+
+/* Memory measured now, throughput of the full trajectory, complexity from the shape. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_build_profile(const assay_profile_parts *parts,
+                                                          assay_error *error,
+                                                          assay_runtime_profile *profile);
+
+/* Benchmark, then build. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_quick_benchmark(const assay_forecast *forecast,
+                                                            const assay_sampling_options *options,
+                                                            const assay_profile_parts *parts,
+                                                            assay_error *error,
+                                                            assay_runtime_profile *profile);
+
+/* ---- profiles compared ---- */
 
 /* One pair, b against a (indices into the profiles given). */
 typedef struct assay_runtime_ratio {
@@ -127,6 +177,18 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_compare_models(const assay_runtime_p
                                                            size_t count,
                                                            assay_runtime_comparison *comparison);
 ASSAY_API void assay_runtime_comparison_release(assay_runtime_comparison *comparison);
+
+/* ---- the seed's JSON ----
+ * "model_name", "training", "inference", "memory", "throughput", "complexity"; and "models", the
+ * four ratios by "B_vs_A", "winners". A saved file appears complete or not at all. */
+ASSAY_API ASSAY_MUST_USE assay_status
+assay_runtime_profile_print(const assay_runtime_profile *profile, FILE *stream, assay_error *error);
+ASSAY_API ASSAY_MUST_USE assay_status assay_runtime_comparison_print(
+    const assay_runtime_comparison *comparison, FILE *stream, assay_error *error);
+ASSAY_API ASSAY_MUST_USE assay_status assay_save_profile(const assay_runtime_profile *profile,
+                                                         const char *path, assay_error *error);
+ASSAY_API ASSAY_MUST_USE assay_status assay_save_comparison(
+    const assay_runtime_comparison *comparison, const char *path, assay_error *error);
 
 #ifdef __cplusplus
 }

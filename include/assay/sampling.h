@@ -1,5 +1,12 @@
 /* Sampling: how often and in which order to run what is to be timed.
  *
+ *     assay_timing timing;
+ *     if (assay_benchmark_function(sort_once, numbers, NULL, &error, &timing) != ASSAY_OK) ...
+ *     printf("%g s a call\n", timing.mean_seconds);
+ *
+ * That is the short form: one function, called a hundred times. The long form decides by itself how
+ * often to call, and takes several subjects, so that they can be compared:
+ *
  * A subject is a callback that does its work a given number of times. assay_sampling_run() chooses
  * how many iterations make one sample, lets the subjects take turns in rounds, leaves out the
  * warm-up, sets disturbed rounds aside, and stops when the result is precise enough, when the
@@ -12,7 +19,8 @@
  *                                  .run = sort, .context = numbers}, ...};
  *     assay_record *record = NULL;
  *     if (assay_sampling_run(subjects, 2, NULL, &error, &record) != ASSAY_OK) ...
- *     assay_compare_record(record, NULL);                         which is faster?
+ *     if (assay_record_compare(record, NULL) != ASSAY_OK) ...     which is faster? (compare.h)
+ *     assay_report_print(record, "bench", stdout, NULL);
  *
  * The rules, fixed beforehand:
  *   order      Every round runs each subject once. Rounds come in blocks of a Williams design: each
@@ -126,8 +134,25 @@ typedef struct assay_sampling_progress {
     double relative_width; /* half the interval's width, relative to the estimate; 0: not known */
 } assay_sampling_progress;
 
+/* Start from ASSAY_SAMPLING_OPTIONS_INIT; every zero means the default. */
 typedef struct assay_sampling_options {
-    size_t struct_size;        /* set by the caller */
+    size_t struct_size;
+
+    /* A fixed number of single calls: `runs` of each subject, after `warmup` that do not count.
+     * Every call is a sample, disturbed or not, and neither precision nor budget ends it. 0: as
+     * many as the question takes. The seeds' names for the two stand beside them. */
+    union {
+        size_t runs, num_runs, num_iterations, n_trials;
+    };
+    union {
+        size_t warmup, warmup_runs, warmup_trials;
+    };
+    bool no_warmup; /* for calls that warm up by default: not at all */
+    /* Receives each sample that counts, in the order of measuring, once all were taken. Pass NULL
+     * if you do not need them. */
+    void (*sample)(void *context, const char *subject, double seconds);
+    void *sample_context;
+
     double budget_seconds;     /* default 5; once spent, the round under way is finished */
     double precision;          /* half width of the 95 % interval, relative. Default: for one
                                   subject 0.01 of the mean, for several a third of the margin */
@@ -164,6 +189,35 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_sampling_run(const assay_subject *su
                                                          size_t count,
                                                          const assay_sampling_options *options,
                                                          assay_error *error, assay_record **record);
+
+/* ---- the short form -------------------------------------------------------------------------- */
+
+/* What calls took. The one result of every benchmark call; figures of records are the same. */
+typedef struct assay_timing {
+    uint64_t count; /* calls that were timed */
+    double total_seconds, mean_seconds, min_seconds, max_seconds;
+    assay_reading std_seconds;               /* divides by count - 1; from two calls on */
+    assay_reading low_seconds, high_seconds; /* 95 % interval of the mean, aware of
+                                                autocorrelation; from two calls on */
+    assay_reading p50_seconds, p95_seconds, p99_seconds;
+    assay_reading steady_from; /* the first call, counted from 0, from which on the times are
+                                  steady; not enough data if they never are or are too few */
+    uint64_t reserved[8];      /* zero */
+} assay_timing;
+
+/* Do the work once. */
+typedef assay_status (*assay_function)(void *argument);
+
+/* Time single calls of a function: by default 100, after 10 that do not count. A failure of the
+ * function ends it and is returned. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_benchmark_function(
+    assay_function function, void *argument, const assay_sampling_options *options,
+    assay_error *error, assay_timing *timing);
+
+/* The same figures from durations measured elsewhere. ASSAY_E_DATA without any, ASSAY_E_ARGUMENT
+ * for one that is not finite. Needs memory for copies. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_timing_summarize(const double *seconds, size_t count,
+                                                             assay_timing *timing);
 
 #ifdef __cplusplus
 }

@@ -31,8 +31,8 @@
 
 #include "assay/clock.h"
 #include "assay/growth.h"
-#include "assay/profile.h"
 #include "assay/record.h"
+#include "assay/sampling.h"
 #include "assay/status.h"
 
 #ifdef __cplusplus
@@ -55,8 +55,9 @@ typedef struct assay_scaling_subject {
     assay_status (*run)(void *context, void *instance, double size, uint64_t iterations);
 } assay_scaling_subject;
 
+/* Start from ASSAY_SCALING_OPTIONS_INIT; every zero means the default. */
 typedef struct assay_scaling_options {
-    size_t struct_size;       /* set by the caller */
+    size_t struct_size;
     size_t passes;            /* over all sizes; default 3 */
     double budget_seconds;    /* of sampling, all sizes and passes; default 10 */
     double precision;         /* of each size in each pass; default 0.02 */
@@ -75,10 +76,9 @@ enum { ASSAY_SCALING_MAX_SIZES = 1024, ASSAY_SCALING_MAX_PASSES = 1000 };
 
 typedef struct assay_scaling {
     size_t count;
-    double *parameter_values; /* the sizes, in the order given */
-    assay_runtime_stats
-        *runtime_stats;   /* of one iteration; std, low and high are NaN for a single sample */
-    assay_record *record; /* one subject for each size; its parameter is the size */
+    double *parameter_values;    /* the sizes, in the order given */
+    assay_timing *runtime_stats; /* of one iteration, at each size */
+    assay_record *record;        /* one subject for each size; its parameter is the size */
     assay_growth *growth;
 } assay_scaling;
 

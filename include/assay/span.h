@@ -3,8 +3,7 @@
  *     ASSAY_TRACK(monitor, "forward") { ... }    a block; return and goto out of it are safe,
  *                                                break and continue leave the block
  *     ASSAY_SCOPE(monitor, "load");              to the end of the enclosing scope
- *     ASSAY_METRIC(monitor, "setup") { ... }     recorded one by one, with its memory, not
- * aggregated
+ *     ASSAY_METRIC(monitor, "setup") { ... }     a block recorded on its own, with its memory
  *
  *     assay_span span = assay_monitor_begin(monitor, name);    a name made at run time
  *     assay_span_end(span);
@@ -219,27 +218,31 @@ static inline void assay__span_close(assay_span *span)
         &assay__site_;                                                                             \
     }))
 
-#define ASSAY__BLOCK(monitor, name, flags, span, once)                                             \
-    for (assay_span span ASSAY__CLEANUP(assay__span_close) =                                       \
-             assay__span_begin(monitor, ASSAY__SITE(name, flags)),                                 \
-                         *once = &span;                                                            \
-         once != NULL; once = NULL)
+/* A value that is closed when the block behind it is left, by return and goto too; break and
+ * continue leave the block. Every block macro of assay is this one. */
+#define ASSAY__BLOCK(type, close, open_expression)                                                 \
+    ASSAY__BLOCK_(type, close, open_expression, ASSAY__JOIN(assay__open_, __COUNTER__),            \
+                  ASSAY__JOIN(assay__once_, __COUNTER__))
+#define ASSAY__BLOCK_(type, close, open_expression, open, once)                                    \
+    for (type open ASSAY__CLEANUP(close) = open_expression, *once = &open; once != NULL;           \
+         once = NULL)
+
+/* A value that is closed at the end of the enclosing scope. */
+#define ASSAY__GUARD(type, close, open_expression)                                                 \
+    ASSAY__GUARD_(type, close, open_expression, ASSAY__JOIN(assay__open_, __COUNTER__))
+#define ASSAY__GUARD_(type, close, open_expression, open)                                          \
+    type open ASSAY__CLEANUP(close) = open_expression;                                             \
+    (void)open
 
 #define ASSAY_TRACK(monitor, name)                                                                 \
-    ASSAY__BLOCK(monitor, name, 0, ASSAY__JOIN(assay__span_, __COUNTER__),                         \
-                 ASSAY__JOIN(assay__once_, __COUNTER__))
+    ASSAY__BLOCK(assay_span, assay__span_close, assay__span_begin(monitor, ASSAY__SITE(name, 0)))
 
 #define ASSAY_METRIC(monitor, name)                                                                \
-    ASSAY__BLOCK(monitor, name, ASSAY_SITE_METRIC, ASSAY__JOIN(assay__span_, __COUNTER__),         \
-                 ASSAY__JOIN(assay__once_, __COUNTER__))
-
-#define ASSAY__SCOPE(monitor, name, span)                                                          \
-    assay_span span ASSAY__CLEANUP(assay__span_close) =                                            \
-        assay__span_begin(monitor, ASSAY__SITE(name, 0));                                          \
-    (void)span
+    ASSAY__BLOCK(assay_span, assay__span_close,                                                    \
+                 assay__span_begin(monitor, ASSAY__SITE(name, ASSAY_SITE_METRIC)))
 
 #define ASSAY_SCOPE(monitor, name)                                                                 \
-    ASSAY__SCOPE(monitor, name, ASSAY__JOIN(assay__span_, __COUNTER__))
+    ASSAY__GUARD(assay_span, assay__span_close, assay__span_begin(monitor, ASSAY__SITE(name, 0)))
 
 #ifdef __cplusplus
 }

@@ -95,7 +95,7 @@ assay_status assay__field_update(void *state, double learning_rate, assay_error 
 }
 
 assay_status assay__field_describe(void *state, const assay_tensor *inputs, size_t count,
-                                   assay_operation_sink sink, void *context, assay_error *error)
+                                   assay_term_sink sink, void *context, assay_error *error)
 {
     (void)count;
     const assay__neural_net *net = ((assay__field_model *)state)->net;

@@ -39,7 +39,7 @@ assay_status assay__field_update(void *state, double learning_rate, assay_error 
 assay_status assay__field_example(void *state, uint64_t seed, assay_error *error,
                                   assay_tensor *inputs, assay_tensor *target);
 assay_status assay__field_describe(void *state, const assay_tensor *inputs, size_t count,
-                                   assay_operation_sink sink, void *context, assay_error *error);
+                                   assay_term_sink sink, void *context, assay_error *error);
 void assay__field_memory(void *state, assay_model_memory *figures);
 
 /* The one input all of them take. */

@@ -341,7 +341,7 @@ static void end(assay__neural_net *net)
 /* The formula's arithmetic: both branches as products of their own, whether or not they are
  * computed as one. */
 static void describe_layer(const assay__kan_shape *shape, int64_t rows, int64_t index,
-                           assay_operation_sink sink, void *context)
+                           assay_term_sink sink, void *context)
 {
     int64_t in = index == 0 ? shape->input : shape->hidden;
     int64_t out = index == shape->hidden_layers ? shape->output : shape->hidden;
@@ -350,21 +350,21 @@ static void describe_layer(const assay__kan_shape *shape, int64_t rows, int64_t 
     char base[48], spline[48];
     snprintf(base, sizeof base, "layers.%lld.base", (long long)index);
     snprintf(spline, sizeof spline, "layers.%lld.spline", (long long)index);
-    const assay_operation operations[] = {
-        {base, ASSAY_OP_SIGMOID, 1, rows, 0, in, 0}, /* SiLU */
-        {base, ASSAY_OP_MULTIPLY, 1, rows, 0, in, 0},
-        {base, ASSAY_OP_MATMUL, 1, rows, in, out, operands},
-        {spline, ASSAY_OP_SPLINE, 1, rows, functions, in, 0},
-        {spline, ASSAY_OP_MATMUL, 1, rows, in * functions, out, operands},
-        {spline, ASSAY_OP_ADD, 1, rows, 0, out, 0},
-        {spline, ASSAY_OP_MULTIPLY, 1, out * in, 0, functions, 0}, /* the scaler */
+    const assay_term operations[] = {
+        {base, ASSAY_TERM_SIGMOID, 1, rows, 0, in, 0}, /* SiLU */
+        {base, ASSAY_TERM_MULTIPLY, 1, rows, 0, in, 0},
+        {base, ASSAY_TERM_MATMUL, 1, rows, in, out, operands},
+        {spline, ASSAY_TERM_SPLINE, 1, rows, functions, in, 0},
+        {spline, ASSAY_TERM_MATMUL, 1, rows, in * functions, out, operands},
+        {spline, ASSAY_TERM_ADD, 1, rows, 0, out, 0},
+        {spline, ASSAY_TERM_MULTIPLY, 1, out * in, 0, functions, 0}, /* the scaler */
     };
     size_t count = sizeof operations / sizeof *operations - (shape->scaler ? 0 : 1);
     for (size_t i = 0; i < count; i++)
         sink(context, &operations[i]);
 }
 
-static void describe(const assay__neural_net *net, int64_t rows, assay_operation_sink sink,
+static void describe(const assay__neural_net *net, int64_t rows, assay_term_sink sink,
                      void *context)
 {
     const assay__kan_shape *shape = &((const kan_net *)net)->shape;

@@ -278,20 +278,20 @@ static void backward(assay__neural_net *net, int64_t rows, const float *x, float
 /* ---- Looking ---- */
 
 /* Activations as operations; SiLU is x times the sigmoid of x. */
-static assay_operation_kind operation_of(assay__activation activation)
+static assay_term_kind operation_of(assay__activation activation)
 {
     switch (activation) {
     case ASSAY__GELU:
-        return ASSAY_OP_GELU;
+        return ASSAY_TERM_GELU;
     case ASSAY__TANH:
-        return ASSAY_OP_TANH;
+        return ASSAY_TERM_TANH;
     case ASSAY__SIGMOID:
     case ASSAY__SILU:
-        return ASSAY_OP_SIGMOID;
+        return ASSAY_TERM_SIGMOID;
     case ASSAY__SINE:
-        return ASSAY_OP_SINE;
+        return ASSAY_TERM_SINE;
     default:
-        return ASSAY_OP_RELU;
+        return ASSAY_TERM_RELU;
     }
 }
 
@@ -299,13 +299,13 @@ static void describe_activation(const assay__mlp_shape *shape, int64_t rows, boo
                                 const assay__teller *to)
 {
     if (scaled)
-        assay__tell(to, "", ASSAY_OP_MULTIPLY, 1, rows, shape->hidden);
+        assay__tell(to, "", ASSAY_TERM_MULTIPLY, 1, rows, shape->hidden);
     assay__tell(to, "", operation_of(shape->activation), 1, rows, shape->hidden);
     if (shape->activation == ASSAY__SILU)
-        assay__tell(to, "", ASSAY_OP_MULTIPLY, 1, rows, shape->hidden);
+        assay__tell(to, "", ASSAY_TERM_MULTIPLY, 1, rows, shape->hidden);
 }
 
-static void describe(const assay__neural_net *net, int64_t rows, assay_operation_sink sink,
+static void describe(const assay__neural_net *net, int64_t rows, assay_term_sink sink,
                      void *context)
 {
     const assay__mlp_shape *shape = &((const mlp_net *)net)->shape;

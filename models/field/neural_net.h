@@ -32,7 +32,7 @@ typedef struct assay__neural_net_kind {
     /* After the blocks of a call that went backward; NULL: nothing to do. */
     void (*end)(assay__neural_net *net);
     /* The arithmetic of forward on so many rows. */
-    void (*describe)(const assay__neural_net *net, int64_t rows, assay_operation_sink sink,
+    void (*describe)(const assay__neural_net *net, int64_t rows, assay_term_sink sink,
                      void *context);
     /* Frees what the kind owns beside net->memory, not the network itself. */
     void (*release)(assay__neural_net *net);

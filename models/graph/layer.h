@@ -65,6 +65,6 @@ void assay__layer_backward(const assay__layer *layer, const assay__layer_place *
                            const float *h, const assay__layer_kept *kept, float *dnext, float *dh);
 
 void assay__layer_describe(const assay__layer *layer, const assay__layer_place *place,
-                           int64_t index, assay_operation_sink sink, void *context);
+                           int64_t index, assay_term_sink sink, void *context);
 
 #endif

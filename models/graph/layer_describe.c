@@ -9,9 +9,9 @@ static void say_merge(const assay__teller *to, const char *norm, int64_t rows, i
 {
     char part[32];
     snprintf(part, sizeof part, "%s.residual", norm);
-    assay__tell(to, part, ASSAY_OP_DROPOUT, 1, rows, width);
-    assay__tell(to, part, ASSAY_OP_ADD, 1, rows, width);
-    assay__tell(to, norm, ASSAY_OP_LAYER_NORM, 1, rows, width);
+    assay__tell(to, part, ASSAY_TERM_DROPOUT, 1, rows, width);
+    assay__tell(to, part, ASSAY_TERM_ADD, 1, rows, width);
+    assay__tell(to, norm, ASSAY_TERM_LAYER_NORM, 1, rows, width);
 }
 
 /* `rows` softmaxes of `columns` in each head; sparse attention has one softmax per node, of as many
@@ -21,8 +21,8 @@ static void say_full(const assay__teller *to, const assay__attention *attention,
     const int64_t heads = attention->heads, width = attention->head_width;
     assay__tell_product(to, "attention.scores", 2, heads, nodes, width, nodes);
     if (attention->buckets > 0)
-        assay__tell(to, "attention.distance_bias", ASSAY_OP_ADD, heads, nodes, nodes);
-    assay__tell(to, "attention.softmax", ASSAY_OP_SOFTMAX, heads, nodes, nodes);
+        assay__tell(to, "attention.distance_bias", ASSAY_TERM_ADD, heads, nodes, nodes);
+    assay__tell(to, "attention.softmax", ASSAY_TERM_SOFTMAX, heads, nodes, nodes);
     assay__tell_product(to, "attention.values", 2, heads, nodes, nodes, width);
 }
 
@@ -32,13 +32,13 @@ static void say_sparse(const assay__teller *to, const assay__attention *attentio
     const int64_t pairs = attention->attended->offsets[attention->graph->nodes];
     assay__tell_product(to, "attention.scores", 2, heads, pairs, width, 1);
     if (attention->buckets > 0)
-        assay__tell(to, "attention.distance_bias", ASSAY_OP_ADD, heads, pairs, 1);
-    assay__tell(to, "attention.softmax", ASSAY_OP_SOFTMAX, heads, 1, pairs);
+        assay__tell(to, "attention.distance_bias", ASSAY_TERM_ADD, heads, pairs, 1);
+    assay__tell(to, "attention.softmax", ASSAY_TERM_SOFTMAX, heads, 1, pairs);
     assay__tell_product(to, "attention.values", 2, heads, 1, pairs, width);
 }
 
 void assay__layer_describe(const assay__layer *layer, const assay__layer_place *place,
-                           int64_t index, assay_operation_sink sink, void *context)
+                           int64_t index, assay_term_sink sink, void *context)
 {
     assay__teller to = {.sink = sink, .context = context};
     const assay__graph *graph = place->graph;
@@ -54,9 +54,10 @@ void assay__layer_describe(const assay__layer *layer, const assay__layer_place *
         say_full(&to, &place->attention, graph->graph_offsets[g + 1] - graph->graph_offsets[g]);
     assay__tell_linear(&to, "attention.out_proj", 2, nodes, hidden, hidden);
     say_merge(&to, "norm.2", nodes, hidden);
-    assay__tell(&to, "merge", ASSAY_OP_ADD, 1, nodes, hidden);
+    assay__tell(&to, "merge", ASSAY_TERM_ADD, 1, nodes, hidden);
     assay__tell_linear(&to, "ffn.0", 2, nodes, hidden, ffn);
-    assay__tell(&to, "ffn.1", place->shape->gelu ? ASSAY_OP_GELU : ASSAY_OP_RELU, 1, nodes, ffn);
+    assay__tell(&to, "ffn.1", place->shape->gelu ? ASSAY_TERM_GELU : ASSAY_TERM_RELU, 1, nodes,
+                ffn);
     assay__tell_linear(&to, "ffn.2", 2, nodes, ffn, hidden);
     say_merge(&to, "norm.3", nodes, hidden);
 }

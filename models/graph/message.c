@@ -98,28 +98,28 @@ void assay__message_describe(const assay__message *message, const assay__graph *
     const int64_t h = message->hidden;
     switch (message->kind) {
     case ASSAY__GIN:
-        assay__tell(to, "sum", ASSAY_OP_GATHER_ADD, 1, edges, h);
-        assay__tell(to, "sum", ASSAY_OP_ADD, 1, nodes, h);
+        assay__tell(to, "sum", ASSAY_TERM_GATHER_ADD, 1, edges, h);
+        assay__tell(to, "sum", ASSAY_TERM_ADD, 1, nodes, h);
         assay__tell_linear(to, "lin1", 2, nodes, h, h);
-        assay__tell(to, "relu", ASSAY_OP_RELU, 1, nodes, h);
+        assay__tell(to, "relu", ASSAY_TERM_RELU, 1, nodes, h);
         assay__tell_linear(to, "lin2", 2, nodes, h, h);
         break;
     case ASSAY__GCN: /* every term of the sum is scaled, the node's own included */
-        assay__tell(to, "sum", ASSAY_OP_GATHER_ADD, 1, edges + nodes, h);
-        assay__tell(to, "scale", ASSAY_OP_MULTIPLY, 1, edges + nodes, h);
+        assay__tell(to, "sum", ASSAY_TERM_GATHER_ADD, 1, edges + nodes, h);
+        assay__tell(to, "scale", ASSAY_TERM_MULTIPLY, 1, edges + nodes, h);
         assay__tell_linear(to, "lin", 2, nodes, h, h);
         break;
     case ASSAY__GATED_GCN:
         assay__tell_product(to, "maps", 2, 4, nodes, h, h);
-        assay__tell(to, "maps", ASSAY_OP_BIAS, 4, nodes, h);
-        assay__tell(to, "gates", ASSAY_OP_ADD, 1, edges, h);
-        assay__tell(to, "gates", ASSAY_OP_SIGMOID, 1, edges, h);
-        assay__tell(to, "messages", ASSAY_OP_MULTIPLY, 1, edges, h);
-        assay__tell(to, "sum", ASSAY_OP_GATHER_ADD, 2, edges, h);
-        assay__tell(to, "norm", ASSAY_OP_ADD, 1, nodes, h);
-        assay__tell(to, "norm", ASSAY_OP_MULTIPLY, 1, nodes, h);
-        assay__tell(to, "skip", ASSAY_OP_ADD, 1, nodes, h);
-        assay__tell(to, "relu", ASSAY_OP_RELU, 1, nodes, h);
+        assay__tell(to, "maps", ASSAY_TERM_BIAS, 4, nodes, h);
+        assay__tell(to, "gates", ASSAY_TERM_ADD, 1, edges, h);
+        assay__tell(to, "gates", ASSAY_TERM_SIGMOID, 1, edges, h);
+        assay__tell(to, "messages", ASSAY_TERM_MULTIPLY, 1, edges, h);
+        assay__tell(to, "sum", ASSAY_TERM_GATHER_ADD, 2, edges, h);
+        assay__tell(to, "norm", ASSAY_TERM_ADD, 1, nodes, h);
+        assay__tell(to, "norm", ASSAY_TERM_MULTIPLY, 1, nodes, h);
+        assay__tell(to, "skip", ASSAY_TERM_ADD, 1, nodes, h);
+        assay__tell(to, "relu", ASSAY_TERM_RELU, 1, nodes, h);
         break;
     }
 }

@@ -385,8 +385,8 @@ assay_status assay__graph_transformer_update(assay__graph_transformer *model, do
 
 /* ---- Operations ---- */
 
-void assay__graph_transformer_describe(const assay__graph_transformer *model,
-                                       assay_operation_sink sink, void *context)
+void assay__graph_transformer_describe(const assay__graph_transformer *model, assay_term_sink sink,
+                                       void *context)
 {
     const assay__graph_transformer_shape *shape = &model->shape;
     const int64_t nodes = model->graph.nodes, rows = output_rows(model), hidden = shape->hidden;
@@ -396,6 +396,6 @@ void assay__graph_transformer_describe(const assay__graph_transformer *model,
     for (int64_t l = 0; l < shape->layers; l++)
         assay__layer_describe(&model->layers[l], &place, l, sink, context);
     if (shape->pooled)
-        assay__tell(&to, "pool", ASSAY_OP_MEAN, 1, nodes, hidden);
+        assay__tell(&to, "pool", ASSAY_TERM_MEAN, 1, nodes, hidden);
     assay__tell_linear(&to, "head", 2, rows, hidden, shape->output);
 }

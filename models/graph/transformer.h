@@ -102,7 +102,7 @@ ASSAY_MUST_USE assay_status assay__graph_transformer_update(assay__graph_transfo
 
 /* Every operation of a forward pass over the graph set; encodings, which are made once per graph,
  * are not among them. */
-void assay__graph_transformer_describe(const assay__graph_transformer *model,
-                                       assay_operation_sink sink, void *context);
+void assay__graph_transformer_describe(const assay__graph_transformer *model, assay_term_sink sink,
+                                       void *context);
 
 #endif

@@ -275,7 +275,7 @@ static assay_status update(void *pointer, double learning_rate, assay_error *err
 }
 
 static assay_status describe(void *pointer, const assay_tensor *inputs, size_t count,
-                             assay_operation_sink sink, void *context, assay_error *error)
+                             assay_term_sink sink, void *context, assay_error *error)
 {
     (void)count;
     state *s = pointer;

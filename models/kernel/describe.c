@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-static void tell(const assay__teller *to, const char *part, assay_operation operation)
+static void tell(const assay__teller *to, const char *part, assay_term operation)
 {
     char component[128];
     snprintf(component, sizeof component, "%s%s", to->prefix, part);
@@ -10,21 +10,21 @@ static void tell(const assay__teller *to, const char *part, assay_operation oper
     to->sink(to->context, &operation);
 }
 
-void assay__tell(const assay__teller *to, const char *part, assay_operation_kind kind,
-                 int64_t count, int64_t m, int64_t n)
+void assay__tell(const assay__teller *to, const char *part, assay_term_kind kind, int64_t count,
+                 int64_t m, int64_t n)
 {
-    tell(to, part, (assay_operation){"", kind, count, m, 0, n, 0});
+    tell(to, part, (assay_term){"", kind, count, m, 0, n, 0});
 }
 
 void assay__tell_product(const assay__teller *to, const char *part, int gradients, int64_t count,
                          int64_t m, int64_t k, int64_t n)
 {
-    tell(to, part, (assay_operation){"", ASSAY_OP_MATMUL, count, m, k, n, gradients});
+    tell(to, part, (assay_term){"", ASSAY_TERM_MATMUL, count, m, k, n, gradients});
 }
 
 void assay__tell_linear(const assay__teller *to, const char *part, int gradients, int64_t rows,
                         int64_t in, int64_t out)
 {
     assay__tell_product(to, part, gradients, 1, rows, in, out);
-    assay__tell(to, part, ASSAY_OP_BIAS, 1, rows, out);
+    assay__tell(to, part, ASSAY_TERM_BIAS, 1, rows, out);
 }

@@ -263,17 +263,17 @@ static assay_status example(void *state, uint64_t seed, assay_error *error, assa
 }
 
 static assay_status describe(void *state, const assay_tensor *inputs, size_t count,
-                             assay_operation_sink sink, void *context, assay_error *error)
+                             assay_term_sink sink, void *context, assay_error *error)
 {
     (void)count;
     (void)error;
     instance *self = state;
     const assay__heat_shape *shape = assay__heat_shape_of(self->heat);
-    const assay_operation operations[] = {{"conductivity", ASSAY_OP_SOLVER, 1, 1,
-                                           ASSAY__HEAT_FACTOR_OPERATIONS, shape->points + 1, 0},
-                                          {"steps", ASSAY_OP_SOLVER,
-                                           shape->snapshots * shape->steps, inputs[0].shape[0],
-                                           ASSAY__HEAT_STEP_OPERATIONS, shape->points, 0}};
+    const assay_term operations[] = {{"conductivity", ASSAY_TERM_SOLVER, 1, 1,
+                                      ASSAY__HEAT_FACTOR_OPERATIONS, shape->points + 1, 0},
+                                     {"steps", ASSAY_TERM_SOLVER, shape->snapshots * shape->steps,
+                                      inputs[0].shape[0], ASSAY__HEAT_STEP_OPERATIONS,
+                                      shape->points, 0}};
     sink(context, &operations[0]);
     sink(context, &operations[1]);
     return ASSAY_OK;

@@ -371,22 +371,22 @@ static assay_status example(void *of, uint64_t seed, assay_error *error, assay_t
 static void tell_gru(const assay__teller *to, const assay__next_road_shape *s, int64_t B, int64_t T)
 {
     int64_t H = s->hidden;
-    assay__tell(to, "road_embedding", ASSAY_OP_EMBEDDING, 1, T * B, s->embedding);
+    assay__tell(to, "road_embedding", ASSAY_TERM_EMBEDDING, 1, T * B, s->embedding);
     assay__tell_product(to, "gru.input", 2, 1, T * B, s->embedding, 3 * H);
-    assay__tell(to, "gru.input", ASSAY_OP_BIAS, 1, T * B, 3 * H);
+    assay__tell(to, "gru.input", ASSAY_TERM_BIAS, 1, T * B, 3 * H);
     assay__tell_product(to, "gru.recurrent", 2, T, B, H, 3 * H);
-    assay__tell(to, "gru.recurrent", ASSAY_OP_BIAS, T, B, 3 * H);
-    assay__tell(to, "gru.gates", ASSAY_OP_ADD, T, B, 2 * H);
-    assay__tell(to, "gru.gates", ASSAY_OP_SIGMOID, T, B, 2 * H);
-    assay__tell(to, "gru.gates", ASSAY_OP_MULTIPLY, T, B, H); /* n = tanh(gi + r gh) */
-    assay__tell(to, "gru.gates", ASSAY_OP_ADD, T, B, H);
-    assay__tell(to, "gru.gates", ASSAY_OP_TANH, T, B, H);
-    assay__tell(to, "gru.state", ASSAY_OP_ADD, 2 * T, B, H); /* h' = n + z (h - n) */
-    assay__tell(to, "gru.state", ASSAY_OP_MULTIPLY, T, B, H);
+    assay__tell(to, "gru.recurrent", ASSAY_TERM_BIAS, T, B, 3 * H);
+    assay__tell(to, "gru.gates", ASSAY_TERM_ADD, T, B, 2 * H);
+    assay__tell(to, "gru.gates", ASSAY_TERM_SIGMOID, T, B, 2 * H);
+    assay__tell(to, "gru.gates", ASSAY_TERM_MULTIPLY, T, B, H); /* n = tanh(gi + r gh) */
+    assay__tell(to, "gru.gates", ASSAY_TERM_ADD, T, B, H);
+    assay__tell(to, "gru.gates", ASSAY_TERM_TANH, T, B, H);
+    assay__tell(to, "gru.state", ASSAY_TERM_ADD, 2 * T, B, H); /* h' = n + z (h - n) */
+    assay__tell(to, "gru.state", ASSAY_TERM_MULTIPLY, T, B, H);
 }
 
 static assay_status describe(void *of, const assay_tensor *inputs, size_t count,
-                             assay_operation_sink sink, void *context, assay_error *error)
+                             assay_term_sink sink, void *context, assay_error *error)
 {
     (void)count;
     state *self = of;
@@ -402,14 +402,14 @@ static assay_status describe(void *of, const assay_tensor *inputs, size_t count,
         C += choices[i] >= 0;
     tell_gru(&to, s, B, T);
     assay__tell_product(&to, "score.0.state", 2, 1, T * B, s->hidden, S);
-    assay__tell(&to, "score.0.candidate", ASSAY_OP_EMBEDDING, 1, C, s->embedding);
+    assay__tell(&to, "score.0.candidate", ASSAY_TERM_EMBEDDING, 1, C, s->embedding);
     assay__tell_product(&to, "score.0.candidate", 2, 1, C, s->embedding, S);
-    assay__tell(&to, "score.0.destination", ASSAY_OP_EMBEDDING, 1, B, s->embedding);
+    assay__tell(&to, "score.0.destination", ASSAY_TERM_EMBEDDING, 1, B, s->embedding);
     assay__tell_product(&to, "score.0.destination", 2, 1, B, s->embedding, S);
     assay__tell_product(&to, "score.0.features", 1, 1, C, ASSAY__ROAD_FEATURES, S);
-    assay__tell(&to, "score.0", ASSAY_OP_ADD, 3, C, S);
-    assay__tell(&to, "score.0", ASSAY_OP_BIAS, 1, C, S);
-    assay__tell(&to, "score.1", ASSAY_OP_RELU, 1, C, S);
+    assay__tell(&to, "score.0", ASSAY_TERM_ADD, 3, C, S);
+    assay__tell(&to, "score.0", ASSAY_TERM_BIAS, 1, C, S);
+    assay__tell(&to, "score.1", ASSAY_TERM_RELU, 1, C, S);
     assay__tell_product(&to, "score.2", 2, 1, C, S, 1);
     for (int64_t width = 1; width <= K; width++) {
         int64_t rows = 0;
@@ -420,7 +420,7 @@ static assay_status describe(void *of, const assay_tensor *inputs, size_t count,
             rows += here == width;
         }
         if (rows > 0)
-            assay__tell(&to, "probabilities", ASSAY_OP_SOFTMAX, 1, rows, width);
+            assay__tell(&to, "probabilities", ASSAY_TERM_SOFTMAX, 1, rows, width);
     }
     return ASSAY_OK;
 }

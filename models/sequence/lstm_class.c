@@ -238,13 +238,13 @@ static void describe_layer(const assay__lstm_shape *shape, int64_t layer, const 
     assay__tell_product(to, "input", layer == 0 ? 1 : 2, 1, rows, layer == 0 ? shape->input : n,
                         4 * n);
     assay__tell_product(to, "recurrent", 2, time, batch, n, 4 * n);
-    assay__tell(to, "cell", ASSAY_OP_LSTM_CELL, 1, rows, n);
+    assay__tell(to, "cell", ASSAY_TERM_LSTM_CELL, 1, rows, n);
     if (shape->dropout > 0 && layer + 1 < shape->layers)
-        assay__tell(to, "dropout", ASSAY_OP_DROPOUT, 1, rows, n);
+        assay__tell(to, "dropout", ASSAY_TERM_DROPOUT, 1, rows, n);
 }
 
 static assay_status describe(void *state, const assay_tensor *inputs, size_t count,
-                             assay_operation_sink sink, void *context, assay_error *error)
+                             assay_term_sink sink, void *context, assay_error *error)
 {
     (void)count;
     const assay__lstm *lstm = ((instance *)state)->lstm;

@@ -236,7 +236,7 @@ static assay_status example(void *state, uint64_t seed, assay_error *error, assa
 }
 
 static assay_status describe(void *state, const assay_tensor *inputs, size_t count,
-                             assay_operation_sink sink, void *context, assay_error *error)
+                             assay_term_sink sink, void *context, assay_error *error)
 {
     (void)count;
     const assay__mvar *mvar = ((instance *)state)->mvar;
@@ -246,7 +246,7 @@ static assay_status describe(void *state, const assay_tensor *inputs, size_t cou
     int64_t batch = inputs->shape[0], dim = mvar->shape.dim;
     assay__teller to = {.sink = sink, .context = context};
     assay__tell_product(&to, "lags", 1, mvar->shape.order, batch, dim, dim);
-    assay__tell(&to, "intercept", ASSAY_OP_BIAS, 1, batch, dim);
+    assay__tell(&to, "intercept", ASSAY_TERM_BIAS, 1, batch, dim);
     return ASSAY_OK;
 }
 

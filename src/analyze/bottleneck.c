@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/operations.h"
-#include "assay/analyze.h"
+#include "analyze/bottleneck.h"
+#include "assay/record.h"
 
 #define BATCH_NAMES "batch|step|iteration"
 
@@ -207,25 +207,15 @@ assay_status assay_bottlenecks_find(const assay_record *record, assay_finding **
     return ASSAY_OK;
 }
 
-assay_status assay_bottlenecks_in_epochs(const assay_epoch_statistics *statistics,
-                                         assay_finding **findings, size_t *count)
+assay_status assay__bottlenecks_of(const assay__operation_row *row, assay_finding **findings,
+                                   size_t *count)
 {
+    assay_finding *found = calloc(RULE_COUNT, sizeof *found);
     *findings = NULL;
     *count = 0;
-    if (statistics->num_batches < 2)
-        return ASSAY_OK;
-    double others = statistics->total_batch_time - statistics->first_batch_time.value;
-    assay__operation_row batches = {
-        .name = "batch",
-        .count = statistics->num_batches,
-        .min_seconds = statistics->min_batch_time,
-        .max_seconds = statistics->max_batch_time,
-        .first_seconds = statistics->first_batch_time,
-        .rest_seconds = assay_reading_of(others / (double)(statistics->num_batches - 1))};
-    assay_finding *found = calloc(RULE_COUNT, sizeof *found);
     if (found == NULL)
         return ASSAY_E_MEMORY;
-    *count = try_rules(&batches, 0.0, found, 0);
+    *count = try_rules(row, 0.0, found, 0);
     if (*count == 0)
         free(found);
     else

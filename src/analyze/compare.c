@@ -12,11 +12,13 @@
 
 #include "analyze/compare.h"
 #include "analyze/log_ratio.h"
-#include "assay/analyze.h"
+#include "assay/compare.h"
+#include "assay/record.h"
+#include "assay/record_build.h"
 #include "base/error.h"
 #include "base/struct_size.h"
 
-static const double RISK = 0.01, SHOWN_LEVEL = 0.95;
+static const double DEFAULT_MARGIN = 0.01, RISK = 0.01, SHOWN_LEVEL = 0.95;
 
 /* More of the same is no advice beyond this many times the samples. */
 static const double WORTHWHILE_FACTOR = 50;
@@ -32,14 +34,15 @@ typedef struct trial {
 assay_status assay__compare_options_read(const assay_compare_options *given, assay_error *error,
                                          assay_compare_options *options)
 {
-    assay_compare_options_init(options);
-    if (given == NULL)
-        return ASSAY_OK;
     assay_status status =
         assay__struct_take(options, sizeof *options, given, "assay_compare_options", error);
-    if (status == ASSAY_OK && !(options->margin >= 0 && options->margin < 1))
-        status = assay__fail(error, ASSAY_E_ARGUMENT, "a margin between 0 and 1 is needed");
-    return status;
+    if (status != ASSAY_OK)
+        return status;
+    if (!(options->margin >= 0 && options->margin < 1))
+        return assay__fail(error, ASSAY_E_ARGUMENT, "a margin between 0 and 1 is needed");
+    if (options->margin == 0 && !options->no_margin)
+        options->margin = DEFAULT_MARGIN;
+    return ASSAY_OK;
 }
 
 /* ---- the rule ------------------------------------------------------------------------------- */
@@ -224,7 +227,7 @@ assay_status assay__compare_into(assay_record *record, const assay__pairing *pai
     return status;
 }
 
-assay_status assay_compare_subjects(assay_record *record, const assay_record_subject *baseline,
+assay_status assay_subjects_compare(assay_record *record, const assay_record_subject *baseline,
                                     const assay_record_subject *candidate,
                                     const assay_compare_options *options,
                                     assay_record_comparison *comparison)

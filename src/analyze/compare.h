@@ -2,7 +2,9 @@
 #ifndef ASSAY_ANALYZE_COMPARE_H
 #define ASSAY_ANALYZE_COMPARE_H
 
-#include "assay/analyze.h"
+#include "assay/compare.h"
+
+#include "assay/record.h"
 
 /* The most subjects of one record: counterparts are looked for among all. */
 enum { ASSAY__COMPARE_SUBJECTS = 4096 };

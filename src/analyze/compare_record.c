@@ -80,7 +80,7 @@ static size_t pair_up(const assay_record *record, bool all_pairs, comparable whi
     return count;
 }
 
-assay_status assay_compare_record(assay_record *record, const assay_compare_options *options)
+assay_status assay_record_compare(assay_record *record, const assay_compare_options *options)
 {
     assay_compare_options chosen;
     assay_status status = assay__compare_options_read(options, NULL, &chosen);

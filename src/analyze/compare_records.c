@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyze/compare.h"
+#include "assay/record_build.h"
 #include "base/error.h"
 #include "record/fact.h"
 
@@ -228,7 +229,7 @@ static assay_status add_pairing(pairing_list *list, assay__pairing pairing)
 
 static const char LONELY[] = "benchmark ", THERE[] = "there", MISSING[] = "missing";
 
-const char *assay_compare_missing(const assay_record_difference *difference)
+const char *assay_difference_missing(const assay_record_difference *difference)
 {
     const char *there = difference->baseline, *missing = difference->candidate;
     if (strncmp(difference->what, LONELY, strlen(LONELY)) != 0 || there == NULL ||
@@ -306,7 +307,7 @@ static assay_status compare_all(assay_record *result, const assay_record *const 
     return status;
 }
 
-assay_status assay_compare_records(const assay_record *const *records, const char *const *origins,
+assay_status assay_records_compare(const assay_record *const *records, const char *const *origins,
                                    size_t count, const assay_compare_options *options,
                                    assay_error *error, assay_record **comparison)
 {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "assay/record.h"
 #include "base/name_index.h"
 
 /* Items 0…operation_count-1 are the record's operations, those after them its metrics. */

@@ -2,8 +2,9 @@
 #include <time.h>
 
 #include "assay/clock.h"
-#include "assay/facade.h"
 #include "assay/instrument.h"
+#include "assay/record.h"
+#include "assay/record_build.h"
 #include "record/describe.h"
 
 typedef assay_status (*add_fact)(assay_record *record, const char *key, const char *value,

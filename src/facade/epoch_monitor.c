@@ -5,8 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "assay/facade.h"
-#include "assay/instrument.h"
+#include "assay/clock.h"
+#include "assay/memory.h"
+#include "assay/monitor.h"
+#include "assay/training.h"
 #include "base/struct_size.h"
 #include "facade/resident.h"
 #include "report/progress_text.h"

@@ -1,36 +1,29 @@
-#include <stdlib.h>
+#include "assay/inference.h"
 
-#include "assay/facade.h"
-#include "base/struct_size.h"
+#include "report/cell.h"
 
-enum { DEFAULT_ITERATIONS = 100, DEFAULT_WARMUP = 10 };
+enum { WIDTH = 40 };
 
-assay_status assay_benchmark_inference(void (*function)(void *), void *argument,
-                                       const assay_inference_options *options,
-                                       assay_inference_stats *stats)
+assay_status assay_print_inference_benchmark(const assay_timing *timing, size_t samples_per_call,
+                                             FILE *stream, const char *model_name)
 {
-    assay_inference_options own;
-    assay_status status =
-        assay__struct_take(&own, sizeof own, options, "assay_inference_options", NULL);
-    if (status != ASSAY_OK)
-        return status;
-    options = &own;
-    const assay_clock *clock = options->clock != NULL ? options->clock : assay_clock_default();
-    size_t count = options->num_iterations != 0 ? options->num_iterations : DEFAULT_ITERATIONS;
-    size_t warmup = options->no_warmup     ? 0
-                    : options->warmup != 0 ? options->warmup
-                                           : DEFAULT_WARMUP;
-    double *seconds = calloc(count, sizeof *seconds);
-    if (seconds == NULL)
-        return ASSAY_E_MEMORY;
-    for (size_t i = 0; i < warmup; i++)
-        function(argument);
-    for (size_t i = 0; i < count; i++) {
-        uint64_t start_ns = assay_clock_now_ns(clock);
-        function(argument);
-        seconds[i] = (double)(assay_clock_now_ns(clock) - start_ns) * 1e-9;
-    }
-    status = assay_inference_summarize(seconds, count, options->samples_per_call, stats);
-    free(seconds);
-    return status;
+    const struct {
+        const char *label;
+        double seconds;
+    } latencies[] = {{"Mean latency:", timing->mean_seconds},
+                     {"Min latency:", timing->min_seconds},
+                     {"Max latency:", timing->max_seconds}};
+    char number[ASSAY__CELL_BYTES], label[ASSAY__LABEL_BYTES];
+    assay_reading throughput = assay_timing_throughput(timing, samples_per_call);
+    assay__buffer table;
+    assay__buffer_init(&table, ASSAY__TABLE_MAX_BYTES);
+    assay__buffer_printf(&table, "%s Inference Benchmark:\n", assay__cell_label(label, model_name));
+    assay__cell_rule(&table, '-', WIDTH);
+    for (size_t i = 0; i < sizeof latencies / sizeof *latencies; i++)
+        assay__buffer_printf(&table, "  %-18s%8s ms\n", latencies[i].label,
+                             assay__cell_number(number, 1e3 * latencies[i].seconds, 3, 8));
+    assay__buffer_printf(&table, "  %-18s%8s samples/sec\n",
+                         "Throughput:", assay__cell_reading(number, throughput, 1, 10));
+    assay__cell_rule(&table, '-', WIDTH);
+    return assay__table_print(&table, stream);
 }

@@ -1,4 +1,5 @@
-#include "assay/facade.h"
+#include "assay/monitor.h"
+#include "assay/record.h"
 
 #include "base/error.h"
 #include "facade/monitor_snapshot.h"

@@ -1,8 +1,11 @@
 #include <stdlib.h>
 
 #include "analyze/operations.h"
-#include "assay/facade.h"
+#include "assay/bottleneck.h"
+#include "assay/monitor.h"
+#include "assay/record.h"
 #include "facade/monitor_snapshot.h"
+#include "report/export.h"
 
 static assay_status print_bottlenecks(const assay_record *record, FILE *stream)
 {
@@ -12,7 +15,7 @@ static assay_status print_bottlenecks(const assay_record *record, FILE *stream)
     if (status == ASSAY_OK && count > 0)
         fputc('\n', stream);
     if (status == ASSAY_OK)
-        status = assay_print_findings(findings, count, stream, ASSAY_SHOW_REMEDIES);
+        status = assay_findings_print(findings, count, stream, ASSAY_SHOW_REMEDIES);
     free(findings);
     return status;
 }
@@ -24,10 +27,10 @@ assay_status assay_monitor_print_summary(assay_monitor *monitor, FILE *stream, u
     assay_record *record = NULL;
     assay_status status = assay__monitor_snapshot(monitor, NULL, &record);
     if (status == ASSAY_OK)
-        status = assay_report_performance_summary(record, stream, NULL);
+        status = assay__report_performance(record, stream, NULL);
     if (status == ASSAY_OK && (flags & ASSAY_SHOW_AGGREGATE) != 0) {
         fputc('\n', stream);
-        status = assay_report_aggregate_statistics(record, stream, NULL);
+        status = assay__report_aggregate(record, stream, NULL);
     }
     if (status == ASSAY_OK && (flags & ASSAY_SHOW_BOTTLENECKS) != 0)
         status = print_bottlenecks(record, stream);

@@ -1,6 +1,9 @@
-#include "assay/facade.h"
+#include "assay/performance.h"
+#include "assay/clock.h"
+#include "assay/record.h"
 
 #include "facade/resident.h"
+#include "report/progress_text.h"
 
 assay_performance assay_performance_begin(const char *name, FILE *stream)
 {
@@ -25,13 +28,13 @@ assay_record_metric assay_performance_end(assay_performance *performance)
                                   .cpu_delta_bytes = delta,
                                   .gpu_delta_bytes = no_gpu,
                                   .gpu_peak_bytes = no_gpu};
-    assay_print_performance(&metric, performance->stream); /* the stream remembers a failure */
+    assay_performance_print(&metric, performance->stream); /* the stream remembers a failure */
     return metric;
 }
 
-void assay__performance_close(assay_performance *performance)
+assay_status assay_performance_print(const assay_record_metric *metric, FILE *stream)
 {
-    (void)assay_performance_end(performance);
+    return assay__line_performance(stream, metric);
 }
 
 void *assay_track_performance(const char *name, FILE *stream, void *(*function)(void *),

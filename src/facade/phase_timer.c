@@ -1,8 +1,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "assay/facade.h"
+#include "assay/clock.h"
+#include "assay/timers.h"
 #include "base/text.h"
+#include "facade/timers.h"
 
 struct assay_phase_timer {
     char name[ASSAY__NAME_MAX + 1];
@@ -54,7 +56,7 @@ assay_status assay_phase_timer_start_phase(assay_phase_timer *timer, const char 
     assay_status status = timer->open ? end_at(timer, now_ns) : ASSAY_OK;
     if (status != ASSAY_OK)
         return status;
-    timer->current = assay_timers_find(timer->phases, phase);
+    timer->current = assay__timers_find(timer->phases, phase);
     if (timer->current == assay_timers_count(timer->phases))
         status = assay_timers_set_metric(timer->phases, phase, "time",
                                          assay_reading_missing(ASSAY_NOT_MEASURED));
@@ -71,7 +73,7 @@ assay_status assay_phase_timer_end_phase(assay_phase_timer *timer)
 
 assay_status assay_phase_timer_print_breakdown(const assay_phase_timer *timer, FILE *stream)
 {
-    return assay_print_phase_breakdown(timer->phases, stream, timer->name);
+    return assay__timers_print_breakdown(timer->phases, stream, timer->name);
 }
 
 const assay_timers *assay_phase_timer_timers(const assay_phase_timer *timer)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "assay/record_build.h"
 #include "assay/sampling.h"
 #include "base/error.h"
 #include "base/json_writer.h"
@@ -198,22 +199,6 @@ static assay_status gather(const bench *self, size_t index, assay_record *record
     return ASSAY_OK;
 }
 
-static assay_status fill_figures(assay_record_subject *to, assay_runtime_stats *stats)
-{
-    assay_status status = assay__subject_fill_time(to);
-    if (status != ASSAY_OK)
-        return status;
-    *stats = (assay_runtime_stats){
-        .mean = 1e3 * to->mean_seconds.value,
-        .std = to->std_seconds.validity == ASSAY_VALID ? 1e3 * to->std_seconds.value : NAN,
-        .min = 1e3 * to->min_seconds.value,
-        .max = 1e3 * to->max_seconds.value,
-        .low = to->low_seconds.validity == ASSAY_VALID ? 1e3 * to->low_seconds.value : NAN,
-        .high = to->high_seconds.validity == ASSAY_VALID ? 1e3 * to->high_seconds.value : NAN,
-        .num_runs = to->sample_count};
-    return ASSAY_OK;
-}
-
 static assay_status describe_size(const bench *self, size_t index, assay_scaling *result)
 {
     assay_record *record = result->record;
@@ -231,7 +216,10 @@ static assay_status describe_size(const bench *self, size_t index, assay_scaling
     if (status == ASSAY_OK)
         status = gather(self, index, record, &subject);
     if (status == ASSAY_OK)
-        status = fill_figures(&subject, &result->runtime_stats[index]);
+        status = assay__subject_fill_time(&subject);
+    if (status == ASSAY_OK)
+        status = assay_timing_summarize(subject.samples_seconds, subject.sample_count,
+                                        &result->runtime_stats[index]);
     return status == ASSAY_OK ? assay_record_add_subject(record, &subject) : status;
 }
 

@@ -4,17 +4,26 @@
  * printing are outside the measured time. */
 #include <string.h>
 
-#include "analyze/timers.h"
-#include "assay/facade.h"
-#include "assay/instrument.h"
+#include "assay/clock.h"
+#include "assay/memory.h"
+#include "assay/timers.h"
 #include "facade/resident.h"
+#include "facade/timers.h"
 #include "instrument/heap.h"
 #include "report/progress_text.h"
 
-static const double bytes_in_mb = 1048576.0;
-
 _Static_assert(sizeof(assay__heap_mark) <= sizeof(((assay__timing *)0)->heap_state),
                "a timing has room for the heap instrument's mark");
+
+assay_stopwatch assay_time_operation(const char *name)
+{
+    return (assay_stopwatch){.name = name, .start_ns = assay_clock_now_ns(assay_clock_default())};
+}
+
+double assay_stopwatch_seconds(const assay_stopwatch *stopwatch)
+{
+    return (double)(assay_clock_now_ns(assay_clock_default()) - stopwatch->start_ns) * 1e-9;
+}
 
 static void keep_first(assay_timers *timers, assay_status status)
 {
@@ -68,7 +77,7 @@ static double larger(double a, double b)
 }
 
 typedef struct memory_figures {
-    assay_reading peak_mb, current_mb;
+    assay_reading peak_bytes, current_bytes;
 } memory_figures;
 
 /* The kernel's peak covers the call only if it rose in it; else the ends of the call bound it from
@@ -81,8 +90,7 @@ static memory_figures resident_figures(const assay__timing *timing)
     double peak = larger(timing->level_bytes, now.value), kernel_peak = kernel_peak_bytes();
     if (kernel_peak > timing->peak_bytes)
         peak = larger(peak, kernel_peak);
-    return (memory_figures){assay_reading_of(peak / bytes_in_mb),
-                            assay_reading_of(now.value / bytes_in_mb)};
+    return (memory_figures){assay_reading_of(peak), assay_reading_of(now.value)};
 }
 
 static memory_figures end_memory(const assay__timing *timing)
@@ -95,8 +103,7 @@ static memory_figures end_memory(const assay__timing *timing)
     double base = timing->timers->memory_base_bytes;
     double current = live_heap_bytes() - base;
     double peak = larger(current, timing->level_bytes - base + (double)span.peak_growth_bytes);
-    return (memory_figures){assay_reading_of(peak / bytes_in_mb),
-                            assay_reading_of(current / bytes_in_mb)};
+    return (memory_figures){assay_reading_of(peak), assay_reading_of(current)};
 }
 
 assay_gpu_memory assay_get_gpu_memory_usage(void)
@@ -105,18 +112,19 @@ assay_gpu_memory assay_get_gpu_memory_usage(void)
     return (assay_gpu_memory){none, none, none};
 }
 
-void assay__timing_begin(assay__timing *timing, assay_timers *timers, const char *name, int kind)
+assay__timing assay__timing_begin(assay_timers *timers, const char *name, int kind)
 {
-    *timing = (assay__timing){.timers = timers, .name = name, .kind = kind, .entry = -1};
+    assay__timing timing = {.timers = timers, .name = name, .kind = kind, .entry = -1};
     if (timers == NULL)
-        return;
+        return timing;
     assay__timer_mark mark;
     keep_first(timers, assay__timers_begin(timers, name, &mark));
-    timing->entry = mark.index;
-    timing->enclosing = mark.enclosing;
+    timing.entry = mark.index;
+    timing.enclosing = mark.enclosing;
     if (kind == ASSAY__TIMING_MEMORY)
-        begin_memory(timing);
-    timing->start_ns = assay_clock_now_ns(assay_clock_default());
+        begin_memory(&timing);
+    timing.start_ns = assay_clock_now_ns(assay_clock_default());
+    return timing;
 }
 
 static void set(assay__timing *timing, const char *key, assay_reading value)
@@ -137,15 +145,15 @@ void assay__timing_end(assay__timing *timing)
     assay_status printed = ASSAY_OK;
     if (timing->kind == ASSAY__TIMING_MEMORY) {
         memory_figures memory = end_memory(timing);
-        set(timing, "peak_memory_mb", memory.peak_mb);
-        set(timing, "current_memory_mb", memory.current_mb);
-        printed = assay__line_memory(timers->progress, timing->name, seconds, memory.peak_mb);
+        set(timing, "peak_memory_bytes", memory.peak_bytes);
+        set(timing, "current_memory_bytes", memory.current_bytes);
+        printed = assay__line_memory(timers->progress, timing->name, seconds, memory.peak_bytes);
     } else if (timing->kind == ASSAY__TIMING_GPU) {
         assay_gpu_memory gpu = assay_get_gpu_memory_usage();
-        set(timing, "allocated_mb", gpu.allocated_mb);
-        set(timing, "reserved_mb", gpu.reserved_mb);
-        set(timing, "max_allocated_mb", gpu.max_allocated_mb);
-        printed = assay__line_gpu(timers->progress, timing->name, seconds, gpu.max_allocated_mb);
+        set(timing, "allocated_bytes", gpu.allocated_bytes);
+        set(timing, "reserved_bytes", gpu.reserved_bytes);
+        set(timing, "max_allocated_bytes", gpu.max_allocated_bytes);
+        printed = assay__line_gpu(timers->progress, timing->name, seconds, gpu.max_allocated_bytes);
     } else {
         printed = assay__line_time(timers->progress, timing->name, seconds);
     }
@@ -155,8 +163,7 @@ void assay__timing_end(assay__timing *timing)
 static void *track(assay_timers *timers, const char *name, int kind, void *(*function)(void *),
                    void *argument)
 {
-    assay__timing timing;
-    assay__timing_begin(&timing, timers, name, kind);
+    assay__timing timing = assay__timing_begin(timers, name, kind);
     void *result = function(argument);
     assay__timing_end(&timing);
     return result;

@@ -8,7 +8,7 @@
 #include <dlfcn.h>
 #include <stdatomic.h>
 
-#include "assay/instrument.h"
+#include "assay/memory.h"
 #include "base/struct_size.h"
 #include "instrument/heap_read.h"
 #include "instrument/heap_region.h"

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "assay/instrument.h"
 #include "base/error.h"
 #include "base/struct_size.h"
 

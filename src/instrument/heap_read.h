@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "assay/instrument.h"
+#include "assay/memory.h"
 #include "instrument/heap_region.h"
 
 /* Sum the header and the slots taken so far; slots_used must be within the region. Additions are

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "assay/instrument.h"
+#include "assay/memory.h"
 #include "base/error.h"
 #include "base/struct_size.h"
 #include "instrument/proc.h"

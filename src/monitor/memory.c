@@ -4,7 +4,8 @@
  * The kernel keeps one peak of resident memory. With ASSAY_MEMORY_PEAK a span's begin hands what it
  * says so far to the enclosing span and resets it; its end hands its own peak on in the same way.
  * So spans that nest each get their own. */
-#include "assay/instrument.h"
+#include "assay/memory.h"
+#include "assay/monitor.h"
 #include "instrument/rss.h"
 #include "monitor/state.h"
 

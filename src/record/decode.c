@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "assay/record.h"
+#include "assay/record_build.h"
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/file.h"

@@ -1,5 +1,6 @@
 /* One reader per field type; lists get their memory from the record before they are filled. */
 #include "record/decode_fields.h"
+#include "assay/record_build.h"
 
 #include <string.h>
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "assay/record_build.h"
 #include "base/error.h"
 
 void assay__decoder_enter(assay__decoder *d, const char *key, size_t index)

@@ -275,8 +275,8 @@ assay_status assay_record_print(const assay_record *record, FILE *stream, unsign
     return ASSAY_OK;
 }
 
-assay_status assay_record_write(const assay_record *record, const char *path, unsigned flags,
-                                assay_error *error)
+assay_status assay_record_save(const assay_record *record, const char *path, unsigned flags,
+                               assay_error *error)
 {
     if (strcmp(path, "-") == 0)
         return assay_record_print(record, stdout, flags, error);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "assay/record_build.h"
 #include "base/buffer.h"
 #include "base/json_writer.h"
 

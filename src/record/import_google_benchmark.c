@@ -7,6 +7,7 @@
  * written (--benchmark_report_aggregates_only), mean, median and stddev make a subject without
  * samples. Times are real_time: what the benchmark waited for, too, and what UseManualTime()
  * replaces. */
+#include "assay/record_build.h"
 #include "record/import.h"
 
 #include <string.h>

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "assay/record_build.h"
 #include "base/error.h"
 
 static const char unnamed[] = "(unnamed)";

@@ -4,6 +4,7 @@
  * leaks nothing. Arrays double when they are full; the outgrown copy stays in the arena, which
  * costs at most the size of the final array again. */
 #include "assay/record.h"
+#include "assay/record_build.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "assay/report.h"
+#include "assay/record.h"
 #include "base/error.h"
 #include "report/cell.h"
 #include "report/export.h"
@@ -117,7 +117,7 @@ static void print_subject(const assay__export_item *item, FILE *stream)
     print_samples(item->subject, stream);
 }
 
-assay_status assay_report_bench(const assay_record *record, FILE *stream, assay_error *error)
+assay_status assay__report_bench(const assay_record *record, FILE *stream, assay_error *error)
 {
     if (record->name != NULL) {
         assay__format_cut(stream, record->name, LINE_WIDTH);
@@ -137,5 +137,5 @@ assay_status assay_report_bench(const assay_record *record, FILE *stream, assay_
     if (record->comparison_count == 0)
         return ASSAY_OK;
     fputc('\n', stream);
-    return assay_report_comparisons(record, stream, error);
+    return assay__report_comparisons(record, stream, error);
 }

@@ -150,7 +150,7 @@ assay_status assay__table_write(assay__buffer *table, const char *path, assay_er
         status =
             assay__fail(error, status, "cannot write '%s': %s", path, assay_status_message(status));
     else
-        status = assay_report_write(path, print_table, table, error);
+        status = assay_file_save(path, print_table, table, error);
     assay__buffer_release(table);
     return status;
 }

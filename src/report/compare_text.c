@@ -3,10 +3,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "assay/analyze.h"
-#include "assay/report.h"
+#include "assay/compare.h"
+#include "assay/record.h"
 #include "base/text.h"
 #include "report/cell.h"
+#include "report/export.h"
 #include "report/format.h"
 
 enum { WIDTH = 80, NAME_WIDTH = 20, RATIO_WIDTH = 7, INTERVAL_WIDTH = 18, REASON_INDENT = 4 };
@@ -183,7 +184,7 @@ static void print_missing(const assay_record *record, FILE *stream)
 {
     for (size_t i = 0; i < record->difference_count; i++) {
         const assay_record_difference *it = &record->differences[i];
-        const char *name = assay_compare_missing(it), *from = it->candidate_origin;
+        const char *name = assay_difference_missing(it), *from = it->candidate_origin;
         char text[640];
         if (name == NULL)
             continue;
@@ -193,7 +194,7 @@ static void print_missing(const assay_record *record, FILE *stream)
     }
 }
 
-assay_status assay_report_comparisons(const assay_record *record, FILE *stream, assay_error *error)
+assay_status assay__report_comparisons(const assay_record *record, FILE *stream, assay_error *error)
 {
     (void)error;
     print_differences(record, stream);

@@ -60,12 +60,19 @@ assay_reading assay__export_sample(const assay_record_subject *subject, size_t i
 ASSAY_MUST_USE assay_status assay__export_finish(assay__json *json, assay_status composing,
                                                  assay_error *error);
 
-/* The writers; see assay_export_formats() for what each is. */
+/* Formats that show one record; report.h says what each is. */
+typedef assay_status assay__report_view(const assay_record *record, FILE *stream,
+                                        assay_error *error);
+assay__report_view assay__report_text, assay__report_run, assay__report_tree, assay__report_journal,
+    assay__report_bench, assay__report_comparisons, assay__report_performance,
+    assay__report_aggregate, assay__report_summary, assay__report_advice, assay__report_trace,
+    assay__report_scaling;
+
+/* Formats that show all records as one document. */
 typedef assay_status assay__export_writer(const assay__export_list *list, FILE *stream,
                                           assay_error *error);
 assay__export_writer assay__export_google_benchmark, assay__export_hyperfine, assay__export_pyperf,
     assay__export_bencher, assay__export_github_action, assay__export_csv,
-    assay__export_samples_csv, assay__export_markdown, assay__export_sql, assay__export_summary,
-    assay__export_metrics_csv, assay__export_advice;
+    assay__export_samples_csv, assay__export_markdown, assay__export_sql, assay__export_metrics_csv;
 
 #endif

@@ -1,7 +1,7 @@
 /* Benchmark results as SQL that SQLite and PostgreSQL both take: tables made when missing, then one
  * row for each subject, sample and comparison, in one transaction. Texts are quoted as the standard
  * has it, quotes doubled and backslashes plain (PostgreSQL's default since 9.1; MySQL differs). */
-#include "assay/report.h"
+#include "assay/record.h"
 #include "base/error.h"
 #include "record/fact.h"
 #include "report/cell.h"

@@ -1,7 +1,7 @@
 /* Findings in the seeds' words: one line each, with its remedies below when asked for. */
 #include <string.h>
 
-#include "assay/report.h"
+#include "assay/bottleneck.h"
 #include "report/cell.h"
 
 static const char *sign_of(assay_severity severity)
@@ -37,7 +37,7 @@ static void symptom(assay__buffer *text, const assay_finding *finding)
     }
 }
 
-assay_status assay_print_findings(const assay_finding *findings, size_t count, FILE *stream,
+assay_status assay_findings_print(const assay_finding *findings, size_t count, FILE *stream,
                                   unsigned flags)
 {
     assay__buffer text;
@@ -52,20 +52,4 @@ assay_status assay_print_findings(const assay_finding *findings, size_t count, F
                 assay__buffer_printf(&text, "      - %s\n", rule->remedies[k]);
     }
     return assay__table_print(&text, stream);
-}
-
-assay_status assay_print_best_configuration(const assay_timers *timers, FILE *stream,
-                                            const char *what)
-{
-    size_t best = 0;
-    assay_status status = assay_best_configuration(timers, &best);
-    if (status != ASSAY_OK)
-        return status;
-    char label[ASSAY__LABEL_BYTES], seconds[ASSAY__CELL_BYTES];
-    assay_timer timer = assay_timers_at(timers, best);
-    assay__buffer line;
-    assay__buffer_init(&line, ASSAY__TABLE_MAX_BYTES);
-    assay__buffer_printf(&line, "Optimal %s: %s (%ss)\n", assay__cell_label(label, what),
-                         timer.name, assay__cell_number(seconds, timer.time.value, 3, 15));
-    return assay__table_print(&line, stream);
 }

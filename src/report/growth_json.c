@@ -1,5 +1,5 @@
 /* A growth fit as one JSON object: flat where programs look first, lists for the rest. */
-#include "assay/report.h"
+#include "assay/growth.h"
 #include "base/error.h"
 #include "base/json_writer.h"
 
@@ -75,7 +75,7 @@ static void write_predictions(assay__json *json, const assay_growth *growth)
     assay__json_end(json);
 }
 
-assay_status assay_report_growth_json(const assay_growth *growth, FILE *stream, assay_error *error)
+assay_status assay_growth_print_json(const assay_growth *growth, FILE *stream, assay_error *error)
 {
     assay__json json;
     assay__json_init(&json, stream, 0);

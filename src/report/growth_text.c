@@ -2,7 +2,7 @@
  * the numbers, so that a reader can disagree. */
 #include <string.h>
 
-#include "assay/report.h"
+#include "assay/growth.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "report/cell.h"
@@ -163,7 +163,7 @@ static assay_status print(assay__buffer *page, FILE *stream, assay_error *error)
     return ASSAY_OK;
 }
 
-assay_status assay_report_growth(const assay_growth *growth, FILE *stream, assay_error *error)
+assay_status assay_growth_print(const assay_growth *growth, FILE *stream, assay_error *error)
 {
     assay__buffer page;
     assay__buffer_init(&page, ASSAY__TABLE_MAX_BYTES);
@@ -188,7 +188,7 @@ assay_status assay_report_growth(const assay_growth *growth, FILE *stream, assay
     return print(&page, stream, error);
 }
 
-assay_status assay_report_growth_plot(const assay_growth *growth, FILE *stream, assay_error *error)
+assay_status assay_growth_print_plot(const assay_growth *growth, FILE *stream, assay_error *error)
 {
     assay__buffer page;
     assay__buffer_init(&page, ASSAY__TABLE_MAX_BYTES);

@@ -2,8 +2,9 @@
  * recorded one by one, the counters. */
 #include <math.h>
 
-#include "assay/report.h"
+#include "assay/record.h"
 #include "report/cell.h"
+#include "report/export.h"
 #include "report/format.h"
 
 enum { NAME_WIDTH = 24, FIGURE_WIDTH = 11, SHOWN_METRICS = 40 };
@@ -91,10 +92,10 @@ static void print_metrics(const assay_record *record, FILE *stream)
         fprintf(stream, "and %zu more\n", record->metric_count - SHOWN_METRICS);
 }
 
-assay_status assay_report_journal(const assay_record *record, FILE *stream, assay_error *error)
+assay_status assay__report_journal(const assay_record *record, FILE *stream, assay_error *error)
 {
     print_who(record, stream);
-    assay_status status = assay_report_tree(record, stream, error);
+    assay_status status = assay__report_tree(record, stream, error);
     if (status == ASSAY_OK && record->metric_count > 0)
         print_metrics(record, stream);
     if (status == ASSAY_OK && record->counter_count > 0)

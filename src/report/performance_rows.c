@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "analyze/operations.h"
+#include "assay/record_build.h"
 #include "base/name_index.h"
 
 typedef struct item {

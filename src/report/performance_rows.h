@@ -21,7 +21,7 @@ typedef struct assay__performance_row {
 ASSAY_MUST_USE assay_status assay__performance_rows(const assay_record *record,
                                                     assay__performance_row **rows, size_t *count);
 
-/* assay_report_metrics_csv, with or without its first line. */
+/* The rows as CSV (format "csv-spans"), with or without the line of names. */
 ASSAY_MUST_USE assay_status assay__performance_csv(const assay_record *record, bool header,
                                                    FILE *stream, assay_error *error);
 

@@ -3,10 +3,12 @@
 #include <string.h>
 
 #include "analyze/operations.h"
+#include "assay/record.h"
 #include "assay/report.h"
 #include "base/error.h"
 #include "report/cell.h"
 #include "report/csv.h"
+#include "report/export.h"
 #include "report/performance_rows.h"
 
 enum { WIDTH = 90, NAME_WIDTH = 31 };
@@ -45,8 +47,7 @@ static void performance_row(assay__buffer *table, const assay__performance_row *
         assay__cell_reading(peak, in_mb(span->gpu_peak_bytes), 1, 11));
 }
 
-assay_status assay_report_performance_summary(const assay_record *record, FILE *stream,
-                                              assay_error *error)
+assay_status assay__report_performance(const assay_record *record, FILE *stream, assay_error *error)
 {
     assay__performance_row *rows = NULL;
     size_t count = 0;
@@ -118,8 +119,7 @@ static void aggregate_row(assay__buffer *table, const assay__operation_row *row,
     assay__buffer_append_text(table, "\n");
 }
 
-assay_status assay_report_aggregate_statistics(const assay_record *record, FILE *stream,
-                                               assay_error *error)
+assay_status assay__report_aggregate(const assay_record *record, FILE *stream, assay_error *error)
 {
     assay__operation_row *rows = NULL;
     size_t count = 0;
@@ -174,20 +174,4 @@ assay_status assay__performance_csv(const assay_record *record, bool header, FIL
     }
     free(rows);
     return fail(error, assay__table_print(&csv, stream));
-}
-
-assay_status assay_report_metrics_csv(const assay_record *record, FILE *stream, assay_error *error)
-{
-    return assay__performance_csv(record, true, stream, error);
-}
-
-static assay_status print_metrics_csv(const void *record, FILE *stream, assay_error *error)
-{
-    return assay_report_metrics_csv(record, stream, error);
-}
-
-assay_status assay_export_metrics_csv(const assay_record *record, const char *path,
-                                      assay_error *error)
-{
-    return assay_report_write(path, print_metrics_csv, record, error);
 }

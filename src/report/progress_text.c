@@ -2,7 +2,6 @@
 
 #include <math.h>
 
-#include "assay/report.h"
 #include "report/cell.h"
 
 enum { LINE_MAX_BYTES = 4096 };
@@ -46,37 +45,32 @@ assay_status assay__line_time(FILE *stream, const char *name, double seconds)
 }
 
 assay_status assay__line_memory(FILE *stream, const char *name, double seconds,
-                                assay_reading peak_mb)
+                                assay_reading peak_bytes)
 {
     if (stream == NULL)
         return ASSAY_OK;
-    char number[ASSAY__CELL_BYTES];
     assay__buffer line;
     begin_complete(&line, name, seconds);
-    if (peak_mb.validity == ASSAY_VALID)
-        assay__buffer_printf(&line, ", peak memory: %s MB",
-                             assay__cell_fixed(number, peak_mb.value, 1));
+    add_mb(&line, ", peak memory: ", peak_bytes, 1, " MB");
     assay__buffer_append_text(&line, "\n");
     return assay__table_print(&line, stream);
 }
 
 assay_status assay__line_gpu(FILE *stream, const char *name, double seconds,
-                             assay_reading gpu_peak_mb)
+                             assay_reading gpu_peak_bytes)
 {
     if (stream == NULL)
         return ASSAY_OK;
-    char number[ASSAY__CELL_BYTES];
     assay__buffer line;
     begin_complete(&line, name, seconds);
-    if (gpu_peak_mb.validity == ASSAY_VALID)
-        assay__buffer_printf(&line, ", GPU peak: %s MB\n",
-                             assay__cell_fixed(number, gpu_peak_mb.value, 1));
-    else
-        assay__buffer_append_text(&line, ", GPU: not available\n");
+    add_mb(&line, ", GPU peak: ", gpu_peak_bytes, 1, " MB");
+    if (gpu_peak_bytes.validity != ASSAY_VALID)
+        assay__buffer_append_text(&line, ", GPU: not available");
+    assay__buffer_append_text(&line, "\n");
     return assay__table_print(&line, stream);
 }
 
-assay_status assay_print_performance(const assay_record_metric *metric, FILE *stream)
+assay_status assay__line_performance(FILE *stream, const assay_record_metric *metric)
 {
     if (stream == NULL)
         return ASSAY_OK;

@@ -8,20 +8,25 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "assay/analyze.h"
 #include "assay/reading.h"
+#include "assay/record.h"
 
 /* "MLP training complete: 45.32s total" */
 ASSAY_MUST_USE assay_status assay__line_time(FILE *stream, const char *name, double seconds);
 
 /* "Model complete: 45.32s, peak memory: 234.5 MB" */
 ASSAY_MUST_USE assay_status assay__line_memory(FILE *stream, const char *name, double seconds,
-                                               assay_reading peak_mb);
+                                               assay_reading peak_bytes);
 
 /* "KAN training complete: 12.45s, GPU peak: 1024.3 MB"; without a GPU
  * "KAN training complete: 12.45s, GPU: not available", since it was asked for. */
 ASSAY_MUST_USE assay_status assay__line_gpu(FILE *stream, const char *name, double seconds,
-                                            assay_reading gpu_peak_mb);
+                                            assay_reading gpu_peak_bytes);
+
+/* "[Performance] critical_operation: 1.234s, CPU +250.5MB, GPU +512.0MB" and, on a second line, the
+ * GPU's peak. */
+ASSAY_MUST_USE assay_status assay__line_performance(FILE *stream,
+                                                    const assay_record_metric *metric);
 
 typedef struct assay__batch_line {
     uint64_t index;

@@ -3,8 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "assay/report.h"
+#include "assay/record.h"
 #include "report/cell.h"
+#include "report/export.h"
 #include "report/format.h"
 
 enum { LABEL_WIDTH = 18, LINE_WIDTH = 79 };
@@ -143,7 +144,7 @@ static void print_system(const assay_record_process *process, FILE *stream)
     }
 }
 
-assay_status assay_report_run(const assay_record *record, FILE *stream, assay_error *error)
+assay_status assay__report_run(const assay_record *record, FILE *stream, assay_error *error)
 {
     if (record->has_process) {
         const assay_record_process *process = &record->process;
@@ -163,5 +164,5 @@ assay_status assay_report_run(const assay_record *record, FILE *stream, assay_er
         return ASSAY_OK;
     if (record->has_process)
         fputc('\n', stream);
-    return assay_report_tree(record, stream, error);
+    return assay__report_tree(record, stream, error);
 }

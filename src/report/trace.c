@@ -13,9 +13,11 @@
 #include <string.h>
 
 #include "analyze/operations.h"
+#include "assay/record.h"
 #include "assay/report.h"
 #include "base/error.h"
 #include "base/json_writer.h"
+#include "report/export.h"
 
 /* Synthetic thread ids start above Linux's largest process id, 2^22. */
 enum { FIRST_SYNTHETIC_TID = 10000000 };
@@ -258,7 +260,7 @@ static assay_status print(const trace *t, const lane_key *keys, FILE *stream)
     return assay__json_finish(&json);
 }
 
-assay_status assay_report_trace(const assay_record *record, FILE *stream, assay_error *error)
+assay_status assay__report_trace(const assay_record *record, FILE *stream, assay_error *error)
 {
     assay_status status = ASSAY_OK;
     size_t slices = record->event_count + record->open_span_count;

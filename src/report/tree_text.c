@@ -5,6 +5,7 @@
 #include "assay/report.h"
 #include "base/error.h"
 #include "report/cell.h"
+#include "report/export.h"
 #include "report/format.h"
 
 enum { NAME_WIDTH = 26, MAX_INDENT = 16, COUNT_WIDTH = 8, TIME_WIDTH = 9 };
@@ -79,7 +80,7 @@ static void print_heading(FILE *stream)
     fputc('\n', stream);
 }
 
-assay_status assay_report_tree(const assay_record *record, FILE *stream, assay_error *error)
+assay_status assay__report_tree(const assay_record *record, FILE *stream, assay_error *error)
 {
     assay__tree_node *nodes = NULL;
     size_t count = 0;

@@ -73,6 +73,10 @@ static size_t round_of(const assay__sampler *sampler, const assay__judgement *ju
 static void choose_rejection(const assay__sampler *sampler, assay__judgement *judgement)
 {
     size_t disturbed = 0;
+    if (sampler->options.runs > 0) { /* asked for by number: every one counts */
+        judgement->rejecting = false;
+        return;
+    }
     for (size_t i = judgement->warmup_rounds; i < sampler->rounds; i++)
         disturbed += round_disturbed(sampler, i);
     size_t rounds = sampler->rounds - judgement->warmup_rounds;

@@ -3,11 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "assay/stats.h"
+#include "assay/record_build.h"
 #include "sampling/figures.h"
 #include "sampling/sampler.h"
-
-static const double level = 0.95;
 
 static const char *word_of(assay_sampling_end end)
 {
@@ -72,6 +70,8 @@ static assay_status fill_samples(const assay__sampler *sampler, const assay__jud
             to->rejected_samples += !shot->lost;
             continue;
         }
+        if (sampler->options.sample != NULL)
+            sampler->options.sample(sampler->options.sample_context, to->name, shot->seconds);
         samples[to->sample_count] = shot->seconds;
         rounds[to->sample_count++] = (uint32_t)i;
     }
@@ -79,26 +79,6 @@ static assay_status fill_samples(const assay__sampler *sampler, const assay__jud
     to->rounds = sampler->count > 1 ? rounds : NULL;
     to->iterations = sampler->iterations[index];
     to->failures_timed = sampler->subjects[index].time_failures;
-    return ASSAY_OK;
-}
-
-assay_status assay__subject_fill_time(assay_record_subject *to)
-{
-    assay_interval interval;
-    assay_summary summary;
-    assay_status status =
-        assay_stats_time_interval(to->samples_seconds, to->sample_count, level, &interval);
-    if (status == ASSAY_OK)
-        status = assay_stats_summarize(to->samples_seconds, to->sample_count, &summary);
-    if (status != ASSAY_OK)
-        return status;
-    to->mean_seconds = summary.mean;
-    to->low_seconds = (assay_reading){interval.low, interval.validity};
-    to->high_seconds = (assay_reading){interval.high, interval.validity};
-    to->median_seconds = summary.median;
-    to->std_seconds = summary.std;
-    to->min_seconds = summary.min;
-    to->max_seconds = summary.max;
     return ASSAY_OK;
 }
 

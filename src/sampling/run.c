@@ -94,6 +94,11 @@ static assay_status check_options(const assay_sampling_options *options, assay_e
         return assay__fail(error, ASSAY_E_ARGUMENT,
                            "at least %zu and at most %zu rounds cannot both be had",
                            options->min_rounds, options->max_rounds);
+    if (options->runs > ASSAY_SAMPLING_MAX_ROUNDS / 2 ||
+        options->warmup > ASSAY_SAMPLING_MAX_ROUNDS / 2)
+        return assay__fail(error, ASSAY_E_ARGUMENT, "at most %d runs are possible, not %zu",
+                           ASSAY_SAMPLING_MAX_ROUNDS / 2,
+                           options->runs > options->warmup ? options->runs : options->warmup);
     if (options->pin && (options->cpu < 0 || options->cpu >= CPU_SETSIZE))
         return assay__fail(error, ASSAY_E_ARGUMENT, "there is no processor %d", options->cpu);
     return ASSAY_OK;
@@ -105,6 +110,15 @@ static void use_default(double *value, double standard)
         *value = standard;
 }
 
+/* A fixed number of single calls in the terms of the loop. */
+static void fix_runs(assay_sampling_options *options)
+{
+    options->fixed_rounds = options->fixed_warmup = true;
+    options->warmup_rounds = options->warmup;
+    options->min_rounds = options->max_rounds = options->runs + options->warmup;
+    options->budget_seconds = max_budget_seconds;
+}
+
 static void fill_defaults(assay__sampler *sampler)
 {
     assay_sampling_options *options = &sampler->options;
@@ -114,6 +128,8 @@ static void fill_defaults(assay__sampler *sampler)
                 sampler->count == 1 ? default_precision : options->margin / several_share);
     use_default(&options->min_sample_seconds, default_min_sample_seconds);
     use_default(&options->progress_seconds, default_progress_seconds);
+    if (options->runs > 0)
+        fix_runs(options);
     if (options->max_rounds == 0 || options->max_rounds > ASSAY_SAMPLING_MAX_ROUNDS)
         options->max_rounds = ASSAY_SAMPLING_MAX_ROUNDS;
     if (options->min_rounds == 0)
@@ -263,6 +279,8 @@ static bool is_look_due(const assay__sampler *sampler, const assay__judgement *j
                         double rest_until)
 {
     const assay_sampling_options *options = &sampler->options;
+    if (options->runs > 0)
+        return sampler->rounds >= options->max_rounds;
     double elapsed = assay__sampler_elapsed(sampler);
     bool over = elapsed >= options->budget_seconds && sampler->rounds >= options->min_rounds;
     return over || sampler->rounds >= options->max_rounds ||

@@ -9,7 +9,9 @@
 #include <math.h>
 #include <sys/resource.h>
 
+#include "assay/clock.h"
 #include "assay/instrument.h"
+#include "assay/sampling.h"
 #include "base/error.h"
 #include "sampling/sampler.h"
 
@@ -191,11 +193,10 @@ void assay__sampler_check_steal(assay__sampler *sampler)
     sampler->steal_from = sampler->rounds;
 }
 
-static uint64_t bound_of(const assay_subject *subject)
+static uint64_t bound_of(const assay__sampler *sampler, size_t index)
 {
-    return subject->max_iterations > 0 && subject->max_iterations < max_iterations
-               ? subject->max_iterations
-               : max_iterations;
+    uint64_t asked = sampler->options.runs > 0 ? 1 : sampler->subjects[index].max_iterations;
+    return asked > 0 && asked < max_iterations ? asked : max_iterations;
 }
 
 static uint64_t grown(uint64_t iterations, double seconds, double target_seconds)
@@ -210,7 +211,7 @@ static uint64_t grown(uint64_t iterations, double seconds, double target_seconds
  * subjects a call; alone it proves nothing, the processor may have been taken away meanwhile. */
 static assay_status calibrate_one(assay__sampler *sampler, size_t index)
 {
-    uint64_t bound = bound_of(&sampler->subjects[index]);
+    uint64_t bound = bound_of(sampler, index);
     uint64_t iterations = 1;
     for (int good = 0; good < TRIALS && bound > 1;) {
         assay_sample sample;
@@ -245,7 +246,7 @@ assay_status assay__sampler_calibrate(assay__sampler *sampler)
         assay_status status = calibrate_one(sampler, i);
         if (status != ASSAY_OK)
             return status;
-        uint64_t found = sampler->iterations[i], own = bound_of(&sampler->subjects[i]);
+        uint64_t found = sampler->iterations[i], own = bound_of(sampler, i);
         least = found < least ? found : least;
         most = found > most ? found : most;
         bound = own < bound ? own : bound;

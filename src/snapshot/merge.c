@@ -2,6 +2,7 @@
  * the same name and the same parent in the merged tree are one operation of the record. Counts and
  * sums add; spreads merge by moments, distributions by their buckets. */
 #include "snapshot/merge.h"
+#include "assay/record_build.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "assay/record_build.h"
 #include "base/error.h"
 #include "base/struct_size.h"
 #include "snapshot/merge.h"

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "assay/record_build.h"
 #include "snapshot/merge.h"
 
 typedef struct lane_context {

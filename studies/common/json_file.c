@@ -18,7 +18,7 @@ static assay_status print(const void *root, FILE *stream, assay_error *error)
 assay_status assay__json_file_write(json_t *root, const char *path, assay_error *error)
 {
     assay_status status = root == NULL ? assay__fail(error, ASSAY_E_MEMORY, "out of memory")
-                                       : assay_report_write(path, print, root, error);
+                                       : assay_file_save(path, print, root, error);
     json_decref(root);
     return status;
 }

@@ -5,7 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "assay/report.h"
+#include "assay/record.h"
+#include "assay/timers.h"
+#include "assay/training.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "studies/common/json_file.h"
@@ -61,7 +63,7 @@ static assay_status analyze_model(assay__fields_findings *findings, size_t model
                                              &findings->converged[model]);
     if (status == ASSAY_OK)
         status =
-            assay_warmup_analyze((size_t)first->epochs, first->seconds, &findings->warmup[model]);
+            assay_warmup_analyze(first->seconds, (size_t)first->epochs, &findings->warmup[model]);
     if (status == ASSAY_OK)
         status = assay_warmup_detect(first->seconds, (size_t)first->epochs,
                                      &findings->warmup_detected[model]);
@@ -137,8 +139,8 @@ static assay_status print_speedups(const assay__fields_findings *findings, FILE 
             baseline);
     for (size_t m = 0; m < ASSAY__FIELDS_MODELS && status == ASSAY_OK; m++)
         if (m != findings->baseline)
-            status = assay_print_speedup_verdict(&findings->verdicts[m], stream,
-                                                 assay__fields_models[m].label);
+            status =
+                assay_speedup_print(&findings->verdicts[m], stream, assay__fields_models[m].label);
     return status;
 }
 
@@ -153,14 +155,14 @@ assay_status assay__fields_print(const assay__fields_findings *findings, FILE *s
     fputc('\n', stream);
     for (size_t m = 0; m < ASSAY__FIELDS_MODELS && status == ASSAY_OK; m++)
         status =
-            assay_print_convergence(&findings->converged[m], stream, assay__fields_models[m].label);
+            assay_convergence_print(&findings->converged[m], stream, assay__fields_models[m].label);
     fputc('\n', stream);
     for (size_t m = 0; m < ASSAY__FIELDS_MODELS && status == ASSAY_OK; m++) {
         char name[64];
         snprintf(name, sizeof name, "%s on %s", assay__fields_models[m].label,
                  assay__fields_functions[0].name);
-        status = assay_print_warmup_detection(&findings->warmup[m], &findings->warmup_detected[m],
-                                              stream, name);
+        status =
+            assay_warmup_print(&findings->warmup[m], &findings->warmup_detected[m], stream, name);
     }
     fputc('\n', stream);
     print_accuracy(findings, stream);

@@ -4,7 +4,8 @@
 
 #include <jansson.h>
 
-#include "assay/analyze.h"
+#include "assay/timers.h"
+#include "assay/training.h"
 #include "studies/fields/study.h"
 #include "studies/fields/training.h"
 

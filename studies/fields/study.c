@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "assay/clock.h"
-#include "assay/facade.h"
+#include "assay/timers.h"
 #include "base/error.h"
 #include "studies/common/json_file.h"
 #include "studies/fields/report.h"
@@ -136,7 +136,7 @@ static assay_status train_timed(fields *self, size_t function, size_t model)
         fclose(lines);
     if (status == ASSAY_OK) {
         self->findings.results[function][model].total_seconds =
-            assay_timers_get(timers, name).value;
+            assay_timers_get(timers, name, "time").value;
         assay__study_quiet(self->study);
         fputs(line, self->plan.output);
         fflush(self->plan.output);

@@ -10,12 +10,13 @@
 #include "studies/profile/encoding_cost.h"
 
 enum { SIZES = 5, ENCODINGS = 2 };
+static const double bytes_in_mb = 1048576; /* in the seed's JSON and the table */
 static const char *const names[ENCODINGS] = {"lap", "rwse"};
 
 typedef struct costs_table {
     int64_t nodes[SIZES];
     double edges[SIZES];
-    assay_runtime_stats stats[ENCODINGS][SIZES];
+    assay_timing stats[ENCODINGS][SIZES];
 } costs_table;
 
 static assay_status measure(const assay__encoding_growth_plan *plan, assay_error *error,
@@ -40,10 +41,11 @@ static assay_status measure(const assay__encoding_growth_plan *plan, assay_error
     return status;
 }
 
-static json_t *stats_json(const assay_runtime_stats *stats)
+static json_t *stats_json(const assay_timing *timing)
 {
-    return json_pack("{sf, sf, sf, sf, sI, ss}", "mean", stats->mean, "std", stats->std, "min",
-                     stats->min, "max", stats->max, "num_runs", (json_int_t)stats->num_runs, "unit",
+    return json_pack("{sf, sf, sf, sf, sI, ss}", "mean", 1e3 * timing->mean_seconds, "std",
+                     1e3 * timing->std_seconds.value, "min", 1e3 * timing->min_seconds, "max",
+                     1e3 * timing->max_seconds, "num_runs", (json_int_t)timing->count, "unit",
                      "ms");
 }
 
@@ -60,7 +62,7 @@ static assay_status encoding_json(const costs_table *table, int e, assay_error *
     assay_growth *growth = NULL;
     for (int i = 0; i < SIZES; i++) {
         sizes[i] = (double)table->nodes[i];
-        seconds[i] = table->stats[e][i].mean * 1e-3;
+        seconds[i] = table->stats[e][i].mean_seconds;
         json_array_append_new(list, stats_json(&table->stats[e][i]));
     }
     assay_status status = assay_growth_fit(sizes, seconds, SIZES, error, &growth);
@@ -85,12 +87,13 @@ static json_t *storage_json(const assay__encoding_growth_plan *plan, const costs
         assay_pe_storage storage =
             assay_estimate_pe_storage(table->nodes[i], plan->dim, 1, table->edges[i] / all);
         json_array_append_new(nodes, json_integer(table->nodes[i]));
-        json_array_append_new(node, json_real(storage.node_pe));
-        json_array_append_new(dense, json_real(storage.relative_pe_dense));
-        json_array_append_new(sparse, json_real(storage.relative_pe_sparse));
-        json_array_append_new(
-            attention, json_real(assay_estimate_attention_memory(
-                           table->nodes[i], plan->num_heads, plan->hidden_dim, plan->batch_size)));
+        json_array_append_new(node, json_real(storage.node_pe_bytes / bytes_in_mb));
+        json_array_append_new(dense, json_real(storage.relative_pe_dense_bytes / bytes_in_mb));
+        json_array_append_new(sparse, json_real(storage.relative_pe_sparse_bytes / bytes_in_mb));
+        json_array_append_new(attention, json_real(assay_estimate_attention_memory(
+                                                       table->nodes[i], plan->num_heads,
+                                                       plan->hidden_dim, plan->batch_size) /
+                                                   bytes_in_mb));
     }
     return json_pack("{sI, so, so, so, so, so}", "dim", (json_int_t)plan->dim, "num_nodes", nodes,
                      "node_pe_mb", node, "relative_pe_dense_mb", dense, "relative_pe_sparse_mb",

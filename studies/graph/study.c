@@ -174,7 +174,7 @@ static assay_status measure(graph_run *run, size_t step, assay_error *error)
         return status;
     status = write_text(text, &profile, is_axis, error);
     if (status == ASSAY_OK)
-        status = assay_report_write(json, assay__profile_print_json, &profile, error);
+        status = assay_file_save(json, assay__profile_print_json, &profile, error);
     assay__profile_release(&profile);
     return status;
 }

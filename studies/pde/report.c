@@ -1,7 +1,9 @@
 /* Seed C's summary, then its advice: from shares of the time, and from the batches' times. */
 #include <stdlib.h>
 
+#include "assay/bottleneck.h"
 #include "assay/report.h"
+#include "assay/training.h"
 #include "studies/pde/training.h"
 
 /* ---- statistics ---- */
@@ -97,11 +99,11 @@ static assay_status print_advice(const assay__pde_kept *kept, FILE *stream)
     assay_epoch_statistics statistics = statistics_of(json_object_get(kept->timing, "statistics"));
     assay_status status = assay_bottlenecks_find(kept->record, &findings, &count);
     if (status == ASSAY_OK)
-        status = assay_bottlenecks_in_epochs(&statistics, &of_batches, &batch_count);
+        status = assay_bottlenecks_find_in_epochs(&statistics, &of_batches, &batch_count);
     if (status == ASSAY_OK)
-        status = assay_print_findings(findings, count, stream, ASSAY_SHOW_REMEDIES);
+        status = assay_findings_print(findings, count, stream, ASSAY_SHOW_REMEDIES);
     if (status == ASSAY_OK)
-        status = assay_print_findings(of_batches, batch_count, stream, ASSAY_SHOW_REMEDIES);
+        status = assay_findings_print(of_batches, batch_count, stream, ASSAY_SHOW_REMEDIES);
     free(findings);
     free(of_batches);
     return status;
@@ -113,7 +115,7 @@ assay_status assay__pde_report(const assay__pde_kept *kept, const assay__pde_con
     assay_status status = ASSAY_OK;
     if (kept->record != NULL) {
         fputc('\n', stream);
-        status = assay_report_performance_summary(kept->record, stream, error);
+        status = assay_report_print(kept->record, "performance", stream, error);
         fputc('\n', stream);
         if (status == ASSAY_OK)
             status = print_advice(kept, stream);

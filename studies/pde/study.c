@@ -7,7 +7,10 @@
 #include <string.h>
 
 #include "assay/clock.h"
-#include "assay/facade.h"
+#include "assay/monitor.h"
+#include "assay/record.h"
+#include "assay/report.h"
+#include "assay/training.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "studies/common/json_file.h"
@@ -118,9 +121,9 @@ static assay_status keep_record(pde *self)
         return ASSAY_E_IO;
     assay_status status = assay_monitor_record(self->training.monitor, self->error, &record);
     if (status == ASSAY_OK)
-        status = assay_record_write(record, path, 0, self->error);
+        status = assay_record_save(record, path, 0, self->error);
     if (status == ASSAY_OK)
-        status = assay_export_metrics_csv(record, csv, self->error);
+        status = assay_report_save(record, "csv-spans", csv, self->error);
     assay_record_free(record);
     return status;
 }

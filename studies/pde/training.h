@@ -4,7 +4,9 @@
 
 #include <jansson.h>
 
-#include "assay/facade.h"
+#include "assay/monitor.h"
+#include "assay/record.h"
+#include "assay/training.h"
 #include "studies/pde/study.h"
 
 /* A training under way, and what it leaves. */

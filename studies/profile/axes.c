@@ -122,23 +122,36 @@ static double setting_of(const assay_model_factory *factory, size_t option)
                                      : factory->class_->options[option].initial;
 }
 
-static assay_status measure_costs(const assay_model_factory *factory, assay__axis_result *result,
+static assay_status measure_cost(const assay_record_subject *passes,
+                                 const assay_scaling_graph *graph, assay_error *error,
+                                 assay__encoding_cost *cost)
+{
+    assay_status status =
+        assay_timing_summarize(passes->samples_seconds, passes->sample_count, &cost->forward);
+    if (status != ASSAY_OK)
+        return assay__fail(error, status, "cannot sum up '%s': %s", passes->name,
+                           assay_status_message(status));
+    cost->storage_bytes =
+        assay_estimate_pe_storage(graph->num_nodes, cost->config.dim, 0, 0).node_pe_bytes;
+    return assay__encoding_measure(&cost->config, graph, error, &cost->computing);
+}
+
+static assay_status measure_costs(const assay_model_factory *factory,
+                                  const assay_pe_config *configs, assay__axis_result *result,
                                   assay_error *error)
 {
-    const assay_pe_scaling *all = result->encodings;
     int64_t nodes = (int64_t)setting_of(factory, option_index(factory->class_, "num-nodes"));
     double edges = setting_of(factory, option_index(factory->class_, "num-edges"));
     assay_scaling_graph *graph = NULL;
     assay_status status = assay_generate_scaling_graphs(&nodes, 1, edges / (double)nodes, 0,
                                                         factory->seed, error, &graph);
-    result->costs = calloc(all->count, sizeof *result->costs);
+    result->cost_count = result->encodings->subject_count;
+    result->costs = calloc(result->cost_count, sizeof *result->costs);
     if (status == ASSAY_OK && result->costs == NULL)
         status = assay__fail(error, ASSAY_E_MEMORY, "no memory for the costs of encodings");
-    for (size_t i = 0; i < all->count && status == ASSAY_OK; i++) {
-        status =
-            assay__encoding_measure(&all->configs[i], graph, error, &result->costs[i].computing);
-        result->costs[i].storage_mb =
-            assay_estimate_pe_storage(nodes, all->configs[i].dim, 0, 0).node_pe;
+    for (size_t i = 0; i < result->cost_count && status == ASSAY_OK; i++) {
+        result->costs[i].config = configs[i];
+        status = measure_cost(&result->encodings->subjects[i], graph, error, &result->costs[i]);
     }
     assay_scaling_graphs_free(graph, 1);
     return status;
@@ -152,7 +165,7 @@ static assay_status run_encodings(const assay_model_factory *factory, const assa
     const assay_pe_config configs[] = {{"lap", width}, {"rwse", width}, {"none", 0}};
     assay_status status =
         assay_run_pe_scaling(factory, configs, 3, options, error, &result->encodings);
-    return status == ASSAY_OK ? measure_costs(factory, result, error) : status;
+    return status == ASSAY_OK ? measure_costs(factory, configs, result, error) : status;
 }
 
 static assay_status run_option(const assay_model_factory *factory, const assay__axis *axis,
@@ -196,7 +209,7 @@ assay_status assay__axis_run(const assay_model_factory *factory, const assay__ax
 void assay__axis_release(assay__axis_result *result)
 {
     assay_scaling_free(result->scaling);
-    assay_pe_scaling_free(result->encodings);
+    assay_record_free(result->encodings);
     free(result->costs);
     *result = (assay__axis_result){0};
 }

@@ -14,17 +14,19 @@ typedef struct assay__axis {
     size_t count;
 } assay__axis;
 
-/* The cost of computing an encoding once, beside what it costs in every pass. */
+/* What an encoding costs in every pass, and what computing it once does. */
 typedef struct assay__encoding_cost {
-    assay_runtime_stats computing;
-    double storage_mb;
+    assay_pe_config config;
+    assay_timing forward, computing; /* count 0: nothing to compute */
+    double storage_bytes;
 } assay__encoding_cost;
 
 typedef struct assay__axis_result {
     char name[ASSAY__AXIS_NAME];
     assay_scaling *scaling;      /* NULL for encodings */
-    assay_pe_scaling *encodings; /* else this, and */
-    assay__encoding_cost *costs; /* one for each of them */
+    assay_record *encodings;     /* else this, and */
+    assay__encoding_cost *costs; /* one for each of its subjects */
+    size_t cost_count;
 } assay__axis_result;
 
 /* Is it a direction of this class? ASSAY_E_NOT_FOUND with the nearest one or all there are. */

@@ -30,9 +30,9 @@ static assay_status encode_walk(void *data)
 
 assay_status assay__encoding_measure(const assay_pe_config *config,
                                      const assay_scaling_graph *graph, assay_error *error,
-                                     assay_runtime_stats *stats)
+                                     assay_timing *timing)
 {
-    *stats = (assay_runtime_stats){0};
+    *timing = (assay_timing){0};
     if (strcmp(config->name, "none") == 0 || config->dim == 0)
         return ASSAY_OK;
     bool laplacian = strcmp(config->name, "lap") == 0;
@@ -51,7 +51,7 @@ assay_status assay__encoding_measure(const assay_pe_config *config,
     }
     if (status == ASSAY_OK)
         status = assay_profile_pe_computation(laplacian ? encode_laplacian : encode_walk, &self,
-                                              NULL, stats);
+                                              NULL, error, timing);
     free(self.values);
     assay__memory_free(memory);
     return status;

@@ -4,10 +4,10 @@
 
 #include "assay/model_scaling.h"
 
-/* Time the computation from the edges alone, 10 runs. "none" costs nothing: num_runs is 0 and all
+/* Time the computation from the edges alone, 10 runs. "none" costs nothing: the count is 0 and all
  * figures are. ASSAY_E_ARGUMENT for another name. */
 ASSAY_MUST_USE assay_status assay__encoding_measure(const assay_pe_config *config,
                                                     const assay_scaling_graph *graph,
-                                                    assay_error *error, assay_runtime_stats *stats);
+                                                    assay_error *error, assay_timing *timing);
 
 #endif

@@ -2,27 +2,42 @@
 #include <math.h>
 #include <string.h>
 
+#include "assay/growth.h"
 #include "assay/instrument.h"
+#include "assay/runtime.h"
 #include "base/error.h"
 #include "base/json_writer.h"
 #include "studies/profile/profile.h"
 
-static void write_stats(assay__json *json, const char *key, const assay_runtime_stats *stats)
+static const double bytes_in_mb = 1048576;
+
+/* The seed counts times in milliseconds and memory in MB of 2^20 bytes. */
+static assay_reading in_ms(assay_reading seconds)
 {
-    if (stats->num_runs == 0) {
+    return (assay_reading){1e3 * seconds.value, seconds.validity};
+}
+
+static assay_reading in_mb(assay_reading bytes)
+{
+    return (assay_reading){bytes.value / bytes_in_mb, bytes.validity};
+}
+
+static void write_timing(assay__json *json, const char *key, const assay_timing *timing)
+{
+    if (timing->count == 0) {
         assay__json_null(json, key);
         assay__json_unavailable(json, key, ASSAY_UNSUPPORTED);
         return;
     }
     assay__json_object(json, key);
-    assay__json_number(json, "mean", stats->mean);
-    assay__json_number(json, "std", stats->std);
+    assay__json_number(json, "mean", 1e3 * timing->mean_seconds);
+    assay__json_reading(json, "std", in_ms(timing->std_seconds));
     assay__json_text(json, "unit", "ms");
-    assay__json_number(json, "min", stats->min);
-    assay__json_number(json, "max", stats->max);
-    assay__json_number(json, "low", stats->low);
-    assay__json_number(json, "high", stats->high);
-    assay__json_count(json, "num_runs", stats->num_runs);
+    assay__json_number(json, "min", 1e3 * timing->min_seconds);
+    assay__json_number(json, "max", 1e3 * timing->max_seconds);
+    assay__json_reading(json, "low", in_ms(timing->low_seconds));
+    assay__json_reading(json, "high", in_ms(timing->high_seconds));
+    assay__json_count(json, "num_runs", timing->count);
     assay__json_end(json);
 }
 
@@ -79,7 +94,7 @@ static void write_model(assay__json *json, const assay__profile *profile)
 {
     assay__json_object(json, "model_info");
     assay__json_count(json, "total_parameters", profile->parameters);
-    assay__json_number(json, "parameter_memory_mb", profile->parameter_bytes / 1048576);
+    assay__json_number(json, "parameter_memory_mb", profile->parameter_bytes / bytes_in_mb);
     assay__json_text(json, "name", profile->class_->name);
     assay__json_text(json, "data", profile->plan.data);
     assay__json_count(json, "seed", profile->plan.seed);
@@ -88,23 +103,11 @@ static void write_model(assay__json *json, const assay__profile *profile)
     assay__json_end(json);
 }
 
-static void write_timing(assay__json *json, const char *key, const assay_timing_result *timing)
-{
-    assay__json_object(json, key);
-    assay__json_number(json, "mean", 1e3 * timing->mean_seconds);
-    assay__json_number(json, "std", 1e3 * timing->std_seconds);
-    assay__json_text(json, "unit", "ms");
-    assay__json_number(json, "min", 1e3 * timing->min_seconds);
-    assay__json_number(json, "max", 1e3 * timing->max_seconds);
-    assay__json_count(json, "num_runs", timing->samples);
-    assay__json_end(json);
-}
-
 static void write_runtime(assay__json *json, const assay__profile *profile)
 {
     assay__json_object(json, "runtime");
     for (int i = 0; i < ASSAY__PASSES; i++)
-        write_stats(json, assay__pass_name(i), &profile->passes[i].stats);
+        write_timing(json, assay__pass_name(i), &profile->passes[i].timing);
     if (profile->has_forecast) {
         assay__json_object(json, "forecast");
         assay__json_integer(json, "n_steps", profile->forecast_steps);
@@ -119,23 +122,23 @@ static void write_runtime(assay__json *json, const assay__profile *profile)
 
 static void write_memory(assay__json *json, const assay__profile *profile)
 {
-    const assay_memory_breakdown *it = &profile->breakdown;
     assay__json_object(json, "memory");
-    assay__json_reading(json, "peak_mb", profile->process.peak_mb);
+    assay__json_reading(json, "peak_mb", in_mb(profile->process.peak_bytes));
     if (profile->has_breakdown) {
         assay__json_object(json, "breakdown");
-        assay__json_number(json, "parameters", it->parameters);
-        assay__json_number(json, "activations", it->forward_activations);
-        assay__json_number(json, "gradients", it->gradients);
-        assay__json_number(json, "optimizer_state", it->optimizer_state);
-        assay__json_number(json, "workspace", it->workspace);
-        assay__json_number(json, "total", it->total);
+        const assay_model_memory *it = &profile->breakdown;
+        assay__json_number(json, "parameters", (double)it->parameters / bytes_in_mb);
+        assay__json_number(json, "activations", (double)it->activations / bytes_in_mb);
+        assay__json_number(json, "gradients", (double)it->gradients / bytes_in_mb);
+        assay__json_number(json, "optimizer_state", (double)it->optimizer / bytes_in_mb);
+        assay__json_number(json, "workspace", (double)it->workspace / bytes_in_mb);
+        assay__json_number(json, "total", (double)assay__profile_model_bytes(it) / bytes_in_mb);
         assay__json_end(json);
     } else {
         assay__json_reading(json, "breakdown", assay_reading_missing(ASSAY_UNSUPPORTED));
     }
-    assay__json_reading(json, "allocated_mb", profile->process.allocated_mb);
-    assay__json_reading(json, "reserved_mb", profile->process.reserved_mb);
+    assay__json_reading(json, "allocated_mb", in_mb(profile->process.allocated_bytes));
+    assay__json_reading(json, "reserved_mb", in_mb(profile->process.reserved_bytes));
     assay__json_text(json, "device", profile->process.device);
     assay__json_end(json);
 }
@@ -176,9 +179,9 @@ static void write_conventions(assay__json *json, const assay_flop_account *accou
         assay__json_count(json, "backward", total.backward);
         uint32_t left_out = assay_flop_account_left_out(account, convention);
         assay__json_row(json, "left_out");
-        for (int kind = 0; kind < ASSAY_OP_KINDS; kind++)
+        for (int kind = 0; kind < ASSAY_TERM_KINDS; kind++)
             if ((left_out & UINT32_C(1) << kind) != 0)
-                assay__json_text(json, NULL, assay_operation_kind_name((assay_operation_kind)kind));
+                assay__json_text(json, NULL, assay_term_kind_name((assay_term_kind)kind));
         assay__json_end(json);
         assay__json_end(json);
     }
@@ -216,7 +219,7 @@ static void write_point(assay__json *json, const assay__profile *profile, int pa
     const assay__work *work = &profile->work[pass];
     const assay__peak *peak = profile->has_peak ? &profile->peak : NULL;
     assay__roofline_point point =
-        assay__roofline(*work, profile->passes[pass].stats.mean * 1e-3, peak);
+        assay__roofline(*work, profile->passes[pass].timing.mean_seconds, peak);
     assay__json_object(json, assay__pass_name(pass));
     assay__json_number(json, "gflops", work->flops * 1e-9);
     assay__json_number(json, "gigabytes", work->bytes * 1e-9);
@@ -246,7 +249,7 @@ static void write_roofline(assay__json *json, const assay__profile *profile)
         assay__json_reading(json, "peak", assay_reading_missing(ASSAY_NOT_MEASURED));
     }
     for (int i = 0; i < ASSAY__PASSES; i++)
-        if (profile->passes[i].stats.num_runs > 0)
+        if (profile->passes[i].timing.count > 0)
             write_point(json, profile, i);
     assay__json_end(json);
 }
@@ -271,7 +274,7 @@ static void write_axis(assay__json *json, const assay_scaling *scaling,
     assay__json_end(json);
     assay__json_array(json, "runtime_stats");
     for (size_t i = 0; i < scaling->count; i++)
-        write_stats(json, NULL, &scaling->runtime_stats[i]);
+        write_timing(json, NULL, &scaling->runtime_stats[i]);
     assay__json_end(json);
     write_growth(json, scaling->growth);
     assay__json_text(json, "complexity", complexity != NULL ? complexity->forward : NULL);
@@ -279,14 +282,14 @@ static void write_axis(assay__json *json, const assay_scaling *scaling,
 
 static void write_encodings(assay__json *json, const assay__axis_result *axis)
 {
-    for (size_t i = 0; i < axis->encodings->count; i++) {
-        const assay_pe_config *config = &axis->encodings->configs[i];
-        assay__json_object(json, config->name);
-        assay__json_integer(json, "dim", config->dim);
-        write_stats(json, "forward", &axis->encodings->runtime_stats[i]);
-        if (axis->costs[i].computing.num_runs > 0)
-            write_stats(json, "computation", &axis->costs[i].computing);
-        assay__json_number(json, "storage_mb", axis->costs[i].storage_mb);
+    for (size_t i = 0; i < axis->cost_count; i++) {
+        const assay__encoding_cost *cost = &axis->costs[i];
+        assay__json_object(json, cost->config.name);
+        assay__json_integer(json, "dim", cost->config.dim);
+        write_timing(json, "forward", &cost->forward);
+        if (cost->computing.count > 0)
+            write_timing(json, "computation", &cost->computing);
+        assay__json_number(json, "storage_mb", cost->storage_bytes / bytes_in_mb);
         assay__json_end(json);
     }
 }

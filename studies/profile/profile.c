@@ -6,7 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "assay/facade.h"
+#include "assay/runtime.h"
+#include "assay/timers.h"
 #include "base/error.h"
 
 enum { DEFAULT_FORECAST_STEPS = 100, DEFAULT_RUNS = 100 };
@@ -18,6 +19,12 @@ const char *assay__pass_name(int pass)
     return pass_names[pass];
 }
 
+uint64_t assay__profile_model_bytes(const assay_model_memory *memory)
+{
+    return memory->parameters + memory->gradients + memory->optimizer + memory->activations +
+           memory->workspace;
+}
+
 static void announce(const assay__profile *profile, const char *stage)
 {
     if (profile->plan.progress != NULL)
@@ -27,10 +34,8 @@ static void announce(const assay__profile *profile, const char *stage)
 static assay_profile_target target_of(const assay__profile *profile)
 {
     return (assay_profile_target){.struct_size = sizeof(assay_profile_target),
-                                  .class_ = profile->class_,
-                                  .state = assay_model_state(profile->plan.model),
+                                  .model = profile->plan.model,
                                   .inputs = profile->plan.inputs,
-                                  .input_count = profile->class_->input_count,
                                   .target = profile->plan.target};
 }
 
@@ -38,19 +43,19 @@ static assay_profile_target target_of(const assay__profile *profile)
 
 typedef struct breakdown_call {
     assay_profile_target target;
-    assay_memory_breakdown *breakdown;
+    assay_model_memory *breakdown;
     assay_error *error;
 } breakdown_call;
 
 static assay_status take_breakdown(void *argument)
 {
     breakdown_call *call = argument;
-    const assay_profile_target *target = &call->target;
+    const assay_model_class *class_ = assay_model_class_of(call->target.model);
     assay_tensor output;
-    if (target->class_->memory != NULL)
-        return assay_get_memory_breakdown(target, call->error, call->breakdown);
-    return target->class_->forward(target->state, target->inputs, target->input_count, call->error,
-                                   &output);
+    if (class_->memory != NULL)
+        return assay_get_memory_breakdown(&call->target, call->error, call->breakdown);
+    return class_->forward(assay_model_state(call->target.model), call->target.inputs,
+                           class_->input_count, call->error, &output);
 }
 
 static assay_status measure_memory(assay__profile *profile, assay_error *error)
@@ -85,20 +90,20 @@ static assay_status measure_passes(assay__profile *profile, assay_error *error)
         if (profile->passes[i].seconds == NULL)
             return assay__fail(error, ASSAY_E_MEMORY, "no memory for %zu times", runs);
     }
-    assay_profile_options options = ASSAY_PROFILE_OPTIONS_INIT;
+    assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
     options.num_runs = runs;
     options.warmup_runs = plan->warmup_runs;
     options.no_warmup = plan->no_warmup;
     options.sample = keep_sample;
     options.sample_context = profile;
     assay_profile_target target = target_of(profile);
-    assay_profiling_context context = assay_profiling_begin(&target, false);
+    assay_profiling_context context = assay_profiling_begin(plan->model, false);
     assay_pass_profile passes;
     assay_status status = assay_profile_all(&target, &options, error, &passes);
     assay_profiling_end(&context);
-    profile->passes[ASSAY__PASS_FORWARD].stats = passes.forward;
-    profile->passes[ASSAY__PASS_BACKWARD].stats = passes.backward;
-    profile->passes[ASSAY__PASS_TRAINING].stats = passes.training_step;
+    profile->passes[ASSAY__PASS_FORWARD].timing = passes.forward;
+    profile->passes[ASSAY__PASS_BACKWARD].timing = passes.backward;
+    profile->passes[ASSAY__PASS_TRAINING].timing = passes.training_step;
     return status;
 }
 
@@ -148,11 +153,11 @@ static assay_status time_fit(const assay__profile *profile, assay_error *error,
     *seconds = assay_reading_missing(ASSAY_NOT_MEASURED);
     if (profile->class_->fit == NULL)
         return ASSAY_OK;
-    assay_operation_timer timer = assay_time_operation("fit");
+    assay_stopwatch stopwatch = assay_time_operation("fit");
     assay_status status =
         profile->class_->fit(assay_model_state(profile->plan.model), profile->plan.inputs,
                              profile->class_->input_count, error);
-    *seconds = assay_reading_of(assay_operation_elapsed(&timer));
+    *seconds = assay_reading_of(assay_stopwatch_seconds(&stopwatch));
     return status;
 }
 
@@ -162,7 +167,7 @@ static assay_status measure_forecast(assay__profile *profile, assay_error *error
     forecast_call call = {profile, plan->inputs[0], error};
     call.first.shape[0] = 1;
     assay_forecast forecast = {run_forecast, &call};
-    assay_forecast_options options = ASSAY_FORECAST_OPTIONS_INIT;
+    assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
     options.n_trials = plan->num_runs;
     options.warmup_trials = plan->warmup_runs;
     options.no_warmup = plan->no_warmup;
@@ -176,7 +181,7 @@ static assay_status measure_forecast(assay__profile *profile, assay_error *error
     parts.shape = complexity_shape(profile);
     assay_status status = time_fit(profile, error, &parts.training_seconds);
     if (status == ASSAY_OK)
-        status = assay_quick_benchmark(&forecast, &options, &parts, &profile->forecast);
+        status = assay_quick_benchmark(&forecast, &options, &parts, error, &profile->forecast);
     if (status != ASSAY_OK && error != NULL && error->message[0] == '\0')
         return assay__fail(error, status, "model '%s' cannot forecast: %s", profile->class_->name,
                            assay_status_message(status));
@@ -186,11 +191,11 @@ static assay_status measure_forecast(assay__profile *profile, assay_error *error
 
 /* ---- arithmetic ---- */
 
-static void add_both(void *context, const assay_operation *operation)
+static void add_both(void *context, const assay_term *term)
 {
     void *const *accounts = context;
-    assay_flop_account_add(accounts[0], operation);
-    assay__work_add(accounts[1], operation);
+    assay_flop_account_add(accounts[0], term);
+    assay__work_add(accounts[1], term);
 }
 
 static assay_status count_flops(assay__profile *profile, assay_error *error)

@@ -3,12 +3,12 @@
  *     assay__profile profile;
  *     status = assay__profile_measure(&plan, error, &profile);
  *     assay__profile_print(&profile, stdout);                   80 columns
- *     assay_report_write("p.json", assay__profile_print_json, &profile, error);
+ *     assay_file_save("p.json", assay__profile_print_json, &profile, error);
  *     status = assay__profile_fill_record(&profile, record);
  *     assay__profile_release(&profile);
  *
- * All outputs are views of the same figures; nothing is measured twice. Times are milliseconds and
- * MB are 2^20 bytes, as in seed D. */
+ * All outputs are views of the same figures; nothing is measured twice. Text and JSON show
+ * milliseconds and MB of 2^20 bytes, as seed D does. */
 #ifndef ASSAY_STUDIES_PROFILE_PROFILE_H
 #define ASSAY_STUDIES_PROFILE_PROFILE_H
 
@@ -57,8 +57,8 @@ typedef struct assay__profile_plan {
 enum { ASSAY__PASS_FORWARD, ASSAY__PASS_BACKWARD, ASSAY__PASS_TRAINING, ASSAY__PASSES };
 
 typedef struct assay__pass {
-    assay_runtime_stats stats; /* num_runs 0: the class cannot do it, or it was not asked for */
-    double *seconds;           /* of each run */
+    assay_timing timing; /* count 0: the class cannot do it, or it was not asked for */
+    double *seconds;     /* of each run */
     size_t count;
 } assay__pass;
 
@@ -78,7 +78,7 @@ typedef struct assay__profile {
     bool has_memory;
     assay_memory_stats process;
     bool has_breakdown; /* the class accounts for its memory */
-    assay_memory_breakdown breakdown;
+    assay_model_memory breakdown;
 
     assay_flop_account *components, *groups; /* NULL: the class does not describe itself */
     assay__work work[ASSAY__PASSES];         /* a training step: both and the update's traffic */
@@ -96,6 +96,9 @@ ASSAY_MUST_USE assay_status assay__profile_measure(const assay__profile_plan *pl
                                                    assay_error *error, assay__profile *profile);
 void assay__profile_release(assay__profile *profile);
 
+/* The sum over all uses. */
+uint64_t assay__profile_model_bytes(const assay_model_memory *memory);
+
 /* "forward", "backward", "training_step" */
 const char *assay__pass_name(int pass);
 
@@ -103,7 +106,7 @@ void assay__profile_print(const assay__profile *profile, FILE *stream);
 /* Of that, the tables and plots of its axes alone. */
 void assay__profile_print_scaling(const assay__profile *profile, FILE *stream);
 
-/* The seed's JSON. An assay_report_printer: `profile` is an assay__profile. */
+/* The seed's JSON. An assay_file_printer: `profile` is an assay__profile. */
 ASSAY_MUST_USE assay_status assay__profile_print_json(const void *profile, FILE *stream,
                                                       assay_error *error);
 

@@ -1,25 +1,19 @@
 /* A profile as a run record: what was timed becomes subjects, so that two profiles can be compared,
  * kept and exported like any other measurement. */
-#include <math.h>
 #include <string.h>
 
-#include "assay/stats.h"
+#include "assay/record_build.h"
 #include "studies/profile/profile.h"
 
-static assay_reading seconds_of(double ms)
+static void take_timing(assay_record_subject *subject, const assay_timing *timing)
 {
-    return isfinite(ms) ? assay_reading_of(ms * 1e-3)
-                        : assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
-}
-
-static void take_stats(assay_record_subject *subject, const assay_runtime_stats *stats)
-{
-    subject->mean_seconds = seconds_of(stats->mean);
-    subject->low_seconds = seconds_of(stats->low);
-    subject->high_seconds = seconds_of(stats->high);
-    subject->std_seconds = seconds_of(stats->std);
-    subject->min_seconds = seconds_of(stats->min);
-    subject->max_seconds = seconds_of(stats->max);
+    subject->mean_seconds = assay_reading_of(timing->mean_seconds);
+    subject->low_seconds = timing->low_seconds;
+    subject->high_seconds = timing->high_seconds;
+    subject->std_seconds = timing->std_seconds;
+    subject->min_seconds = assay_reading_of(timing->min_seconds);
+    subject->max_seconds = assay_reading_of(timing->max_seconds);
+    subject->median_seconds = timing->p50_seconds;
 }
 
 static assay_status take_samples(assay_record *record, assay_record_subject *subject,
@@ -32,7 +26,7 @@ static assay_status take_samples(assay_record *record, assay_record_subject *sub
     subject->samples_seconds = copy;
     subject->sample_count = count;
     subject->iterations = 1;
-    return assay_stats_quantile(seconds, count, 0.5, &subject->median_seconds);
+    return ASSAY_OK;
 }
 
 static assay_status add_settings(const assay__profile *profile, assay_record *record,
@@ -64,7 +58,7 @@ static bool all_positive(const assay__pass *pass)
 static assay_status add_pass(const assay__profile *profile, int index, assay_record *record)
 {
     const assay__pass *pass = &profile->passes[index];
-    if (pass->stats.num_runs == 0)
+    if (pass->timing.count == 0)
         return ASSAY_OK;
     char name[160];
     snprintf(name, sizeof name, "%s %s", profile->class_->name, assay__pass_name(index));
@@ -73,7 +67,7 @@ static assay_status add_pass(const assay__profile *profile, int index, assay_rec
     subject.name = assay_record_text(record, name);
     subject.source = "assay";
     subject.stopped = "count";
-    take_stats(&subject, &pass->stats);
+    take_timing(&subject, &pass->timing);
     assay_status status =
         subject.name != NULL ? add_settings(profile, record, &subject) : ASSAY_E_MEMORY;
     if (status == ASSAY_OK && all_positive(pass))
@@ -82,7 +76,7 @@ static assay_status add_pass(const assay__profile *profile, int index, assay_rec
 }
 
 static assay_status add_timing(const assay__profile *profile, int64_t steps,
-                               const assay_timing_result *timing, assay_record *record)
+                               const assay_timing *timing, assay_record *record)
 {
     char name[160], number[32];
     snprintf(name, sizeof name, "%s forecast %lld", profile->class_->name, (long long)steps);
@@ -92,10 +86,7 @@ static assay_status add_timing(const assay__profile *profile, int64_t steps,
     subject.name = assay_record_text(record, name);
     subject.source = "assay";
     subject.stopped = "count";
-    subject.mean_seconds = assay_reading_of(timing->mean_seconds);
-    subject.std_seconds = assay_reading_of(timing->std_seconds);
-    subject.min_seconds = assay_reading_of(timing->min_seconds);
-    subject.max_seconds = assay_reading_of(timing->max_seconds);
+    take_timing(&subject, timing);
     assay_status status = subject.name != NULL
                               ? assay_record_add_parameter(record, &subject, "steps", number)
                               : ASSAY_E_MEMORY;
@@ -128,8 +119,7 @@ static assay_status copy_subject(const assay_record_subject *from, assay_record 
 
 static assay_status add_axis(const assay__axis_result *axis, assay_record *record)
 {
-    const assay_record *from =
-        axis->scaling != NULL ? axis->scaling->record : axis->encodings->record;
+    const assay_record *from = axis->scaling != NULL ? axis->scaling->record : axis->encodings;
     assay_status status = ASSAY_OK;
     for (size_t i = 0; i < from->subject_count && status == ASSAY_OK; i++)
         status = copy_subject(&from->subjects[i], record);

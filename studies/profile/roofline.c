@@ -5,35 +5,35 @@
 #include "assay/flops.h"
 
 /* Arrays of the result's size that an operation reads and writes. */
-static double arrays_moved(assay_operation_kind kind, bool backward)
+static double arrays_moved(assay_term_kind kind, bool backward)
 {
     switch (kind) {
-    case ASSAY_OP_ADD:
-    case ASSAY_OP_MULTIPLY:
-    case ASSAY_OP_GATHER_ADD:
+    case ASSAY_TERM_ADD:
+    case ASSAY_TERM_MULTIPLY:
+    case ASSAY_TERM_GATHER_ADD:
         return 3; /* two operands, one result; backward: the result's gradient, two operands' */
-    case ASSAY_OP_LSTM_CELL:
+    case ASSAY_TERM_LSTM_CELL:
         return backward ? 12 : 11; /* two products of 4 gates, old state, new state, output */
-    case ASSAY_OP_DROPOUT:
+    case ASSAY_TERM_DROPOUT:
         return 0;
     default:
         return backward ? 3 : 2; /* backward reads the result's gradient and the result */
     }
 }
 
-static double elements_moved(const assay_operation *operation, bool backward)
+static double elements_moved(const assay_term *operation, bool backward)
 {
     double m = (double)operation->m, k = (double)operation->k, n = (double)operation->n;
-    if (operation->kind == ASSAY_OP_MATMUL)
+    if (operation->kind == ASSAY_TERM_MATMUL)
         return (m * k + k * n + m * n) * (backward ? operation->operand_gradients : 1);
     return m * n * arrays_moved(operation->kind, backward);
 }
 
-void assay__work_add(void *context, const assay_operation *operation)
+void assay__work_add(void *context, const assay_term *operation)
 {
     assay__work_account *account = context;
     assay_flops flops;
-    if (assay_flops_of(operation, ASSAY_FLOPS_ASSAY, &flops) != ASSAY_OK)
+    if (assay_term_flops(operation, ASSAY_FLOPS_ASSAY, &flops) != ASSAY_OK)
         flops = (assay_flops){0};
     double times = (double)operation->count * account->element_bytes;
     account->forward.flops += (double)flops.forward;

@@ -23,8 +23,8 @@ typedef struct assay__work_account {
     assay__work forward, backward;
 } assay__work_account;
 
-/* An assay_operation_sink; the context is an assay__work_account. */
-void assay__work_add(void *account, const assay_operation *operation);
+/* An assay_term_sink; the context is an assay__work_account. */
+void assay__work_add(void *account, const assay_term *operation);
 
 /* An update by Adam: parameter, gradient and two moments read, all but the gradient written. Its
  * arithmetic is not counted. */

@@ -3,11 +3,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "assay/growth.h"
 #include "assay/report.h"
+#include "assay/runtime.h"
 #include "base/text.h"
 #include "studies/profile/profile.h"
 
 enum { WIDTH = 80, LABEL = 14, CELL = 32 };
+static const double bytes_in_mb = 1048576;
 
 static void rule(FILE *stream, char mark)
 {
@@ -81,7 +84,7 @@ static void print_head(const assay__profile *profile, FILE *stream)
     fprintf(stream, "PROFILE: %s\n", profile->class_->name);
     rule(stream, '=');
     snprintf(line, sizeof line, "%" PRIu64 " parameters, %.2f MB; seed %" PRIu64 ", %zu thread%s",
-             profile->parameters, profile->parameter_bytes / 1048576, profile->plan.seed,
+             profile->parameters, profile->parameter_bytes / bytes_in_mb, profile->plan.seed,
              profile->plan.threads, profile->plan.threads == 1 ? "" : "s");
     paragraph(stream, "model", line);
     print_inputs(profile, line, sizeof line);
@@ -90,22 +93,20 @@ static void print_head(const assay__profile *profile, FILE *stream)
 
 /* ---- runtime ---- */
 
-static void print_stats(const char *name, const assay_runtime_stats *stats, FILE *stream)
+static const char *ms(assay_reading seconds, char text[CELL])
+{
+    return seconds.validity == ASSAY_VALID ? digits(1e3 * seconds.value, text) : "n/a";
+}
+
+static void print_timing(const char *name, const assay_timing *timing, FILE *stream)
 {
     char mean[CELL], low[CELL], high[CELL], std[CELL], least[CELL];
     char interval[2 * CELL];
-    snprintf(interval, sizeof interval, "%s to %s", digits(stats->low, low),
-             digits(stats->high, high));
-    fprintf(stream, "%-16s%10s  %-22s%10s%10s%8" PRIu64 "\n", name, digits(stats->mean, mean),
-            interval, digits(stats->std, std), digits(stats->min, least), stats->num_runs);
-}
-
-static void print_forecast(const char *name, const assay_timing_result *timing, FILE *stream)
-{
-    char mean[CELL], std[CELL], least[CELL];
+    snprintf(interval, sizeof interval, "%s to %s", ms(timing->low_seconds, low),
+             ms(timing->high_seconds, high));
     fprintf(stream, "%-16s%10s  %-22s%10s%10s%8" PRIu64 "\n", name,
-            digits(1e3 * timing->mean_seconds, mean), "", digits(1e3 * timing->std_seconds, std),
-            digits(1e3 * timing->min_seconds, least), timing->samples);
+            digits(1e3 * timing->mean_seconds, mean), interval, ms(timing->std_seconds, std),
+            digits(1e3 * timing->min_seconds, least), timing->count);
 }
 
 static void print_runtime(const assay__profile *profile, FILE *stream)
@@ -115,16 +116,16 @@ static void print_runtime(const assay__profile *profile, FILE *stream)
             "Std", "Min", "Runs");
     rule(stream, '-');
     for (int i = 0; i < ASSAY__PASSES; i++)
-        if (profile->passes[i].stats.num_runs > 0)
-            print_stats(shown[i], &profile->passes[i].stats, stream);
+        if (profile->passes[i].timing.count > 0)
+            print_timing(shown[i], &profile->passes[i].timing, stream);
         else
             fprintf(stream, "%-16s%10s  %s\n", shown[i], "n/a", "the model has none");
     if (!profile->has_forecast)
         return;
     char name[CELL];
-    print_forecast("forecast 1", &profile->forecast.inference_single_step, stream);
+    print_timing("forecast 1", &profile->forecast.inference_single_step, stream);
     snprintf(name, sizeof name, "forecast %" PRId64, profile->forecast_steps);
-    print_forecast(name, &profile->forecast.inference_full_trajectory, stream);
+    print_timing(name, &profile->forecast.inference_full_trajectory, stream);
     if (profile->forecast.training_seconds.validity == ASSAY_VALID)
         fprintf(stream, "%-16s%10s\n", "fit",
                 digits(1e3 * profile->forecast.training_seconds.value, name));
@@ -134,25 +135,25 @@ static void print_runtime(const assay__profile *profile, FILE *stream)
 
 static void print_memory(const assay__profile *profile, FILE *stream)
 {
-    const assay_memory_breakdown *it = &profile->breakdown;
+    const assay_model_memory *it = &profile->breakdown;
     char cell[CELL];
     fprintf(stream, "\n%-16s%12s%12s%12s%12s%12s\n", "MEMORY (MB)", "Parameters", "Gradients",
             "Optimizer", "Activations", "Workspace");
     rule(stream, '-');
     if (profile->has_breakdown) {
-        const double figures[] = {it->parameters, it->gradients, it->optimizer_state,
-                                  it->forward_activations, it->workspace};
-        snprintf(cell, sizeof cell, "%.3f", it->total);
+        const uint64_t figures[] = {it->parameters, it->gradients, it->optimizer, it->activations,
+                                    it->workspace};
+        snprintf(cell, sizeof cell, "%.3f", (double)assay__profile_model_bytes(it) / bytes_in_mb);
         fprintf(stream, "%-5s%10s ", "total", cell);
         for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
-            fprintf(stream, "%12.3f", figures[i]);
+            fprintf(stream, "%12.3f", (double)figures[i] / bytes_in_mb);
         fputc('\n', stream);
     } else {
         fputs("the model does not account for its memory\n", stream);
     }
-    bool known = profile->process.peak_mb.validity == ASSAY_VALID;
+    bool known = profile->process.peak_bytes.validity == ASSAY_VALID;
     fprintf(stream, "process       peak %s%s resident, code and libraries included\n",
-            known ? digits(profile->process.peak_mb.value, cell) : "unknown:",
+            known ? digits(profile->process.peak_bytes.value / bytes_in_mb, cell) : "unknown:",
             known ? " MB" : " the kernel does not let us reset it,");
 }
 
@@ -189,11 +190,11 @@ static void print_left_out(const assay__profile *profile, FILE *stream)
         uint32_t left_out =
             assay_flop_account_left_out(profile->components, (assay_flop_convention)c);
         size_t used = 0;
-        for (int kind = 0; kind < ASSAY_OP_KINDS && used < sizeof line; kind++)
+        for (int kind = 0; kind < ASSAY_TERM_KINDS && used < sizeof line; kind++)
             if ((left_out & UINT32_C(1) << kind) != 0)
-                used += (size_t)snprintf(line + used, sizeof line - used, "%s%s",
-                                         used > 0 ? ", " : "leaves out: ",
-                                         assay_operation_kind_name((assay_operation_kind)kind));
+                used += (size_t)snprintf(
+                    line + used, sizeof line - used, "%s%s",
+                    used > 0 ? ", " : "leaves out: ", assay_term_kind_name((assay_term_kind)kind));
         paragraph(stream, assay_flop_convention_name((assay_flop_convention)c), line);
     }
 }
@@ -244,10 +245,10 @@ static void print_roofline(const assay__profile *profile, FILE *stream)
             "FLOP/byte", "bound by");
     rule(stream, '-');
     for (int i = 0; i < ASSAY__PASSES; i++) {
-        const assay_runtime_stats *stats = &profile->passes[i].stats;
-        if (stats->num_runs == 0)
+        const assay_timing *timing = &profile->passes[i].timing;
+        if (timing->count == 0)
             continue;
-        assay__roofline_point point = assay__roofline(profile->work[i], stats->mean * 1e-3, peak);
+        assay__roofline_point point = assay__roofline(profile->work[i], timing->mean_seconds, peak);
         char work[CELL], rate[CELL], share[CELL] = "n/a", intensity[CELL];
         if (peak != NULL)
             snprintf(share, sizeof share, "%.1f %%", 100 * point.share_of_peak);
@@ -279,17 +280,16 @@ static void print_roofline(const assay__profile *profile, FILE *stream)
 
 static void print_encodings(const assay__axis_result *axis, FILE *stream)
 {
-    (void)assay_pe_scaling_print_summary(axis->encodings, stream);
+    (void)assay_report_print(axis->encodings, "scaling", stream, NULL);
     fprintf(stream, "%-14s%12s%12s%12s%12s%14s\n", "computed once", "Mean (ms)", "Std", "Min",
             "Max", "Storage (MB)");
-    for (size_t i = 0; i < axis->encodings->count; i++) {
-        const assay_runtime_stats *stats = &axis->costs[i].computing;
-        char name[CELL], mean[CELL], std[CELL], least[CELL], most[CELL];
-        snprintf(name, sizeof name, "%s %" PRId64, axis->encodings->configs[i].name,
-                 axis->encodings->configs[i].dim);
-        fprintf(stream, "%-14s%12s%12s%12s%12s%14.4f\n", name, digits(stats->mean, mean),
-                digits(stats->std, std), digits(stats->min, least), digits(stats->max, most),
-                axis->costs[i].storage_mb);
+    for (size_t i = 0; i < axis->cost_count; i++) {
+        const assay_timing *timing = &axis->costs[i].computing;
+        char mean[CELL], std[CELL], least[CELL], most[CELL];
+        fprintf(stream, "%-14s%12s%12s%12s%12s%14.4f\n", axis->encodings->subjects[i].name,
+                digits(1e3 * timing->mean_seconds, mean), ms(timing->std_seconds, std),
+                digits(1e3 * timing->min_seconds, least), digits(1e3 * timing->max_seconds, most),
+                axis->costs[i].storage_bytes / bytes_in_mb);
     }
 }
 
@@ -305,7 +305,7 @@ void assay__profile_print_scaling(const assay__profile *profile, FILE *stream)
         (void)assay_scaling_print_summary(axis->scaling, stream);
         if (profile->complexity != NULL)
             fprintf(stream, "By its arithmetic: %s\n", profile->complexity->forward);
-        if (assay_report_growth_plot(axis->scaling->growth, stream, NULL) != ASSAY_OK)
+        if (assay_growth_print_plot(axis->scaling->growth, stream, NULL) != ASSAY_OK)
             return; /* the stream is gone; whoever flushes it says so */
     }
 }

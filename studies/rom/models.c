@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "assay/facade.h"
+#include "assay/timers.h"
 #include "base/error.h"
 #include "base/random.h"
 #include "models/instance.h"

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "assay/analyze.h"
-#include "assay/facade.h"
-#include "assay/report.h"
+#include "assay/compare.h"
+#include "assay/record.h"
+#include "assay/runtime.h"
 #include "assay/sampling.h"
 #include "base/error.h"
 #include "studies/common/json_file.h"
@@ -99,7 +99,7 @@ static assay_status profile(rom *self, int which, assay_error *error)
     assay__rom_model *model = &self->models[which];
     const assay__rom_settings *settings = self->settings;
     assay_forecast forecast = {assay__rom_forecast, model};
-    assay_forecast_options options = ASSAY_FORECAST_OPTIONS_INIT;
+    assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
     options.n_trials = (size_t)settings->n_trials;
     assay_profile_parts parts = ASSAY_PROFILE_PARTS_INIT;
     parts.model_name = model->name;
@@ -113,12 +113,7 @@ static assay_status profile(rom *self, int which, assay_error *error)
                                  .lag = (uint64_t)settings->lag,
                                  .hidden_size = (uint64_t)settings->hidden_size,
                                  .num_layers = (uint64_t)settings->num_layers};
-    assay_status status =
-        assay_quick_benchmark(&forecast, &options, &parts, &self->profiles[which]);
-    if (status != ASSAY_OK && error->message[0] == '\0')
-        assay__fail(error, status, "%s cannot be benchmarked: %s", model->name,
-                    assay_status_message(status));
-    return status;
+    return assay_quick_benchmark(&forecast, &options, &parts, error, &self->profiles[which]);
 }
 
 typedef struct forecast_work {
@@ -163,7 +158,7 @@ static assay_status compare(rom *self, assay_error *error)
     assay_status status = assay_sampling_run(subjects, MODELS, &options, error, &self->record);
     if (status != ASSAY_OK)
         return status;
-    status = assay_compare_record(self->record, NULL);
+    status = assay_record_compare(self->record, NULL);
     return status == ASSAY_OK ? status
                               : assay__fail(error, status, "the models cannot be compared");
 }
@@ -205,12 +200,12 @@ static json_t *printed(assay_status (*print)(const void *, FILE *, assay_error *
 
 static assay_status print_profile(const void *subject, FILE *stream, assay_error *error)
 {
-    return assay_report_runtime_profile(subject, stream, error);
+    return assay_runtime_profile_print(subject, stream, error);
 }
 
 static assay_status print_comparison(const void *subject, FILE *stream, assay_error *error)
 {
-    return assay_report_runtime_comparison(subject, stream, error);
+    return assay_runtime_comparison_print(subject, stream, error);
 }
 
 static json_t *reading(assay_reading value)

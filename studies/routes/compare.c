@@ -1,7 +1,7 @@
 /* One iteration is a search for each of the first pairs, the same for both models, so that a round
  * compares like with like; longer routes weigh more, as they do in total_generation_time. */
-#include "assay/analyze.h"
-#include "assay/facade.h"
+#include "assay/compare.h"
+#include "assay/record.h"
 #include "assay/sampling.h"
 #include "base/error.h"
 #include "studies/routes/run.h"
@@ -57,7 +57,7 @@ static assay_status sample(assay__routes_run *run, subject *subjects, assay_erro
     options.progress_context = run->study;
     assay_status status = assay_sampling_run(list, ASSAY__ROUTES_MODELS, &options, error, record);
     if (status == ASSAY_OK)
-        status = assay_compare_record(*record, NULL);
+        status = assay_record_compare(*record, NULL);
     return status == ASSAY_OK ? assay_record_describe(*record) : status;
 }
 

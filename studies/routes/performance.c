@@ -2,35 +2,32 @@
  * walk it. */
 #include "studies/routes/performance.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "assay/runtime.h"
 #include "assay/stats.h"
 #include "base/error.h"
 
 /* ---- From searches to figures ---- */
 
-typedef struct spread {
-    assay_summary summary;
-    assay_timing_result timing; /* whose std divides by the count */
-} spread;
-
-static assay_status spread_of(const double *values, size_t count, spread *result)
+/* NumPy's deviation, which the seed takes, divides by the number of values. */
+static assay_reading deviation(const assay_summary *summary)
 {
-    assay_status status = assay_timing_summarize(values, count, &result->timing);
-    return status != ASSAY_OK ? status : assay_stats_summarize(values, count, &result->summary);
+    double count = (double)summary->count;
+    return assay_reading_of(summary->count > 1 ? summary->std.value * sqrt((count - 1) / count)
+                                               : 0.0);
 }
 
-static void take_times(assay__generation_performance *performance, const spread *total)
+static void take_times(assay__generation_performance *performance, const assay_summary *total)
 {
-    performance->total_time_mean = total->summary.mean;
-    performance->total_time_std = assay_reading_of(total->timing.std_seconds);
-    performance->total_time_min = total->summary.min;
-    performance->total_time_max = total->summary.max;
-    performance->total_time_median = total->summary.median;
-    performance->total_time_p95 = total->summary.p95;
+    performance->total_time_mean = total->mean;
+    performance->total_time_std = deviation(total);
+    performance->total_time_min = total->min;
+    performance->total_time_max = total->max;
+    performance->total_time_median = total->median;
+    performance->total_time_p95 = total->p95;
 }
 
 static assay_reading quotient(double a, double b)
@@ -53,24 +50,23 @@ assay_status assay__generation_performance_of(const assay__search_performance *s
         values[count + i] = searches[i].forward_time_total;
         values[2 * count + i] = (double)searches[i].forward_count;
     }
-    spread total, forward, passes;
-    assay_status status = spread_of(values, count, &total);
+    assay_summary total, forward, passes;
+    assay_status status = assay_stats_summarize(values, count, &total);
     if (status == ASSAY_OK)
-        status = spread_of(values + count, count, &forward);
+        status = assay_stats_summarize(values + count, count, &forward);
     if (status == ASSAY_OK)
-        status = spread_of(values + 2 * count, count, &passes);
+        status = assay_stats_summarize(values + 2 * count, count, &passes);
     free(values);
     if (status != ASSAY_OK)
         return status;
     *performance = (assay__generation_performance){
-        .forward_time_mean = forward.summary.mean,
-        .forward_time_std = assay_reading_of(forward.timing.std_seconds),
-        .forward_count_mean = passes.summary.mean,
-        .forward_count_std = assay_reading_of(passes.timing.std_seconds),
+        .forward_time_mean = forward.mean,
+        .forward_time_std = deviation(&forward),
+        .forward_count_mean = passes.mean,
+        .forward_count_std = deviation(&passes),
         .throughput_traj_per_sec = quotient((double)trajectories, total_generation_time),
         .total_generation_time = assay_reading_of(total_generation_time),
-        .forward_time_per_step_mean =
-            quotient(forward.timing.total_seconds, passes.timing.total_seconds),
+        .forward_time_per_step_mean = quotient(forward.mean.value, passes.mean.value),
         .beam_search_enabled = beam_search,
         .beam_width = searches[0].beam_width,
         .device = "cpu"};

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "assay/record.h"
 #include "assay/report.h"
 #include "base/error.h"
 #include "studies/routes/run.h"
@@ -92,7 +93,7 @@ assay_status assay__routes_print_comparison(const assay__routes_run *run, assay_
 {
     assay__study_quiet(run->study);
     fputs("\n=== Speed of generation, interleaved ===\n", run->output);
-    return assay_report_comparisons(run->comparison, run->output, error);
+    return assay_report_print(run->comparison, "comparisons", run->output, error);
 }
 
 /* ---- training.json ---- */

@@ -259,7 +259,7 @@ static assay_status compare(assay__routes_run *run, assay_error *error)
     assay__study_begin(run->study, COMPARE);
     assay_status status = assay__routes_compare(run, error, &run->comparison);
     if (status == ASSAY_OK)
-        status = assay_record_write(run->comparison, path, 0, error);
+        status = assay_record_save(run->comparison, path, 0, error);
     return status == ASSAY_OK ? assay__study_end(run->study, error) : status;
 }
 

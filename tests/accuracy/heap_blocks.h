@@ -13,7 +13,7 @@
 
 #include <malloc.h>
 
-#include "assay/instrument.h"
+#include "assay/memory.h"
 #include "instrument/heap.h"
 #include "tests/accuracy/preloaded.h"
 

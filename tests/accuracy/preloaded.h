@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "assay/instrument.h"
+#include "assay/memory.h"
 #include "tests/sanitizers.h"
 
 static inline int skip_test(const char *reason)

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "assay/record_build.h"
 #include "bench/compare_simulation.h"
 
 enum { REPLICATIONS = 1000 };
@@ -67,7 +68,7 @@ static void test_identical_subjects_of_a_large_comparison(void **state)
             subject.rounds = rounds;
             assert_int_equal(assay_record_add_subject(record, &subject), ASSAY_OK);
         }
-        assert_int_equal(assay_compare_record(record, NULL), ASSAY_OK);
+        assert_int_equal(assay_record_compare(record, NULL), ASSAY_OK);
         bool alarm = false;
         for (size_t i = 0; i < record->comparison_count; i++)
             alarm |= record->comparisons[i].verdict != ASSAY_VERDICT_INCONCLUSIVE;

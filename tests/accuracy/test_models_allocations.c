@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "assay/instrument.h"
+#include "assay/memory.h"
 #include "assay/model.h"
 #include "tests/accuracy/preloaded.h"
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "assay/instrument.h"
+#include "assay/memory.h"
 #include "models/road/city.h"
 #include "models/road/search.h"
 #include "tests/accuracy/preloaded.h"

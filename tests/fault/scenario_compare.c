@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "assay/analyze.h"
+#include "assay/compare.h"
+#include "assay/record.h"
 #include "assay/report.h"
 
 static const char hyperfine[] =
@@ -22,13 +23,13 @@ static assay_status compare(assay_record *const *records, assay_error *error)
 {
     static const char *const origins[] = {"a", "b", "c"};
     assay_record *compared = NULL;
-    assay_status status = assay_compare_records((const assay_record *const *)records, origins, 3,
+    assay_status status = assay_records_compare((const assay_record *const *)records, origins, 3,
                                                 NULL, error, &compared);
     if (status == ASSAY_OK && (compared->comparison_count != 2 || compared->difference_count < 2))
         status = ASSAY_E_STATE;
     FILE *stream = status == ASSAY_OK ? fopen("/dev/null", "w") : NULL;
     if (stream != NULL) {
-        status = assay_report_comparisons(compared, stream, error);
+        status = assay_report_print(compared, "comparisons", stream, error);
         fclose(stream);
     } else if (status == ASSAY_OK) {
         status = ASSAY_E_MEMORY;
@@ -46,7 +47,7 @@ static assay_status run(void)
     for (size_t i = 0; i < 3 && status == ASSAY_OK; i++)
         status = assay_record_import(texts[i], strlen(texts[i]), &error, &records[i]);
     if (status == ASSAY_OK)
-        status = assay_compare_record(records[0], NULL);
+        status = assay_record_compare(records[0], NULL);
     if (status == ASSAY_OK)
         status = compare(records, &error);
     for (size_t i = 0; i < 3; i++)

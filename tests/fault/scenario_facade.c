@@ -8,6 +8,10 @@
 #include <stdlib.h>
 
 #include "assay/assay.h"
+#include "assay/bottleneck.h"
+#include "assay/inference.h"
+#include "assay/timers.h"
+#include "assay/training.h"
 
 static void keep_first(assay_status *status, assay_status next)
 {
@@ -20,9 +24,10 @@ static void *train(void *argument)
     return argument;
 }
 
-static void infer(void *argument)
+static assay_status infer(void *argument)
 {
     (void)argument;
+    return ASSAY_OK;
 }
 
 static assay_status timers_life(FILE *sink)
@@ -40,8 +45,8 @@ static assay_status timers_life(FILE *sink)
     ASSAY_TRACK_TIME_AND_MEMORY(timers, "a block") {
         subject++;
     }
-    keep_first(&status,
-               assay_timers_set_metric(timers, "a block", "peak_memory_mb", assay_reading_of(2)));
+    keep_first(&status, assay_timers_set_metric(timers, "a block", "peak_memory_bytes",
+                                                assay_reading_of(2)));
     for (int i = 0; i < 20; i++) { /* past the first growth */
         char name[32];
         snprintf(name, sizeof name, "model %d", i);
@@ -50,7 +55,7 @@ static assay_status timers_life(FILE *sink)
     keep_first(&status, assay_timers_status(timers));
     keep_first(&status, assay_print_timing_summary(timers, sink, "Section 1.1", 9));
     keep_first(&status, assay_print_speedup_analysis(timers, sink, NULL, &error));
-    keep_first(&status, assay_print_best_configuration(timers, sink, "batch size"));
+    keep_first(&status, assay_timers_print_best(timers, sink, "batch size"));
     keep_first(&status, assay_export_timing_csv(timers, "timing.csv", "Section 1.1", &error));
     keep_first(&status, assay_export_timing_json(timers, "timing.json", "Section 1.1", &error));
     assay_timers_free(timers);
@@ -60,8 +65,8 @@ static assay_status timers_life(FILE *sink)
 static assay_status phases_life(FILE *sink)
 {
     assay_phase_timer *timer = NULL;
-    assay_inference_stats stats;
-    assay_inference_options options = ASSAY_INFERENCE_OPTIONS_INIT;
+    assay_timing timing;
+    assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
     assay_status status = assay_phase_timer_new("Training", NULL, &timer);
     if (status != ASSAY_OK)
         return status;
@@ -71,9 +76,9 @@ static assay_status phases_life(FILE *sink)
     keep_first(&status, assay_phase_timer_print_breakdown(timer, sink));
     assay_phase_timer_free(timer);
     options.num_iterations = 5;
-    keep_first(&status, assay_benchmark_inference(infer, NULL, &options, &stats));
+    keep_first(&status, assay_benchmark_inference(infer, NULL, &options, NULL, &timing));
     if (status == ASSAY_OK)
-        status = assay_print_inference_benchmark(&stats, sink, "MLP");
+        status = assay_print_inference_benchmark(&timing, 1, sink, "MLP");
     return status;
 }
 
@@ -97,8 +102,8 @@ static assay_status epochs_life(FILE *sink)
     }
     assay_epoch_statistics statistics = assay_epoch_monitor_get_statistics(epochs);
     keep_first(&status, assay_epoch_monitor_status(epochs));
-    keep_first(&status, assay_bottlenecks_in_epochs(&statistics, &findings, &count));
-    keep_first(&status, assay_print_findings(findings, count, sink, ASSAY_SHOW_REMEDIES));
+    keep_first(&status, assay_bottlenecks_find_in_epochs(&statistics, &findings, &count));
+    keep_first(&status, assay_findings_print(findings, count, sink, ASSAY_SHOW_REMEDIES));
     free(findings);
     keep_first(&status, assay_monitor_print_summary(assay_epoch_monitor_spans(epochs), sink,
                                                     ASSAY_SHOW_AGGREGATE | ASSAY_SHOW_BOTTLENECKS));

@@ -22,15 +22,15 @@ static bool write_table(void)
 
 static assay_status print_json(const void *growth, FILE *stream, assay_error *error)
 {
-    return assay_report_growth_json(growth, stream, error);
+    return assay_growth_print_json(growth, stream, error);
 }
 
 static assay_status show(const assay_growth *growth, FILE *sink)
 {
     assay_error error = {0};
-    assay_status status = assay_report_growth(growth, sink, &error);
+    assay_status status = assay_growth_print(growth, sink, &error);
     if (status == ASSAY_OK)
-        status = assay_report_write("growth.json", print_json, growth, &error);
+        status = assay_file_save("growth.json", print_json, growth, &error);
     return status != ASSAY_OK && error.message[0] == '\0' ? (assay_status)-1000 : status;
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "assay/instrument.h"
+#include "assay/memory.h"
 
 static void count_fact(void *context, const char *key, const char *value, assay_validity validity)
 {

@@ -6,8 +6,8 @@
 #include <pthread.h>
 #include <stddef.h>
 
-#include "assay/facade.h"
 #include "assay/monitor.h"
+#include "assay/record.h"
 #include "assay/snapshot.h"
 
 enum { STEPS = 3 };
@@ -51,7 +51,7 @@ static assay_status live(const assay_monitor_options *options, const char *recor
         pthread_join(thread, NULL);
     status = assay_monitor_record(monitor, &error, &record);
     if (status == ASSAY_OK && record_path != NULL)
-        status = assay_record_write(record, record_path, ASSAY_RECORD_EVENTS, &error);
+        status = assay_record_save(record, record_path, ASSAY_RECORD_EVENTS, &error);
     assay_record_free(record);
     assay_monitor_clear(monitor);
     assay_monitor_free(monitor);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "assay/record.h"
+#include "assay/record_build.h"
 
 enum { OPERATIONS = 10 }; /* past the first growth of the array */
 
@@ -41,7 +42,7 @@ static assay_status run(void)
     if (status == ASSAY_OK)
         status = fill(record);
     if (status == ASSAY_OK)
-        status = assay_record_write(record, "record.json", ASSAY_RECORD_EVENTS, &error);
+        status = assay_record_save(record, "record.json", ASSAY_RECORD_EVENTS, &error);
     if (status == ASSAY_OK)
         status = assay_record_read("record.json", &error, &copy);
     if (status == ASSAY_OK && copy->operation_count != OPERATIONS)

@@ -6,9 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "assay/analyze.h"
+#include "assay/bottleneck.h"
 #include "assay/record.h"
+#include "assay/record_build.h"
 #include "assay/report.h"
+#include "assay/timers.h"
+#include "assay/training.h"
 
 static assay_status fill_subjects(assay_record *record)
 {
@@ -55,20 +58,15 @@ static assay_status fill(assay_record *record)
     return status;
 }
 
-static assay_status print_trace(const void *record, FILE *stream, assay_error *error)
-{
-    return assay_report_trace(record, stream, error);
-}
-
 static assay_status export_all(const assay_record *record, FILE *sink, assay_error *error)
 {
     size_t count;
     assay_status status = ASSAY_OK;
-    const assay_export_format *formats = assay_export_formats(&count);
+    const assay_report_format *formats = assay_report_formats(&count);
     for (size_t i = 0; i < count && status == ASSAY_OK; i++)
-        status = assay_export_print(&formats[i], &record, 1, sink, error);
+        status = assay_report_print(record, formats[i].name, sink, error);
     if (status == ASSAY_OK)
-        status = assay_export_write(&formats[0], &record, 1, "export.json", error);
+        status = assay_report_save(record, "hyperfine", "export.json", error);
     return status;
 }
 
@@ -77,27 +75,13 @@ static assay_status show(const assay_record *record, FILE *sink)
     assay_error error = {0};
     assay_finding *findings = NULL;
     size_t count = 0;
-    assay_status status = assay_report_run(record, sink, &error);
-    if (status == ASSAY_OK)
-        status = assay_report_tree(record, sink, &error);
-    if (status == ASSAY_OK)
-        status = assay_report_journal(record, sink, &error);
-    if (status == ASSAY_OK)
-        status = assay_report_performance_summary(record, sink, &error);
-    if (status == ASSAY_OK)
-        status = assay_report_aggregate_statistics(record, sink, &error);
-    if (status == ASSAY_OK)
-        status = assay_report_write("trace.json", print_trace, record, &error);
-    if (status == ASSAY_OK)
-        status = assay_export_metrics_csv(record, "metrics.csv", &error);
-    if (status == ASSAY_OK)
-        status = export_all(record, sink, &error);
+    assay_status status = export_all(record, sink, &error);
     if (status != ASSAY_OK && error.message[0] == '\0')
         return (assay_status)-1000; /* a failure without a message */
     if (status == ASSAY_OK)
         status = assay_bottlenecks_find(record, &findings, &count);
     if (status == ASSAY_OK)
-        status = assay_print_findings(findings, count, sink, ASSAY_SHOW_REMEDIES);
+        status = assay_findings_print(findings, count, sink, ASSAY_SHOW_REMEDIES);
     free(findings);
     return status;
 }
@@ -116,21 +100,21 @@ static assay_status judge(FILE *sink)
     if (status == ASSAY_OK)
         status = assay_convergence_summarize(&training, 1, &convergence);
     if (status == ASSAY_OK)
-        status = assay_print_convergence(&convergence, sink, "model");
+        status = assay_convergence_print(&convergence, sink, "model");
     if (status == ASSAY_OK)
         status = assay_batch_variance_analyze(seconds, 10, &variance);
     if (status == ASSAY_OK)
-        status = assay_print_batch_variance(&variance, sink);
+        status = assay_batch_variance_print(&variance, sink);
     if (status == ASSAY_OK)
-        status = assay_warmup_analyze(10, seconds, &warmup);
+        status = assay_warmup_analyze(seconds, 10, &warmup);
     if (status == ASSAY_OK)
         status = assay_warmup_detect(seconds, 10, &detection);
     if (status == ASSAY_OK)
-        status = assay_print_warmup_detection(&warmup, &detection, sink, "model");
+        status = assay_warmup_print(&warmup, &detection, sink, "model");
     if (status == ASSAY_OK)
         status = assay_speedup_compare(seconds, 10, seconds, 10, true, &speedup);
     if (status == ASSAY_OK)
-        status = assay_print_speedup_verdict(&speedup, sink, "model");
+        status = assay_speedup_print(&speedup, sink, "model");
     return status;
 }
 
@@ -164,7 +148,7 @@ static bool has_content(const char *path)
 
 static bool verify(void)
 {
-    return has_content("trace.json") && has_content("metrics.csv") && has_content("export.json");
+    return has_content("export.json");
 }
 
 const fault_scenario fault_report = {"report", run, verify};

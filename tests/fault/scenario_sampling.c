@@ -53,7 +53,7 @@ static assay_status run(void)
     if (status != ASSAY_OK && error.message[0] == '\0')
         status = (assay_status)-1000; /* a failure without a message */
     if (status == ASSAY_OK)
-        status = assay_compare_record(record, NULL);
+        status = assay_record_compare(record, NULL);
     assay_record_free(record);
     assay_clock_free(clock);
     return status;

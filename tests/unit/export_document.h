@@ -24,9 +24,7 @@ static inline char *exported(const char *name, const assay_record *record)
     size_t length = 0;
     assay_error error = {0};
     FILE *stream = open_memstream(&text, &length);
-    const assay_export_format *format = assay_export_format_find(name);
-    assert_non_null(format);
-    if (assay_export_print(format, &record, 1, stream, &error) != ASSAY_OK)
+    if (assay_report_print(record, name, stream, &error) != ASSAY_OK)
         fail_msg("%s: %s", name, error.message);
     fclose(stream);
     return text;

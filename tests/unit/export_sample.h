@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "assay/record.h"
+#include "assay/record_build.h"
 
 static inline void add_sample_subject(assay_record *record, const char *name, const double *seconds,
                                       size_t count, const char *const *command, size_t words,

@@ -102,14 +102,14 @@ static inline double train(const assay_model_class *class_, const double *settin
     return loss;
 }
 
-/* An assay_operation_sink: the formula's arithmetic by kind of operation, into int64_t[64]. */
-static inline void add_flops(void *context, const assay_operation *operation)
+/* An assay_term_sink: the formula's arithmetic by kind of operation, into int64_t[64]. */
+static inline void add_flops(void *context, const assay_term *operation)
 {
     int64_t *sums = context;
     sums[operation->kind] += operation->count * operation->m * operation->n *
-                             (operation->kind == ASSAY_OP_MATMUL   ? 2 * operation->k
-                              : operation->kind == ASSAY_OP_SPLINE ? operation->k
-                                                                   : 1);
+                             (operation->kind == ASSAY_TERM_MATMUL   ? 2 * operation->k
+                              : operation->kind == ASSAY_TERM_SPLINE ? operation->k
+                                                                     : 1);
 }
 
 #endif

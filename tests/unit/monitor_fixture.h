@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "assay/clock.h"
-#include "assay/facade.h"
 #include "assay/monitor.h"
+#include "assay/record.h"
 #include "assay/snapshot.h"
 
 static _Atomic uint64_t hand_ns = 1000;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "assay/record.h"
+#include "assay/record_build.h"
 
 static inline void fill_operations(assay_record *record)
 {

@@ -10,9 +10,13 @@
 #include <cmocka.h>
 
 #include "analyze/operations.h"
-#include "analyze/timers.h"
 #include "analyze/tree_order.h"
-#include "assay/analyze.h"
+#include "assay/bottleneck.h"
+#include "assay/record.h"
+#include "assay/record_build.h"
+#include "assay/timers.h"
+#include "assay/training.h"
+#include "facade/timers.h"
 
 static void assert_near(double actual, double expected)
 {
@@ -44,16 +48,16 @@ static void test_timers_are_an_ordered_dictionary(void **state)
     assay_timers *timers = new_timers();
     assert_int_equal(assay_timers_set(timers, "b", 2.0), ASSAY_OK);
     assert_int_equal(assay_timers_set(timers, "a", 1.0), ASSAY_OK);
-    assert_int_equal(assay_timers_set_metric(timers, "b", "peak_memory_mb", assay_reading_of(7)),
+    assert_int_equal(assay_timers_set_metric(timers, "b", "peak_memory_bytes", assay_reading_of(7)),
                      ASSAY_OK);
-    assert_reads(assay_timers_get_metric(timers, "b", "peak_memory_mb"), 7.0);
-    assert_reads(assay_timers_get_metric(timers, "b", "time"), 2.0);
+    assert_reads(assay_timers_get(timers, "b", "peak_memory_bytes"), 7.0);
+    assert_reads(assay_timers_get(timers, "b", "time"), 2.0);
     assert_int_equal(assay_timers_set(timers, "b", 3.0), ASSAY_OK); /* replaces, keeps its place */
     assert_int_equal(assay_timers_count(timers), 2);
     assert_string_equal(assay_timers_at(timers, 0).name, "b");
-    assert_reads(assay_timers_get(timers, "b"), 3.0);
-    assert_missing(assay_timers_get_metric(timers, "b", "peak_memory_mb"), ASSAY_NOT_MEASURED);
-    assert_missing(assay_timers_get(timers, "c"), ASSAY_NOT_MEASURED);
+    assert_reads(assay_timers_get(timers, "b", "time"), 3.0);
+    assert_missing(assay_timers_get(timers, "b", "peak_memory_bytes"), ASSAY_NOT_MEASURED);
+    assert_missing(assay_timers_get(timers, "c", "time"), ASSAY_NOT_MEASURED);
     assert_near(assay_timers_total(timers), 4.0);
     assay_timers_free(timers);
     assay_timers_free(NULL);
@@ -162,35 +166,19 @@ static void test_warmup(void **state)
     (void)state;
     const double epochs[] = {5.2, 3.1, 3.0, 3.1, 3.0, 2.9};
     assay_warmup warmup;
-    assert_int_equal(assay_warmup_analyze(6, epochs, &warmup), ASSAY_OK);
+    assert_int_equal(assay_warmup_analyze(epochs, 6, &warmup), ASSAY_OK);
     assert_near(warmup.first_epoch_time, 5.2);
     assert_reads(warmup.avg_steady_state_time, 3.02);
     assert_reads(warmup.warmup_overhead, 2.18);
     assert_near(floor(warmup.warmup_overhead_pct.value * 10 + 0.5) / 10, 72.2);
-    assert_int_equal(assay_warmup_analyze(1, epochs, &warmup), ASSAY_OK);
+    assert_int_equal(assay_warmup_analyze(epochs, 1, &warmup), ASSAY_OK);
     assert_missing(warmup.avg_steady_state_time, ASSAY_NOT_ENOUGH_DATA);
-    assert_int_equal(assay_warmup_analyze(0, epochs, &warmup), ASSAY_E_DATA);
+    assert_int_equal(assay_warmup_analyze(epochs, 0, &warmup), ASSAY_E_DATA);
     const double stopped[] = {1.0, 0.0};
-    assert_int_equal(assay_warmup_analyze(2, stopped, &warmup), ASSAY_OK);
+    assert_int_equal(assay_warmup_analyze(stopped, 2, &warmup), ASSAY_OK);
     assert_missing(warmup.warmup_overhead_pct, ASSAY_NOT_ENOUGH_DATA);
     const double negative[] = {1.0, -1.0};
-    assert_int_equal(assay_warmup_analyze(2, negative, &warmup), ASSAY_E_ARGUMENT);
-}
-
-static void test_inference_summary(void **state)
-{
-    (void)state;
-    const double seconds[] = {0.002, 0.004, 0.003};
-    assay_inference_stats stats;
-    assert_int_equal(assay_inference_summarize(seconds, 3, 8, &stats), ASSAY_OK);
-    assert_near(stats.mean_ms, 3.0);
-    assert_near(stats.min_ms, 2.0);
-    assert_near(stats.max_ms, 4.0);
-    assert_reads(stats.throughput_samples_per_sec, 8.0 / 0.003);
-    assert_int_equal(assay_inference_summarize(seconds, 0, 1, &stats), ASSAY_E_DATA);
-    const double none[] = {0.0};
-    assert_int_equal(assay_inference_summarize(none, 1, 1, &stats), ASSAY_OK);
-    assert_missing(stats.throughput_samples_per_sec, ASSAY_NOT_ENOUGH_DATA);
+    assert_int_equal(assay_warmup_analyze(negative, 2, &warmup), ASSAY_E_ARGUMENT);
 }
 
 static int32_t parent_in_array(const void *items, size_t index)
@@ -343,7 +331,7 @@ static void test_first_batch_and_variance_need_evidence(void **state)
     assert_int_equal(count, 0);
     assert_null(findings);
     const assay_epoch_statistics one = {.num_batches = 1};
-    assert_int_equal(assay_bottlenecks_in_epochs(&one, &findings, &count), ASSAY_OK);
+    assert_int_equal(assay_bottlenecks_find_in_epochs(&one, &findings, &count), ASSAY_OK);
     assert_int_equal(count, 0);
     assay_record_free(record);
 }
@@ -375,7 +363,6 @@ int main(void)
         cmocka_unit_test(test_convergence),
         cmocka_unit_test(test_never_converged_is_said),
         cmocka_unit_test(test_warmup),
-        cmocka_unit_test(test_inference_summary),
         cmocka_unit_test(test_tree_order),
         cmocka_unit_test(test_operations_merge_by_name),
         cmocka_unit_test(test_deep_chains_are_no_problem),

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "assay/record_build.h"
 #include "tests/unit/compare_fixture.h"
 
 static void test_the_rule(void **state)
@@ -274,9 +275,9 @@ static void test_more_subjects_than_can_be_compared(void **state)
     assay_record *record = empty_record();
     for (size_t i = 0; i <= 4096; i++)
         add(record, "a", 2, 1e-3, 0.02);
-    assert_int_equal(assay_compare_record(record, NULL), ASSAY_E_LIMIT);
+    assert_int_equal(assay_record_compare(record, NULL), ASSAY_E_LIMIT);
     record->subject_count = 4096;
-    assert_int_equal(assay_compare_record(record, NULL), ASSAY_OK);
+    assert_int_equal(assay_record_compare(record, NULL), ASSAY_OK);
     assert_int_equal(record->comparison_count, 4095);
     assay_record_free(record);
 }
@@ -285,17 +286,16 @@ static void test_options_that_make_no_sense(void **state)
 {
     (void)state;
     assay_record *record = with_sample(2e-3, MANY);
-    assay_compare_options options;
-    assay_compare_options_init(&options);
+    assay_compare_options options = ASSAY_COMPARE_OPTIONS_INIT;
     for (size_t i = 0; i < 3; i++) {
         options.margin = (double[]){-0.01, 1, NAN}[i];
-        assert_int_equal(assay_compare_record(record, &options), ASSAY_E_ARGUMENT);
+        assert_int_equal(assay_record_compare(record, &options), ASSAY_E_ARGUMENT);
         assay_record_comparison unused;
-        assert_int_equal(assay_compare_subjects(record, &record->subjects[0], &record->subjects[1],
+        assert_int_equal(assay_subjects_compare(record, &record->subjects[0], &record->subjects[1],
                                                 &options, &unused),
                          ASSAY_E_ARGUMENT);
     }
-    assert_int_equal(assay_compare_record(record, NULL), ASSAY_OK);
+    assert_int_equal(assay_record_compare(record, NULL), ASSAY_OK);
     check_near(record->comparisons[0].margin, 0.01, 0);
     assay_record_free(record);
 }

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "assay/record_build.h"
 #include "tests/unit/compare_fixture.h"
 
 static void test_a_drift_as_large_as_the_difference(void **state)

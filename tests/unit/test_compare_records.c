@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "assay/record_build.h"
 #include "tests/unit/compare_fixture.h"
 
 static const char *const origins[] = {"before.json", "after.json", "later.json"};
@@ -52,7 +53,7 @@ static void test_records_are_matched_by_name(void **state)
     before->subjects[0].stopped = assay_record_text(before, "precision");
     const assay_record *records[] = {before, after};
     assay_error error = {0};
-    if (assay_compare_records(records, origins, 2, NULL, &error, &result) != ASSAY_OK)
+    if (assay_records_compare(records, origins, 2, NULL, &error, &result) != ASSAY_OK)
         fail_msg("%s", error.message);
     check_copy(&result->subjects[0], &before->subjects[0]);
     assay_record_free(before);
@@ -71,8 +72,8 @@ static void test_records_are_matched_by_name(void **state)
     assert_int_equal(result->difference_count, 2);
     assert_string_equal(result->differences[0].what, "benchmark gone");
     assert_string_equal(result->differences[0].candidate, "missing");
-    assert_string_equal(assay_compare_missing(&result->differences[0]), "gone");
-    assert_null(assay_compare_missing(&result->differences[1])); /* new, not gone */
+    assert_string_equal(assay_difference_missing(&result->differences[0]), "gone");
+    assert_null(assay_difference_missing(&result->differences[1])); /* new, not gone */
     assert_string_equal(result->differences[1].what, "benchmark new");
     assert_string_equal(result->differences[1].baseline, "missing");
     assay_record_free(result);
@@ -101,7 +102,7 @@ static void test_differences_are_pointed_out(void **state)
     assert_int_equal(assay_record_add_build(before, "compiler", "gcc 12", ASSAY_VALID), ASSAY_OK);
     assert_int_equal(assay_record_add_build(after, "compiler", "gcc 13", ASSAY_VALID), ASSAY_OK);
     const assay_record *records[] = {before, after};
-    assert_int_equal(assay_compare_records(records, origins, 2, NULL, NULL, &result), ASSAY_OK);
+    assert_int_equal(assay_records_compare(records, origins, 2, NULL, NULL, &result), ASSAY_OK);
     static const char *const expected[][3] = {{"hostname", "x", "y"},
                                               {"cpu", "Z80", "6502"},
                                               {"compiler", "gcc 12", "gcc 13"},
@@ -134,7 +135,7 @@ static void test_iterations_that_are_pointed_out(void **state)
         add(before, "sort", MANY, 1e-3, 0.02)->iterations = cases[i].baseline;
         add(after, "sort", MANY, 1e-3, 0.02)->iterations = cases[i].candidate;
         const assay_record *records[] = {before, after};
-        assert_int_equal(assay_compare_records(records, origins, 2, NULL, NULL, &result), ASSAY_OK);
+        assert_int_equal(assay_records_compare(records, origins, 2, NULL, NULL, &result), ASSAY_OK);
         assert_int_equal(result->difference_count, cases[i].differences);
         assay_record_free(result);
         assay_record_free(before);
@@ -154,7 +155,7 @@ static void test_differences_that_are_no_missing_benchmark(void **state)
         {.what = "benchmark sort", .baseline = "there", .candidate = NULL},
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        assert_null(assay_compare_missing(&others[i]));
+        assert_null(assay_difference_missing(&others[i]));
 }
 
 /* A comparison that was saved holds the same subjects against each other when it is judged again.
@@ -168,7 +169,7 @@ static void test_a_saved_comparison_is_judged_again(void **state)
         add(i ? after : before, "copy", MANY, 2e-3, 0.02);
     }
     const assay_record *records[] = {before, after};
-    assert_int_equal(assay_compare_records(records, origins, 2, NULL, NULL, &result), ASSAY_OK);
+    assert_int_equal(assay_records_compare(records, origins, 2, NULL, NULL, &result), ASSAY_OK);
     compare(result, 0.2, false);
     assert_int_equal(result->comparison_count, 2);
     for (size_t i = 0; i < 2; i++) {
@@ -198,7 +199,7 @@ static void test_records_without_a_common_benchmark(void **state)
     add(b, "copy", MANY, 1e-3, 0.02);
     const assay_record *two[] = {a, b}, *with_empty[] = {a, c};
     assay_error error = {0};
-    assert_int_equal(assay_compare_records(two, origins, 2, NULL, &error, &result), ASSAY_E_DATA);
+    assert_int_equal(assay_records_compare(two, origins, 2, NULL, &error, &result), ASSAY_E_DATA);
     assert_null(result);
     assert_string_equal(error.message,
                         "no benchmark is in both before.json ('sort') and after.json ('copy')");
@@ -206,23 +207,23 @@ static void test_records_without_a_common_benchmark(void **state)
     assert_int_equal(assay_record_add_parameter(c, &c->subjects[0], "n", "1"), ASSAY_OK);
     const assay_record *sized[] = {a, c, a};
     for (size_t i = 0; i < 2; i++)
-        assert_int_equal(assay_compare_records(sized + i, origins, 2, NULL, &error, &result),
+        assert_int_equal(assay_records_compare(sized + i, origins, 2, NULL, &error, &result),
                          ASSAY_E_DATA);
     add(b, "move", MANY, 1e-3, 0.02);
     result = a; /* is not left alone */
-    assert_int_equal(assay_compare_records(two, origins, 2, NULL, &error, &result), ASSAY_E_DATA);
+    assert_int_equal(assay_records_compare(two, origins, 2, NULL, &error, &result), ASSAY_E_DATA);
     assert_null(result);
     assert_string_equal(error.message,
                         "no benchmark is in both before.json ('sort') and after.json ('copy', …)");
     c->subject_count = 0;
-    assert_int_equal(assay_compare_records(with_empty, origins, 2, NULL, &error, &result),
+    assert_int_equal(assay_records_compare(with_empty, origins, 2, NULL, &error, &result),
                      ASSAY_E_DATA);
     assert_string_equal(error.message,
                         "after.json: no benchmarks in it; `assay bench --json FILE` writes some");
-    assert_int_equal(assay_compare_records(sized + 1, origins, 2, NULL, &error, &result),
+    assert_int_equal(assay_records_compare(sized + 1, origins, 2, NULL, &error, &result),
                      ASSAY_E_DATA);
     assert_memory_equal(error.message, "before.json: no benchmarks in it", 32);
-    assert_int_equal(assay_compare_records(two, origins, 1, NULL, &error, &result),
+    assert_int_equal(assay_records_compare(two, origins, 1, NULL, &error, &result),
                      ASSAY_E_ARGUMENT);
     assay_record_free(a);
     assay_record_free(b);
@@ -237,10 +238,9 @@ static void test_three_records(void **state)
         records[i] = empty_record();
         add(records[i], "sort", MANY, 1e-3 * pow(1.1, (double)i), 0.02);
     }
-    assay_compare_options options;
-    assay_compare_options_init(&options);
+    assay_compare_options options = ASSAY_COMPARE_OPTIONS_INIT;
     options.all_pairs = true;
-    assert_int_equal(assay_compare_records((const assay_record *const *)records, origins, 3,
+    assert_int_equal(assay_records_compare((const assay_record *const *)records, origins, 3,
                                            &options, NULL, &result),
                      ASSAY_OK);
     assert_int_equal(result->comparison_count, 3);

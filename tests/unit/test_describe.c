@@ -7,7 +7,8 @@
 
 #include <cmocka.h>
 
-#include "assay/facade.h"
+#include "assay/record.h"
+#include "assay/record_build.h"
 
 static void test_everything_is_said(void **state)
 {

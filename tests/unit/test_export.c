@@ -10,27 +10,28 @@
 
 #include <cmocka.h>
 
+#include "assay/record_build.h"
 #include "tests/golden.h"
 #include "tests/unit/comma_locale.h"
 #include "tests/unit/export_document.h"
 #include "tests/unit/export_sample.h"
 
+/* Formats for other tools, of what a benchmark found. */
+static const char *const documents[] = {
+    "google-benchmark", "hyperfine", "pyperf", "bencher", "github-action-benchmark", "csv",
+    "csv-samples",      "markdown",  "sql"};
+enum { DOCUMENTS = sizeof documents / sizeof *documents };
+
 static void test_documents(void **state)
 {
     (void)state;
-    size_t count;
-    const assay_export_format *formats = assay_export_formats(&count);
     assay_record *record = export_sample();
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < DOCUMENTS; i++) {
         char golden[64];
         golden_text text;
-        if (formats[i].contents != ASSAY_EXPORT_SUBJECTS)
-            continue;
         FILE *stream = golden_open(&text);
-        assert_int_equal(
-            assay_export_print(&formats[i], (const assay_record *const *)&record, 1, stream, NULL),
-            ASSAY_OK);
-        snprintf(golden, sizeof golden, "export_%s", formats[i].name);
+        assert_int_equal(assay_report_print(record, documents[i], stream, NULL), ASSAY_OK);
+        snprintf(golden, sizeof golden, "export_%s", documents[i]);
         golden_check(&text, golden);
     }
     assay_record_free(record);
@@ -117,9 +118,9 @@ static void test_several_records_are_one_document(void **state)
     char *text = NULL;
     size_t length = 0;
     FILE *stream = open_memstream(&text, &length);
-    assert_int_equal(assay_export_print(assay_export_format_find("hyperfine"),
-                                        (const assay_record *const *)records, 2, stream, NULL),
-                     ASSAY_OK);
+    assert_int_equal(
+        assay_reports_print((const assay_record *const *)records, 2, "hyperfine", stream, NULL),
+        ASSAY_OK);
     fclose(stream);
     json_t *document = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
     assert_non_null(document);
@@ -133,21 +134,21 @@ static void test_several_records_are_one_document(void **state)
 static void test_nothing_to_show_is_an_error(void **state)
 {
     (void)state;
-    size_t count;
-    const assay_export_format *formats = assay_export_formats(&count);
+    static const char *const of_spans[] = {"summary", "advice", "csv-spans"};
     assay_record *empty = NULL, *failed = NULL;
     assert_int_equal(assay_record_new(&empty), ASSAY_OK);
     assert_int_equal(assay_record_new(&failed), ASSAY_OK);
     add_sample_subject(failed, "failed", NULL, 0, NULL, 0, NULL);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < DOCUMENTS + 3; i++) {
+        const char *format = i < DOCUMENTS ? documents[i] : of_spans[i - DOCUMENTS];
         const assay_record *const records[] = {empty, failed};
         assay_error error = {0};
         char *text = NULL;
         size_t length = 0;
         FILE *stream = open_memstream(&text, &length);
-        assert_int_equal(assay_export_print(&formats[i], records, 2, stream, &error), ASSAY_E_DATA);
+        assert_int_equal(assay_reports_print(records, 2, format, stream, &error), ASSAY_E_DATA);
         fclose(stream);
-        assert_non_null(strstr(error.message, formats[i].name));
+        assert_non_null(strstr(error.message, format));
         assert_int_equal(length, 0);
         free(text);
     }
@@ -249,17 +250,13 @@ static void test_round_trip(void **state)
 static void test_locale_does_not_matter(void **state)
 {
     (void)state;
-    size_t count;
-    const assay_export_format *formats = assay_export_formats(&count);
     assay_record *record = export_sample();
     comma_locale_folder folder;
     bool found = comma_locale_begin(&folder);
-    for (size_t i = 0; found && i < count; i++) {
-        if (formats[i].contents != ASSAY_EXPORT_SUBJECTS)
-            continue;
-        char *foreign = exported(formats[i].name, record);
+    for (size_t i = 0; found && i < DOCUMENTS; i++) {
+        char *foreign = exported(documents[i], record);
         setlocale(LC_ALL, "C");
-        char *plain = exported(formats[i].name, record);
+        char *plain = exported(documents[i], record);
         assert_non_null(setlocale(LC_ALL, comma_locale));
         assert_string_equal(foreign, plain);
         free(foreign);
@@ -321,9 +318,9 @@ static void test_views_of_several_records(void **state)
     FILE *stream = open_memstream(&text, &length);
     char *one = exported("advice", records[1]), *many = exported("advice", records[3]);
     assert_string_equal(many, "No bottleneck stands out.\n");
-    assert_int_equal(assay_export_print(assay_export_format_find("advice"),
-                                        (const assay_record *const *)records, 4, stream, NULL),
-                     ASSAY_OK);
+    assert_int_equal(
+        assay_reports_print((const assay_record *const *)records, 4, "advice", stream, NULL),
+        ASSAY_OK);
     fclose(stream);
     snprintf(expected, sizeof expected, "%s\n%s", one, many);
     assert_string_equal(text, expected);
@@ -337,9 +334,34 @@ static void test_views_of_several_records(void **state)
 static void test_unknown_format(void **state)
 {
     (void)state;
-    assert_null(assay_export_format_find("csb"));
-    assert_null(assay_export_format_find(""));
-    assert_string_equal(assay_export_format_find("csv")->name, "csv");
+    assay_record *record = export_sample();
+    assay_error error = {0};
+    assert_int_equal(assay_report_print(record, "csb", stdout, &error), ASSAY_E_NOT_FOUND);
+    assert_non_null(strstr(error.message, "csb"));
+    assert_int_equal(assay_report_print(record, "", stdout, NULL), ASSAY_E_NOT_FOUND);
+    assert_int_equal(assay_report_save(record, NULL, "-", NULL), ASSAY_E_NOT_FOUND);
+    assay_record_free(record);
+}
+
+/* Every format of the list prints a record, or says that there is nothing of its kind in it. */
+static void test_every_format_is_listed(void **state)
+{
+    (void)state;
+    size_t count = 0, length = 0;
+    const assay_report_format *formats = assay_report_formats(&count);
+    assay_record *record = export_sample();
+    for (size_t i = 0; i < count; i++) {
+        char *text = NULL;
+        FILE *stream = open_memstream(&text, &length);
+        assay_status status = assay_report_print(record, formats[i].name, stream, NULL);
+        fclose(stream);
+        assert_true(status == ASSAY_E_DATA || (status == ASSAY_OK && length > 0));
+        assert_true(formats[i].description[0] != '\0');
+        free(text);
+    }
+    const assay_record *const both[] = {record, record};
+    assert_int_equal(assay_reports_print(both, 2, "trace", stdout, NULL), ASSAY_E_ARGUMENT);
+    assay_record_free(record);
 }
 
 int main(void)
@@ -359,6 +381,7 @@ int main(void)
         cmocka_unit_test(test_views_of_spans),
         cmocka_unit_test(test_views_of_several_records),
         cmocka_unit_test(test_unknown_format),
+        cmocka_unit_test(test_every_format_is_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "assay/record_build.h"
 #include "tests/unit/export_document.h"
 #include "tests/unit/export_sample.h"
 

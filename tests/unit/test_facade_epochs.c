@@ -1,4 +1,5 @@
 /* The monitor of epochs and batches: its figures, lines, spans, and calls out of order. */
+#include "assay/training.h"
 #include "tests/unit/facade_fixture.h"
 
 static assay_epoch_monitor *new_epoch_monitor(const assay_clock *clock, FILE *output, int verbose,

@@ -1,5 +1,7 @@
 /* Ready-made timers, of calls, phases and inferences: what they return, enter and print, and what
  * they do when called out of order. */
+#include "assay/inference.h"
+#include "assay/timers.h"
 #include "tests/sanitizers.h"
 #include "tests/unit/facade_fixture.h"
 
@@ -24,7 +26,7 @@ static void test_track_time_returns_enters_and_prints(void **state)
     int subject = 0;
     assay_timers *timers = new_timers(golden_open(&text));
     assert_ptr_equal(assay_track_time(timers, "MLP training", busy_and_return, &subject), &subject);
-    assay_reading time = assay_timers_get(timers, "MLP training");
+    assay_reading time = assay_timers_get(timers, "MLP training", "time");
     assert_int_equal(time.validity, ASSAY_VALID);
     assert_true(time.value >= 0.01);
     assert_int_equal(assay_timers_at(timers, 0).metric_count, 0);
@@ -67,8 +69,8 @@ static void test_blocks_nest_and_survive_return(void **state)
     assert_int_equal(assay_timers_count(timers), 2);
     assert_string_equal(assay_timers_at(timers, 0).name, "outer");
     assert_int_equal(assay_timers_at(timers, 1).parent, 0);
-    assay_reading outer = assay_timers_get(timers, "outer");
-    assay_reading inner = assay_timers_get(timers, "inner");
+    assay_reading outer = assay_timers_get(timers, "outer", "time");
+    assay_reading inner = assay_timers_get(timers, "inner", "time");
     assert_true(outer.value >= inner.value && inner.value >= 0.001);
     if (assay_timers_total(timers) != outer.value)
         fail_msg("the inner time was added again");
@@ -102,15 +104,15 @@ static void test_track_time_and_memory(void **state)
     assay_memory_source source = assay_enable_memory_tracking(timers);
     assert_int_not_equal(source, ASSAY_MEMORY_SOURCE_NONE);
     assay_track_time_and_memory(timers, "Model", touch_memory, &size);
-    assay_reading peak = assay_timers_get_metric(timers, "Model", "peak_memory_mb");
-    assay_reading current = assay_timers_get_metric(timers, "Model", "current_memory_mb");
+    assay_reading peak = assay_timers_get(timers, "Model", "peak_memory_bytes");
+    assay_reading current = assay_timers_get(timers, "Model", "current_memory_bytes");
     assert_int_equal(peak.validity, ASSAY_VALID);
     assert_int_equal(current.validity, ASSAY_VALID);
-    assert_true(peak.value >= 60.0); /* 64 MB were touched */
+    assert_true(peak.value >= 60e6); /* 64 MB were touched */
     if (!ADDRESS_SANITIZER)          /* which keeps what was freed in quarantine */
-        assert_true(current.value < peak.value - 32.0);
+        assert_true(current.value < peak.value - 32e6);
     if (source == ASSAY_MEMORY_SOURCE_HEAP)
-        assert_true(peak.value < 66.0);
+        assert_true(peak.value < 69e6);
     assert_int_equal(assay_timers_at(timers, 0).metric_count, 2);
     assay_timers_free(timers);
     fclose(text.stream);
@@ -126,12 +128,12 @@ static void test_track_time_and_gpu_falls_back(void **state)
     golden_text text;
     assay_timers *timers = new_timers(golden_open(&text));
     assay_track_time_and_gpu(timers, "KAN training", busy_and_return, NULL);
-    assert_true(assay_timers_get(timers, "KAN training").value >= 0.01);
-    const char *keys[] = {"allocated_mb", "reserved_mb", "max_allocated_mb"};
+    assert_true(assay_timers_get(timers, "KAN training", "time").value >= 0.01);
+    const char *keys[] = {"allocated_bytes", "reserved_bytes", "max_allocated_bytes"};
     for (size_t i = 0; i < 3; i++)
-        assert_int_equal(assay_timers_get_metric(timers, "KAN training", keys[i]).validity,
+        assert_int_equal(assay_timers_get(timers, "KAN training", keys[i]).validity,
                          ASSAY_UNSUPPORTED);
-    assert_int_equal(assay_get_gpu_memory_usage().allocated_mb.validity, ASSAY_UNSUPPORTED);
+    assert_int_equal(assay_get_gpu_memory_usage().allocated_bytes.validity, ASSAY_UNSUPPORTED);
     assay_timers_free(timers);
     check_shape(&text, "KAN training complete: #.##s, GPU: not available\n");
 }
@@ -146,7 +148,7 @@ static void test_failed_progress_is_kept(void **state)
     int subject = 0;
     assert_ptr_equal(assay_track_time(timers, "x", busy_and_return, &subject), &subject);
     assert_int_equal(assay_timers_status(timers), ASSAY_E_FULL);
-    assert_int_equal(assay_timers_get(timers, "x").validity, ASSAY_VALID);
+    assert_int_equal(assay_timers_get(timers, "x", "time").validity, ASSAY_VALID);
     assay_timers_free(timers);
     fclose(full);
 }
@@ -174,7 +176,7 @@ static void test_phases_follow_each_other(void **state)
     FILE *stream = golden_open(&text);
     assert_int_equal(assay_phase_timer_print_breakdown(timer, stream), ASSAY_OK);
     golden_check(&text, "phase_breakdown");
-    assert_reads(assay_timers_get(assay_phase_timer_timers(timer), "forward_pass"), 8.34);
+    assert_reads(assay_timers_get(assay_phase_timer_timers(timer), "forward_pass", "time"), 8.34);
     assay_phase_timer_free(timer);
     assay_phase_timer_free(NULL);
     assay_clock_free(clock);
@@ -185,36 +187,39 @@ typedef struct calls {
     double milliseconds;
 } calls;
 
-static void infer(void *argument)
+static assay_status infer(void *argument)
 {
     calls *seen = argument;
     pass_ms(seen->milliseconds + (seen->count++ % 2 == 0 ? 0.0 : 1.0));
+    return ASSAY_OK;
 }
 
 static void test_benchmark_inference(void **state)
 {
     (void)state;
     assay_clock *clock = test_clock();
-    assay_inference_stats stats;
-    assay_inference_options options = ASSAY_INFERENCE_OPTIONS_INIT;
+    assay_timing timing;
+    assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
     options.clock = clock;
     calls seen = {.milliseconds = 2.0};
-    assert_int_equal(assay_benchmark_inference(infer, &seen, &options, &stats), ASSAY_OK);
+    assert_int_equal(assay_benchmark_inference(infer, &seen, &options, NULL, &timing), ASSAY_OK);
     assert_int_equal(seen.count, 110);
-    assert_int_equal(stats.num_iterations, 100);
-    assert_reads(assay_reading_of(stats.mean_ms), 2.5);
-    assert_reads(assay_reading_of(stats.min_ms), 2.0);
-    assert_reads(assay_reading_of(stats.max_ms), 3.0);
-    assert_reads(stats.throughput_samples_per_sec, 400.0);
+    assert_int_equal(timing.count, 100);
+    assert_reads(assay_reading_of(timing.mean_seconds), 2.5e-3);
+    assert_reads(assay_reading_of(timing.min_seconds), 2e-3);
+    assert_reads(assay_reading_of(timing.max_seconds), 3e-3);
+    assert_reads(assay_timing_throughput(&timing, 0), 400.0);
     options.no_warmup = true;
     options.num_iterations = 4;
-    options.samples_per_call = 32;
     seen.count = 0;
-    assert_int_equal(assay_benchmark_inference(infer, &seen, &options, &stats), ASSAY_OK);
+    assert_int_equal(assay_benchmark_inference(infer, &seen, &options, NULL, &timing), ASSAY_OK);
     assert_int_equal(seen.count, 4);
-    assert_reads(stats.throughput_samples_per_sec, 32.0 / 0.0025);
+    assert_reads(assay_timing_throughput(&timing, 32), 32.0 / 0.0025);
+    timing.mean_seconds = 0;
+    assert_int_equal(assay_timing_throughput(&timing, 1).validity, ASSAY_NOT_ENOUGH_DATA);
     options.struct_size = 3;
-    assert_int_equal(assay_benchmark_inference(infer, &seen, &options, &stats), ASSAY_E_ARGUMENT);
+    assert_int_equal(assay_benchmark_inference(infer, &seen, &options, NULL, &timing),
+                     ASSAY_E_ARGUMENT);
     assay_clock_free(clock);
 }
 

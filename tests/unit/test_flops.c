@@ -107,15 +107,15 @@ static void test_lstm_as_deepspeed_counts_it(void **state)
 {
     (void)state;
     enum { HIDDEN = 64, INPUT = 20 };
-    assay_operation parts[] = {
-        {.kind = ASSAY_OP_MATMUL, .count = 1, .m = 1, .k = INPUT, .n = 4 * HIDDEN},
-        {.kind = ASSAY_OP_MATMUL, .count = 1, .m = 1, .k = HIDDEN, .n = 4 * HIDDEN},
-        {.kind = ASSAY_OP_LSTM_CELL, .count = 1, .m = 1, .n = HIDDEN},
+    assay_term parts[] = {
+        {.kind = ASSAY_TERM_MATMUL, .count = 1, .m = 1, .k = INPUT, .n = 4 * HIDDEN},
+        {.kind = ASSAY_TERM_MATMUL, .count = 1, .m = 1, .k = HIDDEN, .n = 4 * HIDDEN},
+        {.kind = ASSAY_TERM_LSTM_CELL, .count = 1, .m = 1, .n = HIDDEN},
     };
     uint64_t sum = 0;
     for (size_t i = 0; i < 3; i++) {
         assay_flops flops;
-        assert_int_equal(assay_flops_of(&parts[i], ASSAY_FLOPS_DEEPSPEED, &flops), ASSAY_OK);
+        assert_int_equal(assay_term_flops(&parts[i], ASSAY_FLOPS_DEEPSPEED, &flops), ASSAY_OK);
         sum += flops.forward;
     }
     assert_int_equal(sum, 8 * HIDDEN * (INPUT + HIDDEN) + 10 * HIDDEN);
@@ -128,37 +128,37 @@ static void test_what_a_convention_leaves_out(void **state)
     assert_int_equal(assay_estimate_model_flops(&seed_d, &account), ASSAY_OK);
     assert_int_equal(assay_flop_account_left_out(account, ASSAY_FLOPS_ASSAY), 0);
     uint32_t pytorch = assay_flop_account_left_out(account, ASSAY_FLOPS_PYTORCH);
-    assert_true((pytorch & 1u << ASSAY_OP_SOFTMAX) != 0 &&
-                (pytorch & 1u << ASSAY_OP_GATHER_ADD) != 0);
-    assert_true((pytorch & 1u << ASSAY_OP_MATMUL) == 0);
-    assert_true((pytorch & 1u << ASSAY_OP_SINE) == 0); /* does not occur */
+    assert_true((pytorch & 1u << ASSAY_TERM_SOFTMAX) != 0 &&
+                (pytorch & 1u << ASSAY_TERM_GATHER_ADD) != 0);
+    assert_true((pytorch & 1u << ASSAY_TERM_MATMUL) == 0);
+    assert_true((pytorch & 1u << ASSAY_TERM_SINE) == 0); /* does not occur */
     uint32_t fvcore = assay_flop_account_left_out(account, ASSAY_FLOPS_FVCORE);
-    assert_int_equal(pytorch & ~fvcore, 1u << ASSAY_OP_LAYER_NORM);
+    assert_int_equal(pytorch & ~fvcore, 1u << ASSAY_TERM_LAYER_NORM);
     assay_flop_account_free(account);
 }
 
 static void test_every_kind_has_a_name_and_a_price(void **state)
 {
     (void)state;
-    for (int kind = 0; kind < ASSAY_OP_KINDS; kind++) {
-        const char *name = assay_operation_kind_name((assay_operation_kind)kind);
+    for (int kind = 0; kind < ASSAY_TERM_KINDS; kind++) {
+        const char *name = assay_term_kind_name((assay_term_kind)kind);
         assert_non_null(name);
         assert_string_not_equal(name, "unknown");
     }
-    assert_string_equal(assay_operation_kind_name(ASSAY_OP_KINDS), "unknown");
+    assert_string_equal(assay_term_kind_name(ASSAY_TERM_KINDS), "unknown");
 }
 
 static void test_too_much_is_said(void **state)
 {
     (void)state;
-    assay_operation huge = {.kind = ASSAY_OP_MATMUL,
-                            .count = 1,
-                            .m = INT64_C(1) << 31,
-                            .k = INT64_C(1) << 31,
-                            .n = 4,
-                            .operand_gradients = 2};
+    assay_term huge = {.kind = ASSAY_TERM_MATMUL,
+                       .count = 1,
+                       .m = INT64_C(1) << 31,
+                       .k = INT64_C(1) << 31,
+                       .n = 4,
+                       .operand_gradients = 2};
     assay_flops flops;
-    assert_int_equal(assay_flops_of(&huge, ASSAY_FLOPS_ASSAY, &flops), ASSAY_E_LIMIT);
+    assert_int_equal(assay_term_flops(&huge, ASSAY_FLOPS_ASSAY, &flops), ASSAY_E_LIMIT);
     assay_flop_account *account = NULL;
     assert_int_equal(assay_flop_account_new(&account), ASSAY_OK);
     assay_flop_account_add(account, &huge);
@@ -175,12 +175,12 @@ static void test_too_much_is_said(void **state)
 static void test_memory_estimates(void **state)
 {
     (void)state;
-    assert_float_equal(assay_estimate_attention_memory(1000, 8, 256, 1),
-                       (8e6 + 4 * 256e3) * 4 / 1048576.0, 1e-9);
+    assert_float_equal(assay_estimate_attention_memory(1000, 8, 256, 1), (8e6 + 4 * 256e3) * 4,
+                       1e-9);
     assay_pe_storage storage = assay_estimate_pe_storage(1000, 32, 16, 0.1);
-    assert_float_equal(storage.node_pe, 128000 / 1048576.0, 1e-9);
-    assert_float_equal(storage.relative_pe_dense, 64e6 / 1048576.0, 1e-9);
-    assert_float_equal(storage.relative_pe_sparse, 1.6e6 * 12 / 1048576.0, 1e-9);
+    assert_float_equal(storage.node_pe_bytes, 128000.0, 1e-9);
+    assert_float_equal(storage.relative_pe_dense_bytes, 64e6, 1e-9);
+    assert_float_equal(storage.relative_pe_sparse_bytes, 1.6e6 * 12, 1e-9);
     assert_int_equal(assay_estimate_pe_flops(100, 16, ASSAY_PE_RANDOM_WALK), 15 * 2000000);
     assert_int_equal(assay_estimate_pe_flops(30, 4, ASSAY_PE_LAPLACIAN), 36000 + 2 * 900 * 4);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "assay/instrument.h"
+#include "assay/memory.h"
 #include "instrument/heap.h"
 #include "instrument/heap_read.h"
 

@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "assay/instrument.h"
+#include "assay/memory.h"
 #include "instrument/rss.h"
 
 static uint64_t rss_now(void)

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "assay/model_scaling.h"
+#include "assay/report.h"
 
 enum { NODES, EDGES, LAYERS, LAP, RWSE, OPTIONS };
 
@@ -56,6 +57,15 @@ static void destroy(void *state)
     free(state);
 }
 
+static const assay_model_parameter *parameters(void *state, size_t *count)
+{
+    (void)state;
+    *count = 0;
+    return NULL;
+}
+
+static const assay_model_input input = {.name = "input", .help = "", .element = ASSAY_F32};
+
 static assay_status example(void *state, uint64_t seed, assay_error *error, assay_tensor *inputs,
                             assay_tensor *target)
 {
@@ -76,6 +86,10 @@ static assay_status forward(void *state, const assay_tensor *inputs, size_t coun
 static const assay_model_class toy_class = {.abi = ASSAY_MODEL_ABI,
                                             .struct_size = sizeof(assay_model_class),
                                             .name = "toy",
+                                            .summary = "a toy",
+                                            .inputs = &input,
+                                            .input_count = 1,
+                                            .parameters = parameters,
                                             .options = options,
                                             .option_count = OPTIONS,
                                             .create = create,
@@ -135,7 +149,7 @@ static void nodes_take_their_edges_along(void **state)
     assert_int_equal(scaling->count, 3);
     assert_true(scaling->parameter_values[2] == 80);
     for (size_t i = 0; i < 3; i++)
-        assert_true(fabs(scaling->runtime_stats[i].mean - 1e-6 * (double)sizes[i]) < 1e-12);
+        assert_true(fabs(scaling->runtime_stats[i].mean_seconds - 1e-9 * (double)sizes[i]) < 1e-15);
     assert_true(seen.edges_follow);
     assert_true(seen.largest[EDGES] == 320);
     assert_int_equal(seen.weight_seed, 42);
@@ -180,7 +194,7 @@ static void what_cannot_grow_is_named(void **state)
     assert_int_equal(
         assay_run_model_scaling(&factory, "num_nodes", sizes, 3, &how, &error, &scaling),
         ASSAY_E_ARGUMENT);
-    assert_non_null(strstr(error.message, "num-nodes 5000"));
+    assert_non_null(strstr(error.message, "num-nodes is 5000"));
     assert_int_equal(seen.alive, 0);
 }
 
@@ -194,21 +208,9 @@ static void an_experiment_sums_up(void **state)
     const int64_t layers[] = {1, 2, 4};
     assert_int_equal(assay_scaling_experiment_run_layer_scaling(experiment, layers, 3, 0, NULL),
                      ASSAY_OK);
-    assert_int_equal(assay_scaling_experiment_run_pe_scaling(experiment, NULL, 0, NULL), ASSAY_OK);
-    assert_true(seen.largest[LAP] == 16);
-    assert_true(seen.largest[RWSE] == 16);
-    const assay_pe_config wrong = {"lapp", 4};
-    assay_error error = {0};
-    assert_int_equal(assay_scaling_experiment_run_pe_scaling(experiment, &wrong, 1, &error),
-                     ASSAY_E_ARGUMENT);
-    assert_non_null(strstr(error.message, "lapp"));
-    size_t count = 0;
-    const assay_scaling_result *results = assay_scaling_experiment_results(experiment, &count);
-    assert_int_equal(count, 2);
-    assert_non_null(results[0].scaling);
-    assert_int_equal(results[1].encodings->count, 3);
-    assert_string_equal(results[1].encodings->configs[1].name, "rwse");
-
+    const int64_t nodes[] = {10, 20, 40};
+    assert_int_equal(assay_scaling_experiment_run_node_scaling(experiment, nodes, 3, 4, NULL),
+                     ASSAY_OK);
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
@@ -216,10 +218,39 @@ static void an_experiment_sums_up(void **state)
     fclose(stream);
     assert_non_null(strstr(text, "SCALING: toy forward\n"));
     assert_non_null(strstr(text, "num-layers       Mean (ms)         Std         Min"));
-    assert_non_null(strstr(text, "SCALING: encodings, forward pass\n"));
-    assert_non_null(strstr(text, "\nrwse 16 "));
+    assert_non_null(strstr(text, "num-nodes        Mean (ms)         Std         Min"));
     free(text);
     assay_scaling_experiment_free(experiment);
+    assert_int_equal(seen.alive, 0);
+}
+
+static void encodings_are_subjects(void **state)
+{
+    (void)state;
+    assay_model_factory factory = fresh();
+    assay_scaling_options how = quick();
+    assay_record *record = NULL;
+    assert_int_equal(assay_run_pe_scaling(&factory, NULL, 0, &how, NULL, &record), ASSAY_OK);
+    assert_true(seen.largest[LAP] == 16);
+    assert_true(seen.largest[RWSE] == 16);
+    assert_int_equal(record->subject_count, 3);
+    assert_string_equal(record->subjects[1].name, "rwse 16");
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    assert_int_equal(assay_report_print(record, "scaling", stream, NULL), ASSAY_OK);
+    fclose(stream);
+    assert_non_null(strstr(text, "SCALING: encodings, forward pass\n"));
+    assert_non_null(strstr(text, "\nencoding  "));
+    assert_non_null(strstr(text, "\nrwse 16 "));
+    free(text);
+    assay_record_free(record);
+    const assay_pe_config wrong = {"lapp", 4};
+    assay_error error = {0};
+    assert_int_equal(assay_run_pe_scaling(&factory, &wrong, 1, &how, &error, &record),
+                     ASSAY_E_ARGUMENT);
+    assert_non_null(strstr(error.message, "lapp"));
+    assert_null(record);
     assert_int_equal(seen.alive, 0);
 }
 
@@ -264,9 +295,9 @@ static void encodings_are_timed(void **state)
 {
     (void)state;
     int calls = 0;
-    assay_runtime_stats stats;
-    assert_int_equal(assay_profile_pe_computation(count_up, &calls, NULL, &stats), ASSAY_OK);
-    assert_int_equal(stats.num_runs, 10);
+    assay_timing timing;
+    assert_int_equal(assay_profile_pe_computation(count_up, &calls, NULL, NULL, &timing), ASSAY_OK);
+    assert_int_equal(timing.count, 10);
     assert_int_equal(calls, 12);
 }
 
@@ -276,6 +307,7 @@ int main(void)
         cmocka_unit_test(nodes_take_their_edges_along),    cmocka_unit_test(layers_at_given_nodes),
         cmocka_unit_test(what_cannot_grow_is_named),       cmocka_unit_test(an_experiment_sums_up),
         cmocka_unit_test(graphs_are_connected_and_repeat), cmocka_unit_test(encodings_are_timed),
+        cmocka_unit_test(encodings_are_subjects),
     };
     return cmocka_run_group_tests(tests, make_clock, drop_clock);
 }

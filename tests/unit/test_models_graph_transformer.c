@@ -157,12 +157,12 @@ typedef struct tally {
     int64_t matmul_flops, gathered;
 } tally;
 
-static void count_operation(void *context, const assay_operation *operation)
+static void count_operation(void *context, const assay_term *operation)
 {
     tally *sum = context;
-    if (operation->kind == ASSAY_OP_MATMUL)
+    if (operation->kind == ASSAY_TERM_MATMUL)
         sum->matmul_flops += 2 * operation->count * operation->m * operation->k * operation->n;
-    else if (operation->kind == ASSAY_OP_GATHER_ADD)
+    else if (operation->kind == ASSAY_TERM_GATHER_ADD)
         sum->gathered += operation->count * operation->m * operation->n;
 }
 

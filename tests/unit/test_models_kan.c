@@ -209,11 +209,11 @@ static void test_class_describes_itself(void **state)
     assay_tensor input = {.name = "input", .element = ASSAY_F32, .rank = 2, .shape = {10, 2}};
     int64_t sums[64] = {0};
     assert_int_equal(assay__kan_class.describe(model, &input, 1, add_flops, sums, NULL), ASSAY_OK);
-    assert_int_equal(sums[ASSAY_OP_MATMUL], 2 * 10 * (2 * 9 * 8 + 8 * 9 * 1));
-    assert_int_equal(sums[ASSAY_OP_SPLINE], 10 * (2 + 8) * 8);
-    assert_int_equal(sums[ASSAY_OP_SIGMOID], 10 * (2 + 8));
-    assert_int_equal(sums[ASSAY_OP_ADD], 10 * (8 + 1));
-    assert_int_equal(sums[ASSAY_OP_MULTIPLY], 10 * (2 + 8) + (2 * 8 + 8) * 8);
+    assert_int_equal(sums[ASSAY_TERM_MATMUL], 2 * 10 * (2 * 9 * 8 + 8 * 9 * 1));
+    assert_int_equal(sums[ASSAY_TERM_SPLINE], 10 * (2 + 8) * 8);
+    assert_int_equal(sums[ASSAY_TERM_SIGMOID], 10 * (2 + 8));
+    assert_int_equal(sums[ASSAY_TERM_ADD], 10 * (8 + 1));
+    assert_int_equal(sums[ASSAY_TERM_MULTIPLY], 10 * (2 + 8) + (2 * 8 + 8) * 8);
 
     size_t count = 0;
     const assay_model_parameter *list = assay__kan_class.parameters(model, &count);

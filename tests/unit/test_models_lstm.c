@@ -340,9 +340,9 @@ static void test_steady_passes_allocate_nothing(void **state)
 
 /* ---- The class ---- */
 
-static void add_flops(void *context, const assay_operation *operation)
+static void add_flops(void *context, const assay_term *operation)
 {
-    if (operation->kind == ASSAY_OP_MATMUL)
+    if (operation->kind == ASSAY_TERM_MATMUL)
         *(int64_t *)context += 2 * operation->count * operation->m * operation->k * operation->n;
 }
 

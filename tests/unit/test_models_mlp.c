@@ -237,10 +237,10 @@ static void test_class_describes_itself(void **state)
     int64_t sums[64] = {0};
     assert_int_equal(assay__siren_class.describe(model, &input, 1, add_flops, sums, NULL),
                      ASSAY_OK);
-    assert_int_equal(sums[ASSAY_OP_MATMUL], 2 * 10 * (2 * 64 + 2 * 64 * 64 + 64));
-    assert_int_equal(sums[ASSAY_OP_BIAS], 10 * (3 * 64 + 1));
-    assert_int_equal(sums[ASSAY_OP_SINE], 10 * 3 * 64);
-    assert_int_equal(sums[ASSAY_OP_MULTIPLY], 10 * 3 * 64);
+    assert_int_equal(sums[ASSAY_TERM_MATMUL], 2 * 10 * (2 * 64 + 2 * 64 * 64 + 64));
+    assert_int_equal(sums[ASSAY_TERM_BIAS], 10 * (3 * 64 + 1));
+    assert_int_equal(sums[ASSAY_TERM_SINE], 10 * 3 * 64);
+    assert_int_equal(sums[ASSAY_TERM_MULTIPLY], 10 * 3 * 64);
 
     size_t count = 0;
     const assay_model_parameter *list = assay__siren_class.parameters(model, &count);

@@ -346,9 +346,9 @@ static void test_spectral_radius_of_large_models(void **state)
     }
 }
 
-static void add_flops(void *context, const assay_operation *operation)
+static void add_flops(void *context, const assay_term *operation)
 {
-    if (operation->kind == ASSAY_OP_MATMUL)
+    if (operation->kind == ASSAY_TERM_MATMUL)
         *(int64_t *)context += 2 * operation->count * operation->m * operation->k * operation->n;
 }
 

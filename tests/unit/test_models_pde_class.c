@@ -122,10 +122,10 @@ static void test_heat_finds_its_example(void **state)
     assay_model_free(model);
 }
 
-static void add_operations(void *context, const assay_operation *operation)
+static void add_operations(void *context, const assay_term *operation)
 {
     int64_t *total = context;
-    int64_t each = operation->kind == ASSAY_OP_MATMUL
+    int64_t each = operation->kind == ASSAY_TERM_MATMUL
                        ? 2 * operation->m * operation->k * operation->n
                        : operation->m * operation->n * (operation->k == 0 ? 1 : operation->k);
     *total += operation->count * each;

@@ -152,14 +152,14 @@ typedef struct tally {
     int64_t products, softmax_rows, embeddings;
 } tally;
 
-static void count(void *context, const assay_operation *operation)
+static void count(void *context, const assay_term *operation)
 {
     tally *t = context;
-    if (operation->kind == ASSAY_OP_MATMUL)
+    if (operation->kind == ASSAY_TERM_MATMUL)
         t->products += operation->count * operation->m * operation->k * operation->n;
-    else if (operation->kind == ASSAY_OP_SOFTMAX)
+    else if (operation->kind == ASSAY_TERM_SOFTMAX)
         t->softmax_rows += operation->m;
-    else if (operation->kind == ASSAY_OP_EMBEDDING)
+    else if (operation->kind == ASSAY_TERM_EMBEDDING)
         t->embeddings += operation->m;
 }
 

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
-#include "assay/instrument.h"
+#include "assay/memory.h"
+#include "assay/monitor.h"
+#include "assay/record.h"
 #include "tests/unit/resident_check.h"
 
 static void take_and_give_back(size_t bytes)

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,10 +28,12 @@ static uint64_t toy_now(void *context)
 static assay_status toy_forward(void *state, const assay_tensor *inputs, size_t count,
                                 assay_error *error, assay_tensor *output)
 {
-    (void)inputs, (void)count, (void)error, (void)output;
+    (void)inputs, (void)count, (void)output;
     toy *self = state;
     self->now_ns += self->forwards < 10 ? 50000000 : 10000000;
     self->forwards++;
+    if (self->fails && error != NULL)
+        snprintf(error->message, sizeof error->message, "the toy is broken");
     return self->fails ? ASSAY_E_DATA : ASSAY_OK;
 }
 
@@ -66,9 +69,39 @@ static void toy_memory(void *state, assay_model_memory *memory)
     *memory = (assay_model_memory){1 << 20, 2 << 20, 3 << 20, 4 << 20, 5 << 20};
 }
 
+static toy the_toy; /* create() hands it out: the tests look at it */
+
+static assay_status toy_create(const double *settings, uint64_t seed, assay_error *error,
+                               void **state)
+{
+    (void)settings, (void)seed, (void)error;
+    *state = &the_toy;
+    return ASSAY_OK;
+}
+
+static void toy_destroy(void *state)
+{
+    (void)state;
+}
+
+static const assay_model_parameter *toy_parameters(void *state, size_t *count)
+{
+    (void)state;
+    *count = 0;
+    return NULL;
+}
+
+static const assay_model_input toy_input = {.name = "input", .help = "", .element = ASSAY_F32};
+
 static const assay_model_class toy_class = {.abi = ASSAY_MODEL_ABI,
                                             .struct_size = sizeof(assay_model_class),
                                             .name = "toy",
+                                            .summary = "a toy",
+                                            .inputs = &toy_input,
+                                            .input_count = 1,
+                                            .create = toy_create,
+                                            .destroy = toy_destroy,
+                                            .parameters = toy_parameters,
                                             .forward = toy_forward,
                                             .gradient = toy_gradient,
                                             .update = toy_update,
@@ -77,22 +110,25 @@ static const assay_model_class toy_class = {.abi = ASSAY_MODEL_ABI,
 static const assay_tensor wanted = {.element = ASSAY_F32};
 
 typedef struct fixture {
-    toy model;
     assay_clock *clock;
-    assay_profile_options options;
+    assay_sampling_options options;
     assay_profile_target target;
 } fixture;
 
-static void set_up(fixture *self)
+static void set_up(fixture *self, const assay_model_class *class_)
 {
-    *self = (fixture){.model.now_ns = 1000000000,
-                      .options = ASSAY_PROFILE_OPTIONS_INIT,
-                      .target = {.struct_size = sizeof self->target,
-                                 .class_ = &toy_class,
-                                 .state = &self->model,
-                                 .target = &wanted}};
-    assert_int_equal(assay_clock_new_injected(toy_now, &self->model, &self->clock), ASSAY_OK);
+    the_toy = (toy){.now_ns = 1000000000};
+    *self = (fixture){.options = ASSAY_SAMPLING_OPTIONS_INIT, .target = ASSAY_PROFILE_TARGET_INIT};
+    assert_int_equal(assay_model_new(class_, NULL, 1, NULL, &self->target.model), ASSAY_OK);
+    self->target.target = &wanted;
+    assert_int_equal(assay_clock_new_injected(toy_now, &the_toy, &self->clock), ASSAY_OK);
     self->options.clock = self->clock;
+}
+
+static void tear_down(fixture *self)
+{
+    assay_model_free(self->target.model);
+    assay_clock_free(self->clock);
 }
 
 static void assert_near(double value, double expected)
@@ -105,97 +141,113 @@ static void test_passes_add_up(void **state)
 {
     (void)state;
     fixture self;
-    set_up(&self);
+    set_up(&self, &toy_class);
     assay_pass_profile passes;
     assay_error error = {0};
     assert_int_equal(assay_profile_all(&self.target, &self.options, &error, &passes), ASSAY_OK);
-    assert_near(passes.forward.mean, 10); /* the ten slow ones were warm-up */
-    assert_near(passes.forward.max, 10);
-    assert_near(passes.forward.std, 0);
-    assert_near(passes.backward.mean, 20);
-    assert_near(passes.training_step.mean, 35);
-    assert_int_equal(passes.forward.num_runs, 100);
-    assert_int_equal(self.model.forwards, 110 + 110);
-    assert_int_equal(self.model.gradients, 110 + 110);
-    assert_int_equal(self.model.updates, 110);
-    assert_near(self.model.rate, 1e-3);
-    assay_clock_free(self.clock);
+    assert_near(passes.forward.mean_seconds, 0.010); /* the ten slow ones were warm-up */
+    assert_near(passes.forward.max_seconds, 0.010);
+    assert_near(passes.forward.std_seconds.value, 0);
+    assert_near(passes.backward.mean_seconds, 0.020);
+    assert_near(passes.training_step.mean_seconds, 0.035);
+    assert_int_equal(passes.forward.count, 100);
+    assert_int_equal(the_toy.forwards, 110 + 110);
+    assert_int_equal(the_toy.gradients, 110 + 110);
+    assert_int_equal(the_toy.updates, 110);
+    assert_near(the_toy.rate, 1e-3);
+    tear_down(&self);
 }
 
 static void test_what_a_class_lacks(void **state)
 {
     (void)state;
     fixture self;
-    set_up(&self);
     assay_model_class inference_only = toy_class;
     inference_only.gradient = NULL;
-    self.target.class_ = &inference_only;
-    assay_runtime_stats stats;
+    set_up(&self, &inference_only);
+    assay_timing stats;
     assay_error error = {0};
     assert_int_equal(assay_profile_backward(&self.target, &self.options, &error, &stats),
                      ASSAY_E_UNSUPPORTED);
     assert_string_equal(error.message, "model 'toy' has no backward pass to profile");
     assay_pass_profile passes;
     assert_int_equal(assay_profile_all(&self.target, &self.options, &error, &passes), ASSAY_OK);
-    assert_int_equal(passes.forward.num_runs, 100);
-    assert_int_equal(passes.backward.num_runs, 0);
-    self.target.class_ = &toy_class;
+    assert_int_equal(passes.forward.count, 100);
+    assert_int_equal(passes.backward.count, 0);
+    tear_down(&self);
+    set_up(&self, &toy_class);
     self.target.target = NULL;
     assert_int_equal(assay_profile_training_step(&self.target, &self.options, &error, &stats),
                      ASSAY_E_UNSUPPORTED);
     assert_non_null(strstr(error.message, "without a target"));
-    self.model.fails = true;
+    the_toy.fails = true;
     assert_int_equal(assay_profile_forward(&self.target, &self.options, &error, &stats),
                      ASSAY_E_DATA);
-    self.options.num_runs = 1;
-    assert_int_equal(assay_profile_forward(&self.target, &self.options, &error, &stats),
-                     ASSAY_E_ARGUMENT);
-    assay_clock_free(self.clock);
+    assert_non_null(strstr(error.message, "the toy is broken"));
+    tear_down(&self);
 }
 
-static void test_stats(void **state)
+typedef struct kept {
+    size_t count;
+    double sum;
+} kept;
+
+static void keep(void *context, const char *subject, double seconds)
+{
+    kept *all = context;
+    assert_string_equal(subject, "backward");
+    all->count++;
+    all->sum += seconds;
+}
+
+static void test_samples_are_handed_out(void **state)
 {
     (void)state;
-    const double seconds[] = {0.001, 0.003, 0.002, 0.004};
-    assay_runtime_stats stats;
-    assert_int_equal(assay_runtime_stats_of(seconds, 4, &stats), ASSAY_OK);
-    assert_near(stats.mean, 2.5);
-    assert_near(stats.std, 1.2909944487358056); /* statistics.stdev([1, 3, 2, 4]) */
-    assert_near(stats.min, 1);
-    assert_near(stats.max, 4);
-    assert_true(stats.low < 2.5 && stats.high > 2.5);
-    assert_int_equal(assay_runtime_stats_of(seconds, 1, &stats), ASSAY_E_DATA);
+    fixture self;
+    set_up(&self, &toy_class);
+    kept all = {0};
+    assay_timing timing;
+    self.options.num_runs = 7;
+    self.options.no_warmup = true;
+    self.options.sample = keep;
+    self.options.sample_context = &all;
+    the_toy.forwards = 10; /* warm */
+    assert_int_equal(assay_profile_backward(&self.target, &self.options, NULL, &timing), ASSAY_OK);
+    assert_int_equal(all.count, 7);
+    assert_near(all.sum, 7 * 0.020);
+    assert_int_equal(the_toy.gradients, 7);
+    tear_down(&self);
 }
 
 static void test_context_restores_the_mode(void **state)
 {
     (void)state;
     fixture self;
-    set_up(&self);
-    self.model.training = true;
-    assay_profiling_context context = assay_profiling_begin(&self.target, true);
-    assert_false(self.model.training);
+    set_up(&self, &toy_class);
+    the_toy.training = true;
+    assay_profiling_context context = assay_profiling_begin(self.target.model, true);
+    assert_false(the_toy.training);
     assay_profiling_end(&context);
-    assert_true(self.model.training);
+    assert_true(the_toy.training);
     assay_profiling_end(&context); /* twice does nothing */
-    assay_clock_free(self.clock);
+    tear_down(&self);
 }
 
 static void test_breakdown(void **state)
 {
     (void)state;
     fixture self;
-    set_up(&self);
-    assay_memory_breakdown breakdown;
+    set_up(&self, &toy_class);
+    assay_model_memory breakdown;
     assert_int_equal(assay_get_memory_breakdown(&self.target, NULL, &breakdown), ASSAY_OK);
-    assert_near(breakdown.parameters, 1);
-    assert_near(breakdown.gradients, 2);
-    assert_near(breakdown.optimizer_state, 3);
-    assert_near(breakdown.forward_activations, 4);
-    assert_near(breakdown.workspace, 5);
-    assert_near(breakdown.total, 15);
-    assert_near(self.model.rate, 0); /* the parameters did not move */
-    assay_clock_free(self.clock);
+    assert_int_equal(breakdown.parameters, 1 << 20);
+    assert_int_equal(breakdown.gradients, 2 << 20);
+    assert_int_equal(breakdown.optimizer, 3 << 20);
+    assert_int_equal(breakdown.activations, 4 << 20);
+    assert_int_equal(breakdown.workspace, 5 << 20);
+    assert_int_equal(the_toy.updates, 1);
+    assert_near(the_toy.rate, 0); /* the parameters did not move */
+    tear_down(&self);
 }
 
 /* A subject runs its pass as often as it is told. */
@@ -203,24 +255,27 @@ static void test_models_as_subjects(void **state)
 {
     (void)state;
     fixture self;
-    set_up(&self);
-    assay_model_work work[] = {{.target = &self.target, .pass = ASSAY_PASS_GRADIENT},
-                               {.target = &self.target, .pass = ASSAY_PASS_TRAINING_STEP}};
+    set_up(&self, &toy_class);
     assay_subject subjects[2] = {ASSAY_SUBJECT_INIT, ASSAY_SUBJECT_INIT};
     assay_error error = {0};
-    assert_int_equal(assay_model_subject(&work[0], "gradient", &error, &subjects[0]), ASSAY_OK);
-    assert_int_equal(assay_model_subject(&work[1], "step", &error, &subjects[1]), ASSAY_OK);
+    assert_int_equal(
+        assay_profile_subject(&self.target, ASSAY_PASS_GRADIENT, "gradient", &error, &subjects[0]),
+        ASSAY_OK);
+    assert_int_equal(
+        assay_profile_subject(&self.target, ASSAY_PASS_TRAINING_STEP, "step", &error, &subjects[1]),
+        ASSAY_OK);
     assert_int_equal(subjects[1].run(subjects[1].context, 3), ASSAY_OK);
-    assert_int_equal(self.model.gradients, 3);
-    assert_int_equal(self.model.updates, 3);
+    assert_int_equal(the_toy.gradients, 3);
+    assert_int_equal(the_toy.updates, 3);
     assert_int_equal(subjects[0].run(subjects[0].context, 2), ASSAY_OK);
-    assert_int_equal(self.model.gradients, 5);
-    assert_int_equal(self.model.updates, 3);
+    assert_int_equal(the_toy.gradients, 5);
+    assert_int_equal(the_toy.updates, 3);
     self.target.target = NULL;
-    assert_int_equal(assay_model_subject(&work[0], "gradient", &error, &subjects[0]),
-                     ASSAY_E_UNSUPPORTED);
+    assert_int_equal(
+        assay_profile_subject(&self.target, ASSAY_PASS_GRADIENT, "gradient", &error, &subjects[0]),
+        ASSAY_E_UNSUPPORTED);
     assert_non_null(strstr(error.message, "backward"));
-    assay_clock_free(self.clock);
+    tear_down(&self);
 }
 
 static assay_status touch_memory(void *argument)
@@ -242,13 +297,14 @@ static void test_memory_of_a_call(void **state)
     assay_memory_stats stats;
     assert_int_equal(assay_profile_memory_usage(touch_memory, &bytes, &stats), ASSAY_OK);
     assert_string_equal(stats.device, "cpu");
-    assert_int_equal(stats.reserved_mb.validity, ASSAY_UNSUPPORTED);
-    if (stats.peak_mb.validity != ASSAY_VALID) {
+    assert_int_equal(stats.reserved_bytes.validity, ASSAY_UNSUPPORTED);
+    if (stats.peak_bytes.validity != ASSAY_VALID) {
         print_message("the kernel does not let the peak be reset\n");
         return;
     }
-    assert_true(stats.peak_mb.value >= 64);
-    assert_true(stats.allocated_mb.value <= stats.peak_mb.value * 1.01); /* counted in batches */
+    assert_true(stats.peak_bytes.value >= (double)bytes);
+    assert_true(stats.allocated_bytes.value <=
+                stats.peak_bytes.value * 1.01); /* counted in batches */
 }
 
 int main(void)
@@ -256,7 +312,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_passes_add_up),
         cmocka_unit_test(test_what_a_class_lacks),
-        cmocka_unit_test(test_stats),
+        cmocka_unit_test(test_samples_are_handed_out),
         cmocka_unit_test(test_context_restores_the_mode),
         cmocka_unit_test(test_breakdown),
         cmocka_unit_test(test_memory_of_a_call),

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "assay/record_build.h"
 #include "record/fields.h"
 #include "tests/unit/record_same.h"
 #include "tests/unit/record_sample.h"
@@ -219,13 +220,13 @@ static void test_files_are_replaced_whole_or_not_at_all(void **state)
     snprintf(path, sizeof path, "%s/run.json", folder);
     assay_record *record = sample_record(), *back = NULL;
     assay_error error;
-    assert_int_equal(assay_record_write(record, path, ASSAY_RECORD_EVENTS, &error), ASSAY_OK);
+    assert_int_equal(assay_record_save(record, path, ASSAY_RECORD_EVENTS, &error), ASSAY_OK);
     assert_int_equal(assay_record_read(path, &error, &back), ASSAY_OK);
     same_record(record, back);
     assay_record_free(back);
 
     record->operations[1].parent = 5;
-    assert_int_equal(assay_record_write(record, path, 0, &error), ASSAY_E_ARGUMENT);
+    assert_int_equal(assay_record_save(record, path, 0, &error), ASSAY_E_ARGUMENT);
     assert_int_equal(assay_record_read(path, &error, &back), ASSAY_OK); /* still the old one */
     assay_record_free(back);
     assert_int_equal(unlink(path), 0);
@@ -233,7 +234,7 @@ static void test_files_are_replaced_whole_or_not_at_all(void **state)
 
     assert_int_equal(assay_record_read(path, &error, &back), ASSAY_E_NOT_FOUND);
     assert_non_null(strstr(error.message, path));
-    assert_int_equal(assay_record_write(record, path, 0, &error), ASSAY_E_NOT_FOUND);
+    assert_int_equal(assay_record_save(record, path, 0, &error), ASSAY_E_NOT_FOUND);
     assert_non_null(strstr(error.message, path));
     assay_record_free(record);
 }
@@ -245,7 +246,7 @@ static void test_a_full_disk_is_reported(void **state)
         skip();
     assay_record *record = sample_record();
     assay_error error = {0};
-    assert_int_equal(assay_record_write(record, "/dev/full", 0, &error), ASSAY_E_FULL);
+    assert_int_equal(assay_record_save(record, "/dev/full", 0, &error), ASSAY_E_FULL);
     assert_non_null(strstr(error.message, "/dev/full"));
     assay_record_free(record);
 }
@@ -345,7 +346,7 @@ static void test_samples_are_written_when_asked_for(void **state)
     char path[4096];
     assay_record *record = sample_record(), *empty = NULL;
     snprintf(path, sizeof path, "%s/full.json", folder);
-    assert_int_equal(assay_record_write(record, path, ASSAY_RECORD_EVENTS, NULL), ASSAY_OK);
+    assert_int_equal(assay_record_save(record, path, ASSAY_RECORD_EVENTS, NULL), ASSAY_OK);
     int turn = 0;
     MISS(assay_record_process, &record->process, wall_seconds, observer_seconds);
     MISS(assay_record_operation, &record->operations[0], min_seconds, p999_seconds);
@@ -354,10 +355,10 @@ static void test_samples_are_written_when_asked_for(void **state)
     MISS(assay_record_subject, &record->subjects[0], mean_seconds, peak_rss_bytes);
     MISS(assay_record_comparison, &record->comparisons[0], ratio, high);
     snprintf(path, sizeof path, "%s/missing.json", folder);
-    assert_int_equal(assay_record_write(record, path, ASSAY_RECORD_COMPACT, NULL), ASSAY_OK);
+    assert_int_equal(assay_record_save(record, path, ASSAY_RECORD_COMPACT, NULL), ASSAY_OK);
     assert_int_equal(assay_record_new(&empty), ASSAY_OK);
     snprintf(path, sizeof path, "%s/empty.json", folder);
-    assert_int_equal(assay_record_write(empty, path, 0, NULL), ASSAY_OK);
+    assert_int_equal(assay_record_save(empty, path, 0, NULL), ASSAY_OK);
     assay_record_free(empty);
     assay_record_free(record);
 }

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "assay/record_build.h"
 #include "tests/unit/record_same.h"
 
 static void test_arrays_grow_also_after_a_caller_put_its_own(void **state)

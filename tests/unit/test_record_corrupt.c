@@ -12,6 +12,7 @@
 #include <jansson.h>
 #include <unistd.h>
 
+#include "assay/record_build.h"
 #include "tests/unit/record_sample.h"
 
 static void check_error(const char *json, size_t length, assay_status status, const char *message)

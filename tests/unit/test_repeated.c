@@ -8,8 +8,7 @@
 
 #include <cmocka.h>
 
-#include "assay/analyze.h"
-#include "assay/report.h"
+#include "assay/training.h"
 #include "tests/golden.h"
 
 static void assert_reading(assay_reading reading, double expected)
@@ -396,7 +395,7 @@ static void test_convergence_table(void **state)
         summarize((const size_t[]){10, 0, 0, 12, 0, 0, 0}, 7, 20),
         summarize((const size_t[]){10}, 1, 20)};
     for (size_t i = 0; i < sizeof summaries / sizeof *summaries; i++)
-        assert_int_equal(assay_print_convergence(&summaries[i], stream, "MLP"), ASSAY_OK);
+        assert_int_equal(assay_convergence_print(&summaries[i], stream, "MLP"), ASSAY_OK);
     golden_check(&text, "convergence_repeated");
 }
 
@@ -410,10 +409,10 @@ static void test_batch_variance_lines(void **state)
     assay_batch_variance found;
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(assay_batch_variance_analyze(seconds, counts[i], &found), ASSAY_OK);
-        assert_int_equal(assay_print_batch_variance(&found, stream), ASSAY_OK);
+        assert_int_equal(assay_batch_variance_print(&found, stream), ASSAY_OK);
     }
     assert_int_equal(assay_batch_variance_analyze(seconds + 1, 8, &found), ASSAY_OK);
-    assert_int_equal(assay_print_batch_variance(&found, stream), ASSAY_OK);
+    assert_int_equal(assay_batch_variance_print(&found, stream), ASSAY_OK);
     golden_check(&text, "batch_variance");
 }
 
@@ -430,16 +429,16 @@ static void test_warmup_lines(void **state)
                                     .warmup_epochs = 3,
                                     .steady_time = known,
                                     .overhead = known};
-    assert_int_equal(assay_warmup_analyze(3, seconds, &warmup), ASSAY_OK);
-    assert_int_equal(assay_print_warmup_detection(&warmup, &shown, stream, "MLP"), ASSAY_OK);
+    assert_int_equal(assay_warmup_analyze(seconds, 3, &warmup), ASSAY_OK);
+    assert_int_equal(assay_warmup_print(&warmup, &shown, stream, "MLP"), ASSAY_OK);
     shown.warmup_epochs = 0;
-    assert_int_equal(assay_print_warmup_detection(&warmup, &shown, stream, "MLP"), ASSAY_OK);
+    assert_int_equal(assay_warmup_print(&warmup, &shown, stream, "MLP"), ASSAY_OK);
     const assay_steady_state unsettled[] = {ASSAY_STEADY_DRIFTS, ASSAY_STEADY_STEPS,
                                             ASSAY_STEADY_UNKNOWN};
     for (size_t i = 0; i < 3; i++) {
         shown.state = unsettled[i];
         shown.epochs = i == 2 ? 1 : 20;
-        assert_int_equal(assay_print_warmup_detection(&warmup, &shown, stream, "MLP"), ASSAY_OK);
+        assert_int_equal(assay_warmup_print(&warmup, &shown, stream, "MLP"), ASSAY_OK);
     }
     golden_check(&text, "warmup_detected");
 }

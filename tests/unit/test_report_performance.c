@@ -8,7 +8,13 @@
 
 #include <cmocka.h>
 
+#include "assay/bottleneck.h"
+#include "assay/performance.h"
+#include "assay/record.h"
+#include "assay/record_build.h"
 #include "assay/report.h"
+#include "assay/timers.h"
+#include "assay/training.h"
 #include "report/progress_text.h"
 #include "tests/golden.h"
 
@@ -61,7 +67,7 @@ static void check_summary(const assay_record *record, const char *golden)
 {
     golden_text text;
     FILE *stream = golden_open(&text);
-    assert_int_equal(assay_report_performance_summary(record, stream, NULL), ASSAY_OK);
+    assert_int_equal(assay_report_print(record, "performance", stream, NULL), ASSAY_OK);
     golden_check(&text, golden);
 }
 
@@ -126,7 +132,7 @@ static void test_aggregate_statistics(void **state)
     add_operation(record, "batch_forward", -1, 150, 15.234, 15.234, 0.085, 0.425);
     add_operation(record, "batch_backward", -1, 150, 8.451, 8.451, 0.048, 0.112);
     FILE *stream = golden_open(&text);
-    assert_int_equal(assay_report_aggregate_statistics(record, stream, NULL), ASSAY_OK);
+    assert_int_equal(assay_report_print(record, "aggregate", stream, NULL), ASSAY_OK);
     golden_check(&text, "aggregate_statistics");
     assay_record_free(record);
 }
@@ -143,7 +149,7 @@ static void test_aggregates_merge_places_and_recursion(void **state)
     add_operation(record, "forward", 1, 10, 1.0, 1.0, 0.1, 0.1); /* recursion */
     add_operation(record, "quick", -1, 1000000, 0.0213, 0.0213, 2.1e-8, 4e-5);
     FILE *stream = golden_open(&text);
-    assert_int_equal(assay_report_aggregate_statistics(record, stream, NULL), ASSAY_OK);
+    assert_int_equal(assay_report_print(record, "aggregate", stream, NULL), ASSAY_OK);
     golden_check(&text, "aggregate_merged");
     assay_record_free(record);
 }
@@ -158,12 +164,12 @@ static void test_track_performance_lines(void **state)
                                         .gpu_delta_bytes = assay_reading_of(512.0 * mb),
                                         .gpu_peak_bytes = assay_reading_of(1024.3 * mb)};
     FILE *stream = golden_open(&text);
-    assert_int_equal(assay_print_performance(&metric, stream), ASSAY_OK);
+    assert_int_equal(assay_performance_print(&metric, stream), ASSAY_OK);
     golden_check(&text, "track_performance");
     assay_record_metric without = metric;
     without.gpu_delta_bytes = without.gpu_peak_bytes = assay_reading_missing(ASSAY_UNSUPPORTED);
     stream = golden_open(&text);
-    assert_int_equal(assay_print_performance(&without, stream), ASSAY_OK);
+    assert_int_equal(assay_performance_print(&without, stream), ASSAY_OK);
     golden_check_text(&text, "[Performance] critical_operation: 1.234s, CPU +250.5MB\n");
 }
 
@@ -210,7 +216,7 @@ static void test_metrics_csv(void **state)
     assay_record *record = new_record(1.5);
     add_metric(record, "data, loading", 0, 0.0, 0.45, 523.5, NAN, NAN);
     add_operation(record, "forward", -1, 10, 1.05, 1.05, 0.1, 0.2);
-    assert_int_equal(assay_export_metrics_csv(record, path, NULL), ASSAY_OK);
+    assert_int_equal(assay_report_save(record, "csv-spans", path, NULL), ASSAY_OK);
     FILE *file = fopen(path, "r");
     content[fread(content, 1, sizeof content - 1, file)] = '\0';
     fclose(file);
@@ -219,13 +225,13 @@ static void test_metrics_csv(void **state)
                                  "forward,1.05,,\n");
     unlink(path);
     assay_error error;
-    assert_int_equal(assay_export_metrics_csv(record, "/nonexistent/m.csv", &error),
+    assert_int_equal(assay_report_save(record, "csv-spans", "/nonexistent/m.csv", &error),
                      ASSAY_E_NOT_FOUND);
     assert_non_null(strstr(error.message, "/nonexistent/m.csv"));
     FILE *full = fopen("/dev/full", "w");
     if (full != NULL) {
-        assert_int_equal(assay_report_performance_summary(record, full, &error), ASSAY_E_FULL);
-        assert_int_equal(assay_report_aggregate_statistics(record, full, NULL), ASSAY_E_FULL);
+        assert_int_equal(assay_report_print(record, "performance", full, &error), ASSAY_E_FULL);
+        assert_int_equal(assay_report_print(record, "aggregate", full, NULL), ASSAY_E_FULL);
         fclose(full);
     }
     assay_record_free(record);
@@ -243,14 +249,14 @@ static void test_findings(void **state)
     add_metric(record, "model_forward", 0, 0.5, 0.599, NAN, NAN, NAN);
     assert_int_equal(assay_bottlenecks_find(record, &findings, &count), ASSAY_OK);
     FILE *stream = golden_open(&text);
-    assert_int_equal(assay_print_findings(findings, count, stream, 0), ASSAY_OK);
+    assert_int_equal(assay_findings_print(findings, count, stream, 0), ASSAY_OK);
     golden_check_text(&text,
                       "⚠️  BOTTLENECK: model_forward (59.9%)\n"
                       "⚡ Consider optimizing: data_loading (31.7%)\n"
                       "⚠️  Data loading is slow: data_loading takes 31.7% of total time\n"
                       "⚠️  Forward pass is slow: model_forward takes 59.9% of batch time\n");
     stream = golden_open(&text);
-    assert_int_equal(assay_print_findings(findings, count, stream, ASSAY_SHOW_REMEDIES), ASSAY_OK);
+    assert_int_equal(assay_findings_print(findings, count, stream, ASSAY_SHOW_REMEDIES), ASSAY_OK);
     golden_check(&text, "findings_with_remedies");
     free(findings);
     assay_record_free(record);
@@ -269,15 +275,15 @@ static void test_variance_and_best_configuration_lines(void **state)
                                                .min_batch_time = assay_reading_of(0.082),
                                                .max_batch_time = assay_reading_of(0.538),
                                                .first_batch_time = assay_reading_of(0.538)};
-    assert_int_equal(assay_bottlenecks_in_epochs(&statistics, &findings, &count), ASSAY_OK);
+    assert_int_equal(assay_bottlenecks_find_in_epochs(&statistics, &findings, &count), ASSAY_OK);
     assay_timers *timers = NULL;
     assert_int_equal(assay_timers_new(NULL, &timers), ASSAY_OK);
     assert_int_equal(assay_timers_set(timers, "8", 2.0), ASSAY_OK);
     assert_int_equal(assay_timers_set(timers, "32", 1.234), ASSAY_OK);
     assert_int_equal(assay_timers_set(timers, "64", 1.5), ASSAY_OK);
     FILE *stream = golden_open(&text);
-    assert_int_equal(assay_print_findings(findings, count, stream, 0), ASSAY_OK);
-    assert_int_equal(assay_print_best_configuration(timers, stream, "batch size"), ASSAY_OK);
+    assert_int_equal(assay_findings_print(findings, count, stream, 0), ASSAY_OK);
+    assert_int_equal(assay_timers_print_best(timers, stream, "batch size"), ASSAY_OK);
     golden_check_text(&text, "⚡ First batch is slow (2.9x the others)\n"
                              "⚠️  High variance (6.6x) - investigate outliers!\n"
                              "Optimal batch size: 32 (1.234s)\n");

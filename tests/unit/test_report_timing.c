@@ -10,8 +10,11 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "analyze/timers.h"
+#include "assay/inference.h"
 #include "assay/report.h"
+#include "assay/timers.h"
+#include "assay/training.h"
+#include "facade/timers.h"
 #include "report/progress_text.h"
 #include "tests/golden.h"
 #include "tests/unit/comma_locale.h"
@@ -120,9 +123,9 @@ static void test_empty_timers(void **state)
     assay_timers *timers = new_timers();
     FILE *stream = golden_open(&text);
     assert_int_equal(assay_print_timing_summary(timers, stream, NULL, 3), ASSAY_OK);
-    assert_int_equal(assay_print_phase_breakdown(timers, stream, "Nothing"), ASSAY_OK);
+    assert_int_equal(assay__timers_print_breakdown(timers, stream, "Nothing"), ASSAY_OK);
     assert_int_equal(assay_print_speedup_analysis(timers, stream, NULL, &error), ASSAY_E_DATA);
-    assert_int_equal(assay_print_best_configuration(timers, stream, "size"), ASSAY_E_DATA);
+    assert_int_equal(assay_timers_print_best(timers, stream, "size"), ASSAY_E_DATA);
     golden_check(&text, "timing_empty");
     assay_timers_free(timers);
 }
@@ -167,7 +170,7 @@ static void test_phase_breakdown(void **state)
     set(timers, "forward_pass", 8.34);
     set(timers, "backward_pass", 12.45);
     FILE *stream = golden_open(&text);
-    assert_int_equal(assay_print_phase_breakdown(timers, stream, "Training"), ASSAY_OK);
+    assert_int_equal(assay__timers_print_breakdown(timers, stream, "Training"), ASSAY_OK);
     golden_check(&text, "phase_breakdown");
     assay_timers_free(timers);
 }
@@ -176,13 +179,12 @@ static void test_inference_benchmark(void **state)
 {
     (void)state;
     golden_text text;
-    const assay_inference_stats stats = {.num_iterations = 100,
-                                         .mean_ms = 2.345,
-                                         .min_ms = 2.123,
-                                         .max_ms = 3.456,
-                                         .throughput_samples_per_sec = assay_reading_of(426.3)};
+    const assay_timing timing = {.count = 100,
+                                 .mean_seconds = 2.345499e-3,
+                                 .min_seconds = 2.123e-3,
+                                 .max_seconds = 3.456e-3};
     FILE *stream = golden_open(&text);
-    assert_int_equal(assay_print_inference_benchmark(&stats, stream, "KAN"), ASSAY_OK);
+    assert_int_equal(assay_print_inference_benchmark(&timing, 1, stream, "KAN"), ASSAY_OK);
     golden_check(&text, "inference_benchmark");
 }
 
@@ -192,11 +194,11 @@ static void test_warmup_analysis(void **state)
     golden_text text;
     const double epochs[] = {5.2, 3.1, 3.0, 3.1, 3.0, 2.9};
     assay_warmup warmup;
-    assert_int_equal(assay_warmup_analyze(6, epochs, &warmup), ASSAY_OK);
+    assert_int_equal(assay_warmup_analyze(epochs, 6, &warmup), ASSAY_OK);
     FILE *stream = golden_open(&text);
     assert_int_equal(assay_print_warmup_analysis(&warmup, stream, "MLP"), ASSAY_OK);
     golden_check(&text, "warmup");
-    assert_int_equal(assay_warmup_analyze(1, epochs, &warmup), ASSAY_OK);
+    assert_int_equal(assay_warmup_analyze(epochs, 1, &warmup), ASSAY_OK);
     stream = golden_open(&text);
     assert_int_equal(assay_print_warmup_analysis(&warmup, stream, "MLP"), ASSAY_OK);
     golden_check(&text, "warmup_one_epoch");
@@ -209,9 +211,11 @@ static void test_completion_lines(void **state)
     const assay_reading none = assay_reading_missing(ASSAY_UNSUPPORTED);
     FILE *stream = golden_open(&text);
     assert_int_equal(assay__line_time(stream, "MLP training", 45.32), ASSAY_OK);
-    assert_int_equal(assay__line_memory(stream, "Model", 45.32, assay_reading_of(234.5)), ASSAY_OK);
-    assert_int_equal(assay__line_gpu(stream, "KAN training", 12.45, assay_reading_of(1024.3)),
+    assert_int_equal(assay__line_memory(stream, "Model", 45.32, assay_reading_of(234.5 * 1048576)),
                      ASSAY_OK);
+    assert_int_equal(
+        assay__line_gpu(stream, "KAN training", 12.45, assay_reading_of(1024.3 * 1048576)),
+        ASSAY_OK);
     assert_int_equal(assay__line_gpu(stream, "KAN training", 12.45, none), ASSAY_OK);
     assert_int_equal(assay__line_memory(stream, "Model", 45.32, none), ASSAY_OK);
     golden_check_text(&text, "MLP training complete: 45.32s total\n"
@@ -277,9 +281,10 @@ static void test_json_export(void **state)
     char *path = file_path(folder, "timing.json");
     assay_timers *timers = models();
     assay_reading none = assay_reading_missing(ASSAY_UNSUPPORTED);
-    assert_int_equal(
-        assay_timers_set_metric(timers, "KAN", "allocated_mb", assay_reading_of(512.1)), ASSAY_OK);
-    assert_int_equal(assay_timers_set_metric(timers, "KAN", "reserved_mb", none), ASSAY_OK);
+    assert_int_equal(assay_timers_set_metric(timers, "KAN", "allocated_bytes",
+                                             assay_reading_of(512.5 * 1048576)),
+                     ASSAY_OK);
+    assert_int_equal(assay_timers_set_metric(timers, "KAN", "reserved_bytes", none), ASSAY_OK);
     assert_int_equal(assay_export_timing_json(timers, path, "Section 1.1", NULL), ASSAY_OK);
     json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
     assert_non_null(root);
@@ -293,7 +298,7 @@ static void test_json_export(void **state)
     assert_true(json_number_value(json_object_get(timings, "MLP")) == 120.0);
     json_t *kan = json_object_get(timings, "KAN");
     assert_true(json_number_value(json_object_get(kan, "time")) == 150.0);
-    assert_true(json_number_value(json_object_get(kan, "allocated_mb")) == 512.1);
+    assert_true(json_number_value(json_object_get(kan, "allocated_mb")) == 512.5);
     assert_true(json_is_null(json_object_get(kan, "reserved_mb")));
     assert_string_equal(
         json_string_value(json_object_get(json_object_get(kan, "unavailable"), "reserved_mb")),

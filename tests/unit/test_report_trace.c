@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "assay/record.h"
+#include "assay/record_build.h"
 #include "assay/report.h"
 
 static uint32_t add_operation(assay_record *record, const char *name, int32_t parent)
@@ -50,7 +51,7 @@ static json_t *trace_of(const assay_record *record)
     FILE *stream = open_memstream(&text, &length);
     assert_non_null(stream);
     assay_error error = {0};
-    assert_int_equal(assay_report_trace(record, stream, &error), ASSAY_OK);
+    assert_int_equal(assay_report_print(record, "trace", stream, &error), ASSAY_OK);
     assert_int_equal(fclose(stream), 0);
     json_error_t where;
     json_t *root = json_loadb(text, length, 0, &where);

@@ -9,8 +9,9 @@
 #include <cmocka.h>
 
 #include "assay/record.h"
-#include "assay/report.h"
+#include "assay/record_build.h"
 #include "base/text.h"
+#include "report/export.h"
 #include "report/format.h"
 
 static void add(assay_record *record, const char *name, int32_t parent, double total)
@@ -64,7 +65,7 @@ static void children_stand_below_their_parent_most_expensive_first(void **state)
     add(record, "deepest", 4, 5);
     static const char *const expected[] = {
         "dear", "  of-dear-large", "    deepest", "  of-dear-small", "cheap", "  of-cheap"};
-    char *text = printed(assay_report_tree, record);
+    char *text = printed(assay__report_tree, record);
     char *at = strchr(strchr(text, '\n') + 1, '\n') + 1;
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         assert_int_equal(strncmp(at, expected[i], strlen(expected[i])), 0);
@@ -84,7 +85,7 @@ static void a_chain_of_half_a_million_is_printed(void **state)
     assay_record *record = new_record();
     for (int32_t i = 0; i < DEPTH; i++)
         add(record, "n", i - 1, 1);
-    char *text = printed(assay_report_tree, record);
+    char *text = printed(assay__report_tree, record);
     size_t lines = 0;
     for (const char *at = text; *at != '\0'; at++)
         lines += *at == '\n';
@@ -100,7 +101,7 @@ static void parents_out_of_range_are_shown_at_the_top(void **state)
     add(record, "own-parent", 0, 1);
     add(record, "later-parent", 2, 1);
     add(record, "lost", 1000, 1);
-    char *text = printed(assay_report_tree, record);
+    char *text = printed(assay__report_tree, record);
     assert_non_null(strstr(text, "\nown-parent "));
     assert_non_null(strstr(text, "\nlater-parent "));
     assert_non_null(strstr(text, "\nlost "));
@@ -136,7 +137,8 @@ static void everything_fits_in_80_columns(void **state)
     record->has_process = true;
     record->process.command = (const char *const[]){name, name};
     record->process.command_count = 2;
-    char *journal = printed(assay_report_journal, record), *run = printed(assay_report_run, record);
+    char *journal = printed(assay__report_journal, record),
+         *run = printed(assay__report_run, record);
     assert_fits(journal);
     assert_fits(run);
     free(journal);
@@ -154,7 +156,7 @@ static void a_missing_figure_is_shown_with_its_reason(void **state)
     record->process.wall_seconds = assay_reading_of(1.5);
     record->process.peak_rss_bytes = assay_reading_missing(ASSAY_NOT_PERMITTED);
     record->process.heap_peak_bytes = assay_reading_missing(ASSAY_UNSUPPORTED);
-    char *text = printed(assay_report_run, record);
+    char *text = printed(assay__report_run, record);
     assert_non_null(strstr(text, "killed by signal 9 (SIGKILL)"));
     assert_non_null(strstr(text, "1.500 s"));
     assert_non_null(strstr(text, "not permitted, largest process"));

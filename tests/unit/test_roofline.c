@@ -10,7 +10,7 @@
 #include "studies/profile/complexity.h"
 #include "studies/profile/roofline.h"
 
-static assay__work_account work_of(assay_operation operation)
+static assay__work_account work_of(assay_term operation)
 {
     assay__work_account account = {.element_bytes = 4};
     assay__work_add(&account, &operation);
@@ -20,8 +20,8 @@ static assay__work_account work_of(assay_operation operation)
 static void test_bytes_of_a_product(void **state)
 {
     (void)state;
-    assay__work_account work = work_of((assay_operation){
-        .kind = ASSAY_OP_MATMUL, .count = 3, .m = 10, .k = 20, .n = 30, .operand_gradients = 2});
+    assay__work_account work = work_of((assay_term){
+        .kind = ASSAY_TERM_MATMUL, .count = 3, .m = 10, .k = 20, .n = 30, .operand_gradients = 2});
     assert_true(work.forward.flops == 3 * 2.0 * 10 * 20 * 30);
     assert_true(work.forward.bytes == 3 * 4.0 * (10 * 20 + 20 * 30 + 10 * 30));
     assert_true(work.backward.flops == 2 * work.forward.flops);
@@ -32,14 +32,14 @@ static void test_bytes_of_elementwise_work(void **state)
 {
     (void)state;
     assay__work_account relu =
-        work_of((assay_operation){.kind = ASSAY_OP_RELU, .count = 1, .m = 100, .n = 10});
+        work_of((assay_term){.kind = ASSAY_TERM_RELU, .count = 1, .m = 100, .n = 10});
     assert_true(relu.forward.bytes == 4.0 * 2 * 1000);
     assert_true(relu.backward.bytes == 4.0 * 3 * 1000);
     assay__work_account add =
-        work_of((assay_operation){.kind = ASSAY_OP_ADD, .count = 2, .m = 100, .n = 10});
+        work_of((assay_term){.kind = ASSAY_TERM_ADD, .count = 2, .m = 100, .n = 10});
     assert_true(add.forward.bytes == 2 * 4.0 * 3 * 1000);
     assay__work_account none =
-        work_of((assay_operation){.kind = ASSAY_OP_DROPOUT, .count = 1, .m = 100, .n = 10});
+        work_of((assay_term){.kind = ASSAY_TERM_DROPOUT, .count = 1, .m = 100, .n = 10});
     assert_true(none.forward.bytes == 0);
 }
 

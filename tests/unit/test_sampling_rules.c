@@ -1,7 +1,10 @@
 /* The rules of sampling.h, each at the edge where it begins to hold: what disturbs a sample, when
  * disturbed rounds go, how long a sample is, when precision is reached and when it is out of reach.
  * What stands at neither side of an edge is in test_sampling.c. */
+#include "assay/clock.h"
 #include "assay/instrument.h"
+#include "assay/record.h"
+#include "assay/sampling.h"
 #include "sampling/sampler.h"
 #include "tests/unit/sampling_world.h"
 

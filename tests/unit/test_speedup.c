@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "assay/analyze.h"
-#include "assay/report.h"
+#include "assay/record.h"
+#include "assay/timers.h"
 #include "tests/golden.h"
 
 static void assert_reading(assay_reading reading, double expected)
@@ -79,7 +79,7 @@ static void test_slowest_and_fastest(void **state)
             assert_int_equal(assay_timers_set(timers, names[k], cases[i].seconds[k]), ASSAY_OK);
         assert_int_equal(assay_speedup_ratios(timers, NULL, NULL, ratios, &baseline), ASSAY_OK);
         assert_int_equal(baseline, cases[i].slowest);
-        assert_int_equal(assay_best_configuration(timers, &best), ASSAY_OK);
+        assert_int_equal(assay_timers_best(timers, &best), ASSAY_OK);
         assert_int_equal(best, cases[i].fastest);
         assay_timers_free(timers);
     }
@@ -92,18 +92,18 @@ static void test_timers_without_a_time(void **state)
     assay_speedup ratios[2];
     assay_error error = {0};
     size_t index = 9;
-    assert_int_equal(assay_best_configuration(timers, &index), ASSAY_E_DATA);
+    assert_int_equal(assay_timers_best(timers, &index), ASSAY_E_DATA);
     assert_int_equal(assay_speedup_ratios(timers, NULL, &error, ratios, &index), ASSAY_E_DATA);
     assert_int_equal(assay_timers_set_metric(timers, "MLP", "loss", assay_reading_of(0.1)),
                      ASSAY_OK);
-    assert_int_equal(assay_best_configuration(timers, &index), ASSAY_E_DATA);
+    assert_int_equal(assay_timers_best(timers, &index), ASSAY_E_DATA);
     assert_int_equal(assay_speedup_ratios(timers, NULL, &error, ratios, &index), ASSAY_E_DATA);
     assert_string_equal(error.message, "no timer has a time yet; measure something first");
     assert_int_equal(assay_speedup_ratios(timers, "MLP", &error, ratios, &index), ASSAY_E_DATA);
     assert_string_equal(error.message, "the baseline 'MLP' has no time yet; choose a finished one");
     assert_int_equal(index, 9);
     assert_int_equal(assay_timers_set(timers, "KAN", 2.0), ASSAY_OK);
-    assert_int_equal(assay_best_configuration(timers, &index), ASSAY_OK);
+    assert_int_equal(assay_timers_best(timers, &index), ASSAY_OK);
     assert_int_equal(index, 1);
     assert_int_equal(assay_speedup_ratios(timers, NULL, NULL, ratios, &index), ASSAY_OK);
     assert_int_equal(index, 1);
@@ -190,15 +190,15 @@ static void test_speedup_lines(void **state)
                                    .low = assay_reading_of(1.2),
                                    .high = assay_reading_of(1.3),
                                    .verdict = ASSAY_VERDICT_FASTER};
-    assert_int_equal(assay_print_speedup_verdict(&shown, stream, "SIREN"), ASSAY_OK);
+    assert_int_equal(assay_speedup_print(&shown, stream, "SIREN"), ASSAY_OK);
     shown = (assay_speedup_verdict){.ratio = assay_reading_of(0.8),
                                     .low = assay_reading_of(0.5),
                                     .high = assay_reading_of(1.25),
                                     .reason = "the interval is wider than the difference"};
-    assert_int_equal(assay_print_speedup_verdict(&shown, stream, "KAN"), ASSAY_OK);
+    assert_int_equal(assay_speedup_print(&shown, stream, "KAN"), ASSAY_OK);
     const assay_reading none = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
     shown = (assay_speedup_verdict){none, none, none, ASSAY_VERDICT_INCONCLUSIVE, "one timing"};
-    assert_int_equal(assay_print_speedup_verdict(&shown, stream, "MLP"), ASSAY_OK);
+    assert_int_equal(assay_speedup_print(&shown, stream, "MLP"), ASSAY_OK);
     golden_check(&text, "speedup_verdict");
 }
 

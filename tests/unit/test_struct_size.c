@@ -9,6 +9,14 @@
 #include <cmocka.h>
 
 #include "assay/assay.h"
+#include "assay/flops.h"
+#include "assay/inference.h"
+#include "assay/model.h"
+#include "assay/model_scaling.h"
+#include "assay/record_build.h"
+#include "assay/scaling.h"
+#include "assay/stats.h"
+#include "assay/training.h"
 
 /* What the next version might look like: the type of today, and a field behind it. */
 #define NEWER(type)                                                                                \
@@ -112,7 +120,7 @@ static assay_status compare_with(const assay_compare_options *options)
     subject.name = "a";
     subject.samples_seconds = samples;
     subject.sample_count = 3;
-    assay_status status = assay_compare_subjects(record, &subject, &subject, options, &comparison);
+    assay_status status = assay_subjects_compare(record, &subject, &subject, options, &comparison);
     assay_record_free(record);
     return status;
 }
@@ -144,34 +152,23 @@ static assay_status bootstrap_with(const assay_bootstrap_options *options)
     return assay_stats_bootstrap(values, 4, 0.9, first_of, NULL, options, &interval);
 }
 
-static void count_call(void *context)
-{
-    ++*(uint64_t *)context;
-}
-
-static assay_status infer_with(const assay_inference_options *options)
-{
-    assay_inference_stats stats;
-    return assay_benchmark_inference(count_call, &counter, options, &stats);
-}
-
 static assay_status count_pass(void *context)
 {
     ++*(uint64_t *)context;
     return ASSAY_OK;
 }
 
-static assay_status profile_with(const assay_profile_options *options)
+static assay_status time_with(const assay_sampling_options *options)
 {
-    assay_runtime_stats stats;
-    return assay_benchmark_function(count_pass, &counter, options, &stats);
+    assay_timing timing;
+    return assay_benchmark_function(count_pass, &counter, options, NULL, &timing);
 }
 
 /* Copies the options before it hands them on. */
-static assay_status profile_encoding_with(const assay_profile_options *options)
+static assay_status time_encoding_with(const assay_sampling_options *options)
 {
-    assay_runtime_stats stats;
-    return assay_profile_pe_computation(count_pass, &counter, options, &stats);
+    assay_timing timing;
+    return assay_profile_pe_computation(count_pass, &counter, options, NULL, &timing);
 }
 
 static assay_status flops_of(const assay_graph_transformer_shape *shape)
@@ -198,11 +195,9 @@ static void test_what_says_only_a_status(void **state)
     (void)state;
     NEWER(assay_bootstrap_options) bootstrap = {.known.resamples = 0};
     CHECK_INPUT(bootstrap, bootstrap_with(&bootstrap.known));
-    NEWER(assay_inference_options) inference = {.known.num_iterations = 3};
-    CHECK_INPUT(inference, infer_with(&inference.known));
-    NEWER(assay_profile_options) profile = {.known.num_runs = 3};
-    CHECK_INPUT(profile, profile_with(&profile.known));
-    CHECK_INPUT(profile, profile_encoding_with(&profile.known));
+    NEWER(assay_sampling_options) runs = {.known.num_runs = 3};
+    CHECK_INPUT(runs, time_with(&runs.known));
+    CHECK_INPUT(runs, time_encoding_with(&runs.known));
     NEWER(assay_graph_transformer_shape)
     shape = {.known = {.num_nodes = 2, .hidden_dim = 4, .num_layers = 1, .num_heads = 1}};
     CHECK_INPUT(shape, flops_of(&shape.known));

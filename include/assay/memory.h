@@ -1,0 +1,69 @@
+/* Memory of this process: what is resident, and what its heap holds.
+ *
+ *     assay_memory memory = ASSAY_INIT(assay_memory);
+ *     if (assay_memory_read(&memory) == ASSAY_OK && memory.rss_bytes.validity == ASSAY_VALID)
+ *         printf("%.0f bytes resident\n", memory.rss_bytes.value);
+ *
+ * Heap figures are there when libassay_heap.so is preloaded (`assay run --heap`) or linked.
+ *
+ * Threads: every call may be made from any thread. Nothing here allocates.
+ */
+#ifndef ASSAY_MEMORY_H
+#define ASSAY_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "assay/reading.h"
+#include "assay/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct assay_memory {
+    size_t struct_size;           /* set by the caller */
+    assay_reading rss_bytes;      /* resident now */
+    assay_reading peak_rss_bytes; /* highest since the program started or since the last reset */
+} assay_memory;
+
+/* About 10 µs, nearly all of it the peak. Linux batches the count of resident pages per processor
+ * (6.2 and later), so both figures may be off by some tens of pages for each processor. Fails only
+ * for a NULL or wrongly sized argument; what cannot be read is missing in the readings. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_memory_read(assay_memory *memory);
+
+/* Let the peak start again from what is resident now. This changes the kernel's own figure, for
+ * everyone who reads it (VmHWM), which is why nothing else in assay does it unasked.
+ * ASSAY_E_PERMISSION or ASSAY_E_UNSUPPORTED when the kernel refuses. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_memory_reset_peak(void);
+
+/* Bytes are usable sizes, malloc_usable_size() of each block: what a block really takes, less the
+ * allocator's header (malloc(1) counts 24 with glibc on 64 bits). realloc counts as one free and
+ * one allocation. Memory taken past malloc (mmap, sbrk, an allocator linked into the program
+ * itself) is not seen. */
+typedef struct assay_heap_figures {
+    size_t struct_size;        /* set by the caller */
+    int64_t live_bytes;        /* allocated and not yet freed, `inherited_bytes` included */
+    uint64_t peak_bytes;       /* highest live_bytes; exact with one allocating thread, otherwise
+                                  within `peak_bound_bytes` either way */
+    uint64_t peak_bound_bytes; /* 64 KiB for each thread that ever allocated at once; 0 for one */
+    uint64_t allocations, frees;
+    uint64_t allocated_bytes; /* by all allocations so far */
+    int64_t inherited_bytes;  /* live at the fork that made this process; 0 if none did */
+    uint64_t processes;       /* 1, or as many as assay_heap_directory_read() summed up */
+} assay_heap_figures;
+
+/* Is the interposer in this process, and does it see the program's allocations? */
+ASSAY_API bool assay_heap_available(void);
+
+/* Figures of this process since its start. Counters of other threads are read while they run: each
+ * is exact, their sum is of no single moment. ASSAY_E_UNSUPPORTED without the interposer. About a
+ * nanosecond for each thread that ever ran at once. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_heap_read(assay_heap_figures *figures);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

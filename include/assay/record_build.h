@@ -1,0 +1,86 @@
+/* Filling records: for programs that measure by themselves and want to speak assay's language.
+ *
+ *     assay_record *record = NULL;
+ *     assay_record_subject subject;
+ *     if (assay_record_new(&record) != ASSAY_OK) ...
+ *     assay_record_subject_init(&subject);
+ *     subject.name = assay_record_text(record, "sort");
+ *     subject.samples_seconds = samples;              // lives as long as the record
+ *     subject.sample_count = count;
+ *     if (assay_record_add_subject(record, &subject) != ASSAY_OK) ...
+ *
+ * Threads: a record has no locks; one thread at a time.
+ */
+#ifndef ASSAY_RECORD_BUILD_H
+#define ASSAY_RECORD_BUILD_H
+
+#include <stddef.h>
+
+#include "assay/record.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Start of every item: nothing counted, every reading ASSAY_NOT_MEASURED, an operation at the top.
+ * (A zeroed item claims valid readings of 0.) */
+ASSAY_API void assay_record_operation_init(assay_record_operation *item);
+ASSAY_API void assay_record_metric_init(assay_record_metric *item);
+ASSAY_API void assay_record_subject_init(assay_record_subject *item);
+ASSAY_API void assay_record_comparison_init(assay_record_comparison *item); /* inconclusive */
+
+/* Zeroed memory that lives as long as the record; NULL when out of memory. For filling its arrays.
+ */
+ASSAY_API void *assay_record_allocate(assay_record *record, size_t count, size_t size);
+/* A copy of text, made printable and cut with "..." beyond ASSAY_RECORD_MAX_TEXT bytes (the longest
+ * argument Linux passes to a program); NULL for NULL or when out of memory. */
+enum { ASSAY_RECORD_MAX_TEXT = 128 * 1024 };
+ASSAY_API const char *assay_record_text(assay_record *record, const char *text);
+
+/* Append to one of the arrays above (amortised; at most ASSAY_RECORD_MAX_ITEMS each). The item is
+ * copied; its strings must already belong to the record. */
+enum { ASSAY_RECORD_MAX_ITEMS = 1 << 24 };
+ASSAY_API ASSAY_MUST_USE assay_status
+assay_record_add_operation(assay_record *record, const assay_record_operation *item);
+ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_metric(assay_record *record,
+                                                              const assay_record_metric *item);
+ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_counter(assay_record *record,
+                                                               const assay_record_counter *item);
+ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_lane(assay_record *record,
+                                                            const assay_record_lane *item);
+ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_event(assay_record *record,
+                                                             const assay_record_event *item);
+ASSAY_API ASSAY_MUST_USE assay_status
+assay_record_add_open_span(assay_record *record, const assay_record_open_span *item);
+ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_subject(assay_record *record,
+                                                               const assay_record_subject *item);
+ASSAY_API ASSAY_MUST_USE assay_status
+assay_record_add_comparison(assay_record *record, const assay_record_comparison *item);
+ASSAY_API ASSAY_MUST_USE assay_status
+assay_record_add_difference(assay_record *record, const assay_record_difference *item);
+/* `value` NULL with the reason in `validity`; both strings are copied. A key that is already there
+ * is replaced in its place; "unavailable" is taken (ASSAY_E_ARGUMENT). */
+enum { ASSAY_RECORD_MAX_FACTS = 1024 };
+ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_machine(assay_record *record,
+                                                               const char *key, const char *value,
+                                                               assay_validity validity);
+ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_build(assay_record *record, const char *key,
+                                                             const char *value,
+                                                             assay_validity validity);
+ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_git(assay_record *record, const char *key,
+                                                           const char *value,
+                                                           assay_validity validity);
+
+/* The same for the parameters of a subject that is, or will be, the record's; `subject` gets a new
+ * array each time, so add them before copies of it are made. */
+enum { ASSAY_RECORD_MAX_PARAMETERS = 64 };
+ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_parameter(assay_record *record,
+                                                                 assay_record_subject *subject,
+                                                                 const char *key,
+                                                                 const char *value);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

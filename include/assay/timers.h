@@ -1,0 +1,304 @@
+/* Timers: named times in order, summarised, compared and exported.
+ *
+ *     assay_timers *timers = NULL;
+ *     if (assay_timers_new(stdout, &timers) != ASSAY_OK)
+ *         return 1;
+ *     assay_track_time(timers, "SIREN training", train, &siren);    // prints what it took
+ *     ASSAY_TRACK_TIME(timers, "MLP training") { train(&mlp); }
+ *     assay_print_timing_summary(timers, stdout, "Section 1.1", 9);
+ *     assay_timers_free(timers);
+ *
+ * An entry is flat (a time) or nested (a time and further metrics); every function takes both.
+ * Setting a name again replaces its figures and keeps its place, as in a dictionary. An entry
+ * measured while another one was being measured is that one's child: it is shown below it and not
+ * added to the total again. Names are made printable and kept to 255 bytes.
+ *
+ * Tables keep their documents' widths: a name too long for its column stands on a line of its own
+ * above its figures; a time that would round to 0.00 is shown as 2.1e-05; what was not measured is
+ * "n/a". A table is composed first and written in one piece; the stream is flushed, so that a full
+ * disk is an error here (ASSAY_E_FULL) and not later. A NULL stream prints nothing. As with printf,
+ * the status of a print may be ignored: the stream remembers.
+ *
+ * Threads: timers belong to one thread at a time.
+ */
+#ifndef ASSAY_TIMERS_H
+#define ASSAY_TIMERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "assay/clock.h"
+#include "assay/reading.h"
+#include "assay/record.h"
+#include "assay/span.h"
+#include "assay/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct assay_timers assay_timers;
+
+enum {
+    ASSAY_TIMERS_MAX = 4096,  /* entries */
+    ASSAY_TIMER_METRICS = 16, /* metrics of one entry, beside its time */
+    ASSAY_TIMER_KEY_MAX = 31  /* bytes of a metric's key */
+};
+
+typedef struct assay_timer_metric {
+    char key[ASSAY_TIMER_KEY_MAX + 1]; /* "peak_memory_bytes", ... */
+    assay_reading value;
+} assay_timer_metric;
+
+typedef struct assay_timer {
+    const char *name;
+    int32_t parent;     /* index of the entry it was measured in, -1 at the top */
+    assay_reading time; /* seconds; not measured while it still runs */
+    size_t metric_count;
+    const assay_timer_metric *metrics;
+    uint64_t reserved[4]; /* zero */
+} assay_timer;
+
+/* ---- measuring -------------------------------------------------------------------------------
+ *
+ * Each tracking call calls the function, enters what it took into the timers, prints one line to
+ * their progress stream and returns what the function returned. Calls may nest: an inner one is
+ * entered as part of the outer. NULL timers only call. Cost beside the function:
+ * bench/timer_cost.c; the bookkeeping is outside the measured time. */
+
+/* `progress` is where the tracking calls say what they finished, NULL for silence; it stays the
+ * caller's and must outlive the timers. Caller frees. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_timers_new(FILE *progress, assay_timers **timers);
+ASSAY_API void assay_timers_free(assay_timers *timers);
+
+/* The first failure of a tracking call on these timers (no room, no memory, progress not writable),
+ * which itself returns what the tracked function returns; ASSAY_OK if all is on record. */
+ASSAY_API assay_status assay_timers_status(const assay_timers *timers);
+
+/* "NAME complete: 45.32s total". Entry: time. */
+ASSAY_API void *assay_track_time(assay_timers *timers, const char *name, void *(*function)(void *),
+                                 void *argument);
+
+/* "NAME complete: 45.32s, peak memory: 234.5 MB" (2^20 bytes). Entry: time, peak_memory_bytes,
+ * current_memory_bytes, counted from the moment of assay_enable_memory_tracking (else from the
+ * first such call): exact heap figures of the calling thread when libassay_heap.so is loaded (other
+ * threads' allocations show in current, and in peak once they end), otherwise resident memory of
+ * the whole process, not counted from anything, whose peak is a lower bound when an earlier peak
+ * was higher. */
+ASSAY_API void *assay_track_time_and_memory(assay_timers *timers, const char *name,
+                                            void *(*function)(void *), void *argument);
+
+typedef enum assay_memory_source {
+    ASSAY_MEMORY_SOURCE_NONE = 0,
+    ASSAY_MEMORY_SOURCE_RESIDENT = 1,
+    ASSAY_MEMORY_SOURCE_HEAP = 2
+} assay_memory_source;
+
+/* Count memory from now on, and say what is counted. */
+ASSAY_API assay_memory_source assay_enable_memory_tracking(assay_timers *timers);
+
+/* "NAME complete: 12.45s, GPU peak: 1024.3 MB"; without a GPU the time is still taken and the line
+ * is "NAME complete: 12.45s, GPU: not available". Entry: time, allocated_bytes, reserved_bytes,
+ * max_allocated_bytes. */
+ASSAY_API void *assay_track_time_and_gpu(assay_timers *timers, const char *name,
+                                         void *(*function)(void *), void *argument);
+
+typedef struct assay_gpu_memory {
+    assay_reading allocated_bytes, reserved_bytes, max_allocated_bytes;
+} assay_gpu_memory;
+
+/* What the GPU holds now; unsupported readings where there is none to ask. */
+ASSAY_API assay_gpu_memory assay_get_gpu_memory_usage(void);
+
+/* The same for a block: ASSAY_TRACK_TIME(timers, "MLP training") { train(&mlp); } */
+#define ASSAY_TRACK_TIME(timers, name)                                                             \
+    ASSAY__BLOCK(assay__timing, assay__timing_end,                                                 \
+                 assay__timing_begin(timers, name, ASSAY__TIMING_TIME))
+#define ASSAY_TRACK_TIME_AND_MEMORY(timers, name)                                                  \
+    ASSAY__BLOCK(assay__timing, assay__timing_end,                                                 \
+                 assay__timing_begin(timers, name, ASSAY__TIMING_MEMORY))
+#define ASSAY_TRACK_TIME_AND_GPU(timers, name)                                                     \
+    ASSAY__BLOCK(assay__timing, assay__timing_end,                                                 \
+                 assay__timing_begin(timers, name, ASSAY__TIMING_GPU))
+
+/* ---- a stopwatch ------------------------------------------------------------------------------
+ *
+ *     double seconds = 0;
+ *     ASSAY_TIME_OPERATION("training", &seconds) { model = train(data); }
+ */
+typedef struct assay_stopwatch {
+    const char *name;
+    uint64_t start_ns;
+} assay_stopwatch;
+
+/* Start one; the time since then may be asked any number of times. */
+ASSAY_API assay_stopwatch assay_time_operation(const char *name);
+ASSAY_API double assay_stopwatch_seconds(const assay_stopwatch *stopwatch);
+
+/* Time a block into `*elapsed_seconds`. */
+#define ASSAY_TIME_OPERATION(name, elapsed_seconds)                                                \
+    ASSAY__BLOCK(assay__timed, assay__timed_close, assay__timed_open(name, elapsed_seconds))
+
+/* ---- entries --------------------------------------------------------------------------------- */
+
+/* ASSAY_E_ARGUMENT for a time that is negative or not finite, ASSAY_E_LIMIT past
+ * ASSAY_TIMERS_MAX. The entry becomes flat and stands at the top. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_timers_set(assay_timers *timers, const char *name,
+                                                       double seconds);
+
+/* Add or replace one metric of an entry, which is made if missing; the key "time" sets the time.
+ * ASSAY_E_LIMIT for a key longer than ASSAY_TIMER_KEY_MAX or one more than ASSAY_TIMER_METRICS. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_timers_set_metric(assay_timers *timers,
+                                                              const char *name, const char *key,
+                                                              assay_reading value);
+
+/* The key "time" gives the time. Not measured when there is no such entry or metric. */
+ASSAY_API assay_reading assay_timers_get(const assay_timers *timers, const char *name,
+                                         const char *key);
+
+/* Entries in order of their first appearance. The view borrows from the timers and is good until
+ * they change; `index` must be below the count. */
+ASSAY_API size_t assay_timers_count(const assay_timers *timers);
+ASSAY_API assay_timer assay_timers_at(const assay_timers *timers, size_t index);
+
+/* Sum over the entries at the top, in seconds; children are part of their parents. */
+ASSAY_API double assay_timers_total(const assay_timers *timers);
+
+/* ---- tables and files ------------------------------------------------------------------------ */
+
+/* TIMING SUMMARY: time and share of the total of every timer; timers measured inside another stand
+ * indented below it. The average line appears for more than one dataset. */
+ASSAY_API assay_status assay_print_timing_summary(const assay_timers *timers, FILE *stream,
+                                                  const char *section_name, size_t num_datasets);
+
+/* Columns Section, Model, Time (s); one row for each timer. The file appears complete or not at
+ * all. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_export_timing_csv(const assay_timers *timers,
+                                                              const char *path,
+                                                              const char *section_name,
+                                                              assay_error *error);
+
+/* {"timestamp", "section", "timings": {NAME: seconds, or {"time", metric…, "inside"}}}. A metric
+ * whose key ends in _bytes is shown as the seed has it: ending in _mb, in units of 2^20 bytes. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_export_timing_json(const assay_timers *timers,
+                                                               const char *path,
+                                                               const char *section_name,
+                                                               assay_error *error);
+
+/* ---- speed-up -------------------------------------------------------------------------------- */
+
+typedef struct assay_speedup {
+    const char *name;    /* borrowed from the timers */
+    assay_reading time;  /* seconds */
+    assay_reading ratio; /* baseline time / this time: above 1 is faster than the baseline;
+                            not enough data where a time is zero or missing */
+} assay_speedup;
+
+/* One ratio for each entry, in order, into `ratios`, which has room for assay_timers_count().
+ * `baseline` NULL is the slowest entry. `baseline_index` (may be NULL) gets its place.
+ * ASSAY_E_NOT_FOUND if there is no such entry, ASSAY_E_DATA if it has no time. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_speedup_ratios(const assay_timers *timers,
+                                                           const char *baseline, assay_error *error,
+                                                           assay_speedup *ratios,
+                                                           size_t *baseline_index);
+
+/* SPEEDUP ANALYSIS against `baseline` (NULL: the slowest), fastest first: "1.67x faster",
+ * "1.25x slower", "1.00x as fast". Fails as assay_speedup_ratios does. */
+ASSAY_API assay_status assay_print_speedup_analysis(const assay_timers *timers, FILE *stream,
+                                                    const char *baseline, assay_error *error);
+
+/* The entry with the smallest time: the best of several configurations. ASSAY_E_DATA if none has a
+ * time; the first one wins a tie. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_timers_best(const assay_timers *timers, size_t *index);
+
+/* "Optimal batch size: 32 (1.234s)": that entry, of timers named after the configurations; `what`
+ * is "batch size". */
+ASSAY_API assay_status assay_timers_print_best(const assay_timers *timers, FILE *stream,
+                                               const char *what);
+
+/* A speed-up and whether to believe it. */
+typedef struct assay_speedup_verdict {
+    assay_reading ratio;     /* baseline time / this time: above 1 is faster than the baseline */
+    assay_reading low, high; /* 95 % interval of the ratio */
+    assay_verdict verdict;   /* of the candidate, by the rule of compare.h */
+    char reason[256];        /* why a verdict is inconclusive; else a remark or empty */
+} assay_speedup_verdict;
+
+/* From repeated timings of both, in the order they were measured. `alternating`: the i-th of one
+ * was measured next to the i-th of the other, so that what disturbed both cancels (counts must be
+ * equal, else ASSAY_E_ARGUMENT). Too few timings, or such that are no times, are an inconclusive
+ * verdict with the reason. Needs memory. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_speedup_compare(
+    const double *baseline_seconds, size_t baseline_count, const double *candidate_seconds,
+    size_t candidate_count, bool alternating, assay_speedup_verdict *verdict);
+
+/* "SIREN                :  1.67x faster (1.620x … 1.720x)", as a line of the speed-up analysis with
+ * its interval, and the verdict with its reason on the next line. */
+ASSAY_API assay_status assay_speedup_print(const assay_speedup_verdict *verdict, FILE *stream,
+                                           const char *name);
+
+/* ---- phases of one job -------------------------------------------------------------------------
+ *
+ * Phases follow each other: starting one ends the one before it. A phase that comes again adds to
+ * its time. */
+typedef struct assay_phase_timer assay_phase_timer;
+
+/* `clock` NULL: the machine's. Caller frees. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_phase_timer_new(const char *name,
+                                                            const assay_clock *clock,
+                                                            assay_phase_timer **timer);
+ASSAY_API void assay_phase_timer_free(assay_phase_timer *timer);
+
+/* ASSAY_E_LIMIT past ASSAY_TIMERS_MAX phases, ASSAY_E_MEMORY. */
+ASSAY_API assay_status assay_phase_timer_start_phase(assay_phase_timer *timer, const char *phase);
+/* ASSAY_E_STATE when no phase is open. */
+ASSAY_API assay_status assay_phase_timer_end_phase(assay_phase_timer *timer);
+
+/* "NAME - Detailed Breakdown:" of the phases ended so far, the largest first, with shares. */
+ASSAY_API assay_status assay_phase_timer_print_breakdown(const assay_phase_timer *timer,
+                                                         FILE *stream);
+/* The phases as timers, to export or compare; borrowed. */
+ASSAY_API const assay_timers *assay_phase_timer_timers(const assay_phase_timer *timer);
+
+/* ---- behind the macros ----------------------------------------------------------------------- */
+
+enum { ASSAY__TIMING_TIME, ASSAY__TIMING_MEMORY, ASSAY__TIMING_GPU };
+
+typedef struct assay__timing {
+    assay_timers *timers;
+    const char *name;
+    int kind;
+    int32_t entry, enclosing;
+    uint64_t start_ns;
+    double level_bytes;     /* resident memory or live heap at the start */
+    double peak_bytes;      /* the kernel's peak then */
+    uint64_t heap_state[8]; /* of the instrument */
+} assay__timing;
+
+typedef struct assay__timed {
+    assay_stopwatch stopwatch;
+    double *seconds;
+} assay__timed;
+
+static inline assay__timed assay__timed_open(const char *name, double *seconds)
+{
+    const assay__timed timed = {assay_time_operation(name), seconds};
+    return timed;
+}
+
+static inline void assay__timed_close(assay__timed *timed)
+{
+    if (timed->seconds != NULL)
+        *timed->seconds = assay_stopwatch_seconds(&timed->stopwatch);
+}
+
+ASSAY_API assay__timing assay__timing_begin(assay_timers *timers, const char *name, int kind);
+ASSAY_API void assay__timing_end(assay__timing *timing);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
