@@ -252,8 +252,8 @@ assay_status assay_model_figures(assay_model *model, assay_figure_sink sink, voi
     return model->class_->figures(model->state, sink, context, error);
 }
 
-assay_status assay_model_memory_now(assay_model *model, assay_model_memory *memory,
-                                    assay_error *error)
+assay_status assay_model_memory_now(assay_model *model, assay_error *error,
+                                    assay_model_memory *memory)
 {
     begin(error);
     *memory = (assay_model_memory){0};

@@ -74,8 +74,8 @@ static assay_status read_settings(const assay__safetensors *file, const assay_mo
     return ASSAY_OK;
 }
 
-assay_status assay_model_infer(const assay_model_class *class_, const char *path, double *settings,
-                               assay_error *error)
+assay_status assay_model_infer(const assay_model_class *class_, const char *path,
+                               assay_error *error, double *settings)
 {
     assay__safetensors file;
     assay_tensor *shapes = NULL;

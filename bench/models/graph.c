@@ -178,7 +178,7 @@ static void show_memory(peer_server *server)
     require(assay_model_gradient(subject.model, subject.inputs, 3, &subject.target, &error, &loss),
             &error);
     require(assay_model_update(subject.model, 1e-3, &error), &error);
-    require(assay_model_memory_now(subject.model, &held, &error), &error);
+    require(assay_model_memory_now(subject.model, &error, &held), &error);
     double bytes = (double)(held.parameters + held.gradients + held.optimizer + held.activations +
                             held.workspace);
     server->missed |= bytes > bar;

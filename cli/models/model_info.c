@@ -220,7 +220,7 @@ int model_info(model_job *job)
     if (code != EX_OK)
         return code;
     /* Before data is made up, which would be counted as the model's. */
-    bool accounted = assay_model_memory_now(job->model, &memory, NULL) == ASSAY_OK;
+    bool accounted = assay_model_memory_now(job->model, NULL, &memory) == ASSAY_OK;
     code = describe(job, &list);
     if (code == EX_OK && job->settings->json != NULL)
         code = write_json(job, &list, accounted ? &memory : NULL);

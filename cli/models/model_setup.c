@@ -132,7 +132,7 @@ int model_setup_create(model_job *job)
     assay_error error = {0};
     assay_status inferred = ASSAY_OK;
     if (job->settings->weights != NULL)
-        inferred = assay_model_infer(class_, job->settings->weights, settings, &error);
+        inferred = assay_model_infer(class_, job->settings->weights, &error, settings);
     int code = EX_OK;
     if (inferred != ASSAY_OK && inferred != ASSAY_E_FORMAT)
         code = model_fail(job, inferred, &error);

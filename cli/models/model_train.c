@@ -106,7 +106,7 @@ static json_t *losses_json(const training *run)
 static int show(model_job *job, const training *run)
 {
     assay_model_memory memory;
-    bool accounted = assay_model_memory_now(job->model, &memory, NULL) == ASSAY_OK;
+    bool accounted = assay_model_memory_now(job->model, NULL, &memory) == ASSAY_OK;
     if (job->settings->json != NULL) {
         json_t *root = model_json(job);
         json_object_set_new(root, "example_data", json_boolean(job->example));

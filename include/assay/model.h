@@ -259,9 +259,8 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_model_describe(assay_model *model,
                                                            const assay_tensor *inputs, size_t count,
                                                            assay_term_sink sink, void *context,
                                                            assay_error *error);
-ASSAY_API ASSAY_MUST_USE assay_status assay_model_memory_now(assay_model *model,
-                                                             assay_model_memory *memory,
-                                                             assay_error *error);
+ASSAY_API ASSAY_MUST_USE assay_status assay_model_memory_now(assay_model *model, assay_error *error,
+                                                             assay_model_memory *memory);
 
 ASSAY_API ASSAY_MUST_USE assay_status assay_model_figures(assay_model *model,
                                                           assay_figure_sink sink, void *context,
@@ -293,8 +292,8 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_model_save_gradients(assay_model *mo
 /* `settings` (option_count values, already filled): changed to what was stored with the weights and
  * to what their names and shapes determine. ASSAY_E_FORMAT for weights of another model. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_model_infer(const assay_model_class *class_,
-                                                        const char *path, double *settings,
-                                                        assay_error *error);
+                                                        const char *path, assay_error *error,
+                                                        double *settings);
 
 /* One array of a .npy file, converted to `element` where no value is lost but rounding; freed with
  * assay_tensor_release. */

@@ -46,7 +46,7 @@ ASSAY_API void assay_set_seed(assay_model_factory *factory, uint64_t seed);
 /* The forward pass at several values of one whole-number option of the class, "hidden-dim" or
  * "hidden_dim". ASSAY_E_NOT_FOUND names the options there are; ASSAY_E_ARGUMENT a value that does
  * not fit; ASSAY_E_UNSUPPORTED a class that makes up no data. */
-ASSAY_API ASSAY_MUST_USE assay_status assay_run_model_scaling(
+ASSAY_API ASSAY_MUST_USE assay_status assay_model_scaling_run(
     const assay_model_factory *factory, const char *option, const double *sizes, size_t count,
     const assay_scaling_options *options, assay_error *error, assay_scaling **scaling);
 

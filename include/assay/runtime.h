@@ -8,7 +8,7 @@
  *     parts.training_seconds = assay_reading_of(seconds);
  *     ...
  *     assay_runtime_profile profile;
- *     if (assay_quick_benchmark(&forecast, NULL, &parts, &error, &profile) != ASSAY_OK) ...
+ *     if (assay_quick_benchmark(&forecast, &parts, NULL, &error, &profile) != ASSAY_OK) ...
  *     if (assay_save_profile(&profile, "runtime_profile.json", &error) != ASSAY_OK) ...
  *
  * Figures are in seconds and bytes; the JSON has the seed's keys, in which `_mb` is 10^6 bytes and
@@ -144,8 +144,8 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_build_profile(const assay_profile_pa
 
 /* Benchmark, then build. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_quick_benchmark(const assay_forecast *forecast,
-                                                            const assay_sampling_options *options,
                                                             const assay_profile_parts *parts,
+                                                            const assay_sampling_options *options,
                                                             assay_error *error,
                                                             assay_runtime_profile *profile);
 

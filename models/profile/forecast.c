@@ -80,9 +80,8 @@ assay_status assay_build_profile(const assay_profile_parts *parts, assay_error *
     return ASSAY_OK;
 }
 
-assay_status assay_quick_benchmark(const assay_forecast *forecast,
-                                   const assay_sampling_options *options,
-                                   const assay_profile_parts *parts, assay_error *error,
+assay_status assay_quick_benchmark(const assay_forecast *forecast, const assay_profile_parts *parts,
+                                   const assay_sampling_options *options, assay_error *error,
                                    assay_runtime_profile *profile)
 {
     assay_profile_parts measured;

@@ -60,10 +60,10 @@ static assay_status run_once(const assay_profile_target *target, assay_error *er
 assay_status assay_get_memory_breakdown(const assay_profile_target *target, assay_error *error,
                                         assay_model_memory *breakdown)
 {
-    assay_status status = assay_model_memory_now(target->model, breakdown, error);
+    assay_status status = assay_model_memory_now(target->model, error, breakdown);
     if (status == ASSAY_OK)
         status = run_once(target, error);
     if (status == ASSAY_OK)
-        status = assay_model_memory_now(target->model, breakdown, error);
+        status = assay_model_memory_now(target->model, error, breakdown);
     return status;
 }

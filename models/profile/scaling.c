@@ -70,7 +70,7 @@ static assay_status run_growing(growing *self, const double *sizes, size_t count
     return status;
 }
 
-assay_status assay_run_model_scaling(const assay_model_factory *factory, const char *option,
+assay_status assay_model_scaling_run(const assay_model_factory *factory, const char *option,
                                      const double *sizes, size_t count,
                                      const assay_scaling_options *options, assay_error *error,
                                      assay_scaling **scaling)
@@ -158,7 +158,7 @@ assay_status assay_run_layer_scaling(const assay_model_factory *factory,
         changed.struct_size = sizeof changed;
         changed.settings = settings;
         status =
-            assay_run_model_scaling(&changed, "num-layers", sizes, count, options, error, scaling);
+            assay_model_scaling_run(&changed, "num-layers", sizes, count, options, error, scaling);
     }
     free(sizes);
     free(settings);

@@ -181,7 +181,7 @@ static assay_status run_option(const assay_model_factory *factory, const assay__
     else
         count = usual_sizes(option, setting_of(factory, index), sizes);
     if (strcmp(option->name, "num-nodes") != 0 || !has_option(factory->class_, "num-edges"))
-        return assay_run_model_scaling(factory, option->name, sizes, count, options, error,
+        return assay_model_scaling_run(factory, option->name, sizes, count, options, error,
                                        &result->scaling);
     int64_t nodes[ASSAY__AXIS_SIZES_MAX];
     for (size_t i = 0; i < count; i++)

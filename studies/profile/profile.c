@@ -181,7 +181,7 @@ static assay_status measure_forecast(assay__profile *profile, assay_error *error
     parts.shape = complexity_shape(profile);
     assay_status status = time_fit(profile, error, &parts.training_seconds);
     if (status == ASSAY_OK)
-        status = assay_quick_benchmark(&forecast, &options, &parts, error, &profile->forecast);
+        status = assay_quick_benchmark(&forecast, &parts, &options, error, &profile->forecast);
     if (status != ASSAY_OK && error != NULL && error->message[0] == '\0')
         return assay__fail(error, status, "model '%s' cannot forecast: %s", profile->class_->name,
                            assay_status_message(status));

@@ -113,7 +113,7 @@ static assay_status profile(rom *self, int which, assay_error *error)
                                  .lag = (uint64_t)settings->lag,
                                  .hidden_size = (uint64_t)settings->hidden_size,
                                  .num_layers = (uint64_t)settings->num_layers};
-    return assay_quick_benchmark(&forecast, &options, &parts, error, &self->profiles[which]);
+    return assay_quick_benchmark(&forecast, &parts, &options, error, &self->profiles[which]);
 }
 
 typedef struct forecast_work {

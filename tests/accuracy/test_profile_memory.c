@@ -40,7 +40,7 @@ static double resident_bytes(void)
 static double accounted_bytes(assay_model *model)
 {
     assay_model_memory memory;
-    assert_int_equal(assay_model_memory_now(model, &memory, NULL), ASSAY_OK);
+    assert_int_equal(assay_model_memory_now(model, NULL, &memory), ASSAY_OK);
     return (double)(memory.parameters + memory.gradients + memory.optimizer + memory.activations +
                     memory.workspace);
 }

@@ -29,7 +29,7 @@ static assay_status weights(const assay_model_class *class_)
     if (status == ASSAY_OK)
         status = assay_model_save_gradients(first, "g.safetensors", &error);
     if (status == ASSAY_OK)
-        status = assay_model_infer(class_, "w.safetensors", settings, &error);
+        status = assay_model_infer(class_, "w.safetensors", &error, settings);
     if (status == ASSAY_OK)
         status = assay_model_new(class_, settings, 2, &error, &second);
     if (status == ASSAY_OK)

@@ -187,12 +187,12 @@ static void what_cannot_grow_is_named(void **state)
     assay_error error = {0};
     const double sizes[] = {1, 2, 5000};
     assert_int_equal(
-        assay_run_model_scaling(&factory, "num_heads", sizes, 3, NULL, &error, &scaling),
+        assay_model_scaling_run(&factory, "num_heads", sizes, 3, NULL, &error, &scaling),
         ASSAY_E_NOT_FOUND);
     assert_non_null(strstr(error.message, "num-nodes, num-edges, num-layers"));
     assay_scaling_options how = quick();
     assert_int_equal(
-        assay_run_model_scaling(&factory, "num_nodes", sizes, 3, &how, &error, &scaling),
+        assay_model_scaling_run(&factory, "num_nodes", sizes, 3, &how, &error, &scaling),
         ASSAY_E_ARGUMENT);
     assert_non_null(strstr(error.message, "num-nodes is 5000"));
     assert_int_equal(seen.alive, 0);

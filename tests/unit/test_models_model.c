@@ -229,7 +229,7 @@ static void test_unsupported(void **state)
         assay_model_fit(model, given, 2, &error),
         assay_model_example(model, 1, &error, made, &output),
         assay_model_describe(model, given, 2, NULL, NULL, &error),
-        assay_model_memory_now(model, &memory, &error),
+        assay_model_memory_now(model, &error, &memory),
     };
     for (size_t i = 0; i < sizeof results / sizeof *results; i++)
         assert_int_equal(results[i], ASSAY_E_UNSUPPORTED);
@@ -351,7 +351,7 @@ static void test_weights(void **state)
     assert_int_equal(assay_model_load_weights(model, scratch(), &error), ASSAY_OK);
     assert_true(w[0] == 0 && w[3] == 3 && w[5] == 5);
     double settings[] = {7, 0.25, 0};
-    assert_int_equal(assay_model_infer(&base_class, scratch(), settings, &error), ASSAY_OK);
+    assert_int_equal(assay_model_infer(&base_class, scratch(), &error, settings), ASSAY_OK);
     assert_true(settings[0] == 2 && settings[1] == 0.5 && settings[2] == 1); /* as stored */
 
     /* What cannot be loaded whole is not loaded in part. */
@@ -379,10 +379,10 @@ static void test_weights(void **state)
     /* Settings that were stored for this model, but are not within its limits. */
     const assay__safetensors_pair pairs[] = {{"assay.model", "probe"}, {"assay.width", "1e9"}};
     assert_int_equal(assay__safetensors_write(scratch(), tensors, 2, pairs, 2, &error), ASSAY_OK);
-    assert_int_equal(assay_model_infer(&base_class, scratch(), settings, &error), ASSAY_E_FORMAT);
+    assert_int_equal(assay_model_infer(&base_class, scratch(), &error, settings), ASSAY_E_FORMAT);
     const assay__safetensors_pair other[] = {{"assay.model", "lstm"}};
     assert_int_equal(assay__safetensors_write(scratch(), tensors, 2, other, 1, &error), ASSAY_OK);
-    assert_int_equal(assay_model_infer(&base_class, scratch(), settings, &error), ASSAY_E_FORMAT);
+    assert_int_equal(assay_model_infer(&base_class, scratch(), &error, settings), ASSAY_E_FORMAT);
     assert_non_null(strstr(error.message, "of model 'lstm', not 'probe'"));
     unlink(scratch());
     assay_model_free(model);
@@ -409,7 +409,7 @@ static void test_built_in(void **state)
         }
         assay_model_memory memory;
         if (classes[i]->memory != NULL) {
-            assert_int_equal(assay_model_memory_now(model, &memory, &error), ASSAY_OK);
+            assert_int_equal(assay_model_memory_now(model, &error, &memory), ASSAY_OK);
             assert_int_equal(memory.parameters, bytes);
         }
         assay_model_free(model);

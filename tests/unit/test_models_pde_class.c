@@ -82,13 +82,13 @@ static void check_steps(const char *name, double rate, int steps, double fall)
         assert_int_equal(assay_model_update(model, rate, &error), ASSAY_OK);
         if (i == 0) {
             first = loss;
-            assert_int_equal(assay_model_memory_now(model, &before, &error), ASSAY_OK);
+            assert_int_equal(assay_model_memory_now(model, &error, &before), ASSAY_OK);
         }
     }
     assert_true(fabs(sum - first) <= 1e-5 * first);
     print_message("%s: loss %.2e, after %d steps %.2e\n", name, first, steps, loss);
     assert_true(loss < fall * first);
-    assert_int_equal(assay_model_memory_now(model, &after, &error), ASSAY_OK);
+    assert_int_equal(assay_model_memory_now(model, &error, &after), ASSAY_OK);
     assert_memory_equal(&before, &after, sizeof before);
     assert_int_equal(after.parameters, 4 * assay_model_parameter_count(model));
     assert_int_equal(after.optimizer, 2 * after.parameters);

@@ -212,7 +212,7 @@ static void test_quick_benchmark(void **state)
     parts.bytes_per_parameter = 8;
     parts.shape.latent_dim = 20;
     assay_runtime_profile profile;
-    assert_int_equal(assay_quick_benchmark(&forecast, &options, &parts, NULL, &profile), ASSAY_OK);
+    assert_int_equal(assay_quick_benchmark(&forecast, &parts, &options, NULL, &profile), ASSAY_OK);
     assert_int_equal(count.calls, 2 * (50 + 5));
     assert_int_equal(count.single_calls, 55);
     assert_int_equal(profile.inference_single_step.count, 50);
@@ -222,7 +222,7 @@ static void test_quick_benchmark(void **state)
     assert_near(profile.memory.parameter_bytes, 8000);
     assert_int_equal(profile.complexity.kind, ASSAY_RUNTIME_OTHER);
     forecast.run = failing_forecast;
-    assert_int_equal(assay_quick_benchmark(&forecast, &options, &parts, NULL, &profile),
+    assert_int_equal(assay_quick_benchmark(&forecast, &parts, &options, NULL, &profile),
                      ASSAY_E_DATA);
     assay_clock_free(clock);
 }
