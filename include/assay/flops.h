@@ -141,6 +141,8 @@ typedef struct assay_graph_transformer_shape {
     assay_term_kind activation; /* of the FFN: ASSAY_TERM_GELU (also for 0) or ASSAY_TERM_RELU */
 } assay_graph_transformer_shape;
 
+#define ASSAY_GRAPH_TRANSFORMER_SHAPE_INIT ASSAY_INIT(assay_graph_transformer_shape)
+
 /* Its arithmetic in one forward pass, evaluation. Caller frees. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_estimate_model_flops(
     const assay_graph_transformer_shape *shape, assay_flop_account **account);

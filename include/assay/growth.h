@@ -20,6 +20,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "assay/reading.h"
@@ -59,7 +60,8 @@ typedef struct assay_growth_candidate {
     double relative_error;   /* root mean square deviation of the data from the curve: 0.05 = 5 % */
     assay_reading p_value;   /* of such a lack of fit by chance; POWER included */
     bool rejected;           /* p_value < 1 % */
-    double weight; /* probability among the named classes, all equally likely beforehand */
+    double weight;        /* probability among the named classes, all equally likely beforehand */
+    uint64_t reserved[4]; /* zero */
 } assay_growth_candidate;
 
 /* The times at one n. */

@@ -89,6 +89,7 @@ typedef struct assay_stopping {
     size_t next_look;          /* values needed for the next look to be worth its while */
     size_t predicted;          /* values expected to be needed in all; 0 before the first look */
     assay_interval interval;   /* of the last look; ASSAY_NOT_ENOUGH_DATA before the first */
+    uint64_t reserved[4];      /* zero */
 } assay_stopping;
 
 /* 0 < level < 1, precision > 0 (0.01 for 1 %), maximum ≥ 1. The other members may be set after. */
@@ -118,6 +119,7 @@ typedef struct assay_steady {
     size_t segments; /* level or evenly sloping stretches the series was cut into */
     double noise;    /* standard deviation of a value around its stretch; where most values equal
                         their neighbours, at least 1/√12 of the smallest step between others */
+    uint64_t reserved[4]; /* zero */
 } assay_steady;
 
 /* The smallest number of values of which steadiness can be said; a steady state lasts for as many,
@@ -151,6 +153,7 @@ typedef struct assay_summary {
     assay_reading mad;      /* median absolute deviation from the median, not scaled */
     assay_reading p25, p75; /* quantiles as by assay_stats_quantile */
     assay_reading p90, p95, p99;
+    uint64_t reserved[4]; /* zero */
 } assay_summary;
 
 /* No values: ASSAY_OK, and every figure is ASSAY_NOT_ENOUGH_DATA. Needs memory for a copy. */

@@ -224,6 +224,7 @@ typedef struct assay_speedup_verdict {
     assay_reading low, high; /* 95 % interval of the ratio */
     assay_verdict verdict;   /* of the candidate, by the rule of compare.h */
     char reason[256];        /* why a verdict is inconclusive; else a remark or empty */
+    uint64_t reserved[4];    /* zero */
 } assay_speedup_verdict;
 
 /* From repeated timings of both, in the order they were measured. `alternating`: the i-th of one

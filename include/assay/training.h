@@ -101,14 +101,15 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_bottlenecks_find_in_epochs(
 /* Batches told apart by how far they lie from the others. */
 typedef struct assay_batch_variance {
     size_t batches;
-    assay_reading spread;       /* slowest over fastest, the seeds' figure */
-    assay_reading median_time;  /* seconds */
-    bool classified;            /* false below 8 batches: quartiles say too little */
-    size_t far_below, below;    /* outside Tukey's outer and inner fences */
-    size_t above, far_above;    /* far ones are not counted again as near ones */
-    size_t slowest;             /* index of the slowest batch */
-    assay_reading slowest_time; /* seconds */
-    bool first_only;            /* the first batch is the only one that is far above */
+    assay_reading spread; /* slowest over fastest, the seeds' figure */
+    assay_reading median_seconds;
+    bool classified;         /* false below 8 batches: quartiles say too little */
+    size_t far_below, below; /* outside Tukey's outer and inner fences */
+    size_t above, far_above; /* far ones are not counted again as near ones */
+    size_t slowest;          /* index of the slowest batch */
+    assay_reading slowest_seconds;
+    bool first_only;      /* the first batch is the only one that is far above */
+    uint64_t reserved[4]; /* zero */
 } assay_batch_variance;
 
 /* ASSAY_E_DATA without batches, ASSAY_E_ARGUMENT for a time that is negative or not finite; needs
@@ -141,12 +142,13 @@ ASSAY_API assay_status assay_print_warmup_analysis(const assay_warmup *warmup, F
 
 /* Until when epochs are slower (or faster) than they will be. */
 typedef struct assay_warmup_detection {
-    size_t epochs;              /* looked at */
-    assay_steady_state state;   /* ASSAY_STEADY, or why nothing below is known */
-    size_t warmup_epochs;       /* before the steady state; 0: steady from the first epoch on */
-    assay_interval steady_time; /* seconds of an epoch once steady, mean */
-    assay_interval overhead;    /* seconds that warm-up took beyond as many steady epochs */
-    assay_reading overhead_pct; /* as a share of one steady epoch, as in assay_warmup */
+    size_t epochs;                 /* looked at */
+    assay_steady_state state;      /* ASSAY_STEADY, or why nothing below is known */
+    size_t warmup_epochs;          /* before the steady state; 0: steady from the first epoch on */
+    assay_interval steady_seconds; /* of an epoch once steady, mean */
+    assay_interval overhead;       /* seconds that warm-up took beyond as many steady epochs */
+    assay_reading overhead_pct;    /* as a share of one steady epoch, as in assay_warmup */
+    uint64_t reserved[4];          /* zero */
 } assay_warmup_detection;
 
 /* Where the steady state begins is detected, not guessed to be the second epoch. Fewer than
@@ -169,9 +171,10 @@ typedef struct assay_convergence {
     assay_reading time_to_converge;   /* not enough data when never reached, not measured without
                                          epoch times */
     assay_reading best_loss, best_epoch, final_loss; /* losses that are not finite are no losses */
-    assay_reading total_time;
+    assay_reading total_seconds;
     double threshold;
-    size_t epochs; /* on record */
+    size_t epochs;        /* on record */
+    uint64_t reserved[4]; /* zero */
 } assay_convergence;
 
 /* The first epoch whose loss is at or below `threshold`, and what it took. `epoch_seconds` may be
@@ -195,6 +198,7 @@ typedef struct assay_convergence_summary {
     size_t trainings, converged;
     assay_interval share_converged;
     assay_time_to_threshold seconds, epochs;
+    uint64_t reserved[4]; /* zero */
 } assay_convergence_summary;
 
 /* Over trainings analyzed with the same threshold. One that never got there is no number and is

@@ -135,7 +135,7 @@ static assay_interval wilson(size_t successes, size_t trials)
 static bool range_of(const assay_convergence *training, bool seconds, range *result)
 {
     assay_reading given =
-        seconds ? training->total_time : assay_reading_of((double)training->epochs);
+        seconds ? training->total_seconds : assay_reading_of((double)training->epochs);
     assay_reading taken = seconds ? training->time_to_converge : training->epochs_to_converge;
     assay_reading low = training->converged ? taken : given;
     *result = (range){low.value, training->converged};

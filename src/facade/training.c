@@ -34,7 +34,7 @@ assay_status assay_convergence_analyze(const double *losses, const double *epoch
                                 .best_loss = unknown,
                                 .best_epoch = unknown,
                                 .final_loss = unknown,
-                                .total_time = untimed,
+                                .total_seconds = untimed,
                                 .threshold = threshold,
                                 .epochs = count};
     for (size_t i = 0; i < count; i++) {
@@ -54,7 +54,7 @@ assay_status assay_convergence_analyze(const double *losses, const double *epoch
     if (count > 0 && isfinite(losses[count - 1]))
         result.final_loss = assay_reading_of(losses[count - 1]);
     if (epoch_seconds != NULL)
-        result.total_time = assay_reading_of(sum(epoch_seconds, count));
+        result.total_seconds = assay_reading_of(sum(epoch_seconds, count));
     *convergence = result;
     return ASSAY_OK;
 }

@@ -65,9 +65,9 @@ static void append_detection(assay__buffer *table, const assay_warmup_detection 
     else
         assay__buffer_printf(table, "  Steady after %zu epoch%s", detection->warmup_epochs,
                              detection->warmup_epochs == 1 ? "" : "s");
-    if (detection->steady_time.validity == ASSAY_VALID) {
+    if (detection->steady_seconds.validity == ASSAY_VALID) {
         assay__buffer_append_text(table, ", at ");
-        append_range(table, detection->steady_time.low, detection->steady_time.high);
+        append_range(table, detection->steady_seconds.low, detection->steady_seconds.high);
     }
     if (detection->warmup_epochs > 0 && detection->overhead.validity == ASSAY_VALID) {
         assay__buffer_append_text(table, "; warm-up cost ");
@@ -172,9 +172,9 @@ static void append_classes(assay__buffer *text, const assay_batch_variance *vari
 static void append_slowest(assay__buffer *text, const assay_batch_variance *variance)
 {
     char seconds[ASSAY__CELL_BYTES], times[ASSAY__CELL_BYTES];
-    double ratio = variance->slowest_time.value / variance->median_time.value;
+    double ratio = variance->slowest_seconds.value / variance->median_seconds.value;
     assay__buffer_printf(text, "; slowest is batch %zu: %ss", variance->slowest,
-                         assay__cell_reading(seconds, variance->slowest_time, 3, 15));
+                         assay__cell_reading(seconds, variance->slowest_seconds, 3, 15));
     if (isfinite(ratio))
         assay__buffer_printf(text, ", %sx the median", assay__cell_fixed(times, ratio, 1));
     if (variance->first_only)

@@ -22,7 +22,7 @@ assay_status assay_batch_variance_analyze(const double *batch_seconds, size_t co
     if (status != ASSAY_OK)
         return status;
     assay_batch_variance result = {
-        .batches = count, .median_time = summary.median, .slowest_time = summary.max};
+        .batches = count, .median_seconds = summary.median, .slowest_seconds = summary.max};
     double spread = summary.max.value / summary.min.value;
     result.spread = count > 1 && isfinite(spread) ? assay_reading_of(spread)
                                                   : assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);

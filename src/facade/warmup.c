@@ -11,7 +11,7 @@ static const double level = 0.95;
 static void fill_costs(const double *seconds, size_t count, assay_warmup_detection *result)
 {
     double warm = 0.0, epochs = (double)result->warmup_epochs;
-    const assay_interval *steady = &result->steady_time;
+    const assay_interval *steady = &result->steady_seconds;
     for (size_t i = 0; i < result->warmup_epochs && i < count; i++)
         warm += seconds[i];
     if (steady->validity != ASSAY_VALID)
@@ -35,7 +35,7 @@ assay_status assay_warmup_detect(const double *epoch_seconds, size_t count,
             return ASSAY_E_ARGUMENT;
     assay_warmup_detection result = {.epochs = count,
                                      .state = ASSAY_STEADY_UNKNOWN,
-                                     .steady_time = unknown,
+                                     .steady_seconds = unknown,
                                      .overhead = unknown,
                                      .overhead_pct = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA)};
     assay_steady steady = {.state = ASSAY_STEADY_UNKNOWN};
@@ -44,7 +44,7 @@ assay_status assay_warmup_detect(const double *epoch_seconds, size_t count,
         status = assay_stats_find_steady(epoch_seconds, count, &steady);
     if (status == ASSAY_OK && steady.state == ASSAY_STEADY)
         status = assay_stats_time_interval(epoch_seconds + steady.from, count - steady.from, level,
-                                           &result.steady_time);
+                                           &result.steady_seconds);
     if (status != ASSAY_OK)
         return status;
     result.state = steady.state;

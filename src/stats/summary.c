@@ -10,7 +10,8 @@
 static assay_summary empty_summary(void)
 {
     assay_reading none = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
-    return (assay_summary){0, none, none, none, none, none, none, none, none, none, none, none};
+    return (assay_summary){0,    none, none, none, none, none, none,
+                           none, none, none, none, none, {0}};
 }
 
 static void fill_moments(const double *sorted, size_t count, assay_summary *summary)

@@ -138,7 +138,7 @@ static void test_convergence(void **state)
     assert_reads(found.best_loss, 0.01);
     assert_reads(found.best_epoch, 4.0);
     assert_reads(found.final_loss, 0.03);
-    assert_reads(found.total_time, 15.0);
+    assert_reads(found.total_seconds, 15.0);
 }
 
 static void test_never_converged_is_said(void **state)

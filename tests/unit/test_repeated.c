@@ -54,9 +54,9 @@ static void test_warmup_costs(void **state)
     assay_interval steady;
     assert_int_equal(assay_warmup_detect(seconds, 60, &found), ASSAY_OK);
     assert_int_equal(assay_stats_time_interval(seconds + 8, 52, 0.95, &steady), ASSAY_OK);
-    assert_true(found.steady_time.level == 0.95 && found.overhead.level == 0.95);
-    assert_true(fabs(found.steady_time.low - steady.low) < 1e-12);
-    assert_true(fabs(found.steady_time.high - steady.high) < 1e-12);
+    assert_true(found.steady_seconds.level == 0.95 && found.overhead.level == 0.95);
+    assert_true(fabs(found.steady_seconds.low - steady.low) < 1e-12);
+    assert_true(fabs(found.steady_seconds.high - steady.high) < 1e-12);
     assert_true(fabs(found.overhead.estimate - (warm - 8 * steady.estimate)) < 1e-12);
     assert_true(fabs(found.overhead.low - (warm - 8 * steady.high)) < 1e-12);
     assert_true(fabs(found.overhead.high - (warm - 8 * steady.low)) < 1e-12);
@@ -72,9 +72,9 @@ static void test_warmup_is_detected(void **state)
     assert_int_equal(assay_warmup_detect(seconds, 60, &found), ASSAY_OK);
     assert_int_equal(found.state, ASSAY_STEADY);
     assert_int_equal(found.warmup_epochs, 8);
-    assert_int_equal(found.steady_time.validity, ASSAY_VALID);
-    assert_true(found.steady_time.low < 2.0 && found.steady_time.high > 2.0);
-    assert_true(found.steady_time.high - found.steady_time.low < 0.05);
+    assert_int_equal(found.steady_seconds.validity, ASSAY_VALID);
+    assert_true(found.steady_seconds.low < 2.0 && found.steady_seconds.high > 2.0);
+    assert_true(found.steady_seconds.high - found.steady_seconds.low < 0.05);
     assert_true(fabs(found.overhead.estimate - 8.0) < 0.3);
     assert_true(found.overhead.low < found.overhead.estimate &&
                 found.overhead.estimate < found.overhead.high);
@@ -106,7 +106,7 @@ static void check_drift(size_t epochs, double change, double noise_seconds)
     assay_warmup_detection found;
     assert_int_equal(assay_warmup_detect(seconds, epochs, &found), ASSAY_OK);
     assert_int_equal(found.state, ASSAY_STEADY_DRIFTS);
-    assert_int_equal(found.steady_time.validity, ASSAY_NOT_ENOUGH_DATA);
+    assert_int_equal(found.steady_seconds.validity, ASSAY_NOT_ENOUGH_DATA);
     assert_missing(found.overhead_pct);
 }
 
@@ -239,7 +239,7 @@ static void test_median_interval_of_many_trainings(void **state)
                 .epochs = 5000,
                 .epochs_to_converge = assay_reading_of((double)(i * 17 % count) + 1),
                 .time_to_converge = assay_reading_missing(ASSAY_NOT_MEASURED),
-                .total_time = assay_reading_missing(ASSAY_NOT_MEASURED)};
+                .total_seconds = assay_reading_missing(ASSAY_NOT_MEASURED)};
         assert_int_equal(assay_convergence_summarize(trainings, count, &found), ASSAY_OK);
         if (rank == 0)
             assert_missing(found.epochs.median_low);
@@ -335,8 +335,8 @@ static void test_batches_are_classified(void **state)
     assert_int_equal(found.below, 1);
     assert_int_equal(found.far_below, 0);
     assert_int_equal(found.slowest, 9);
-    assert_reading(found.slowest_time, 18.5);
-    assert_reading(found.median_time, 11);
+    assert_reading(found.slowest_seconds, 18.5);
+    assert_reading(found.median_seconds, 11);
     assert_reading(found.spread, 18.5 / 6.5);
     assert_false(found.first_only);
     const double two[] = {19, 12, 10, 12, 11, 10, 12, 10, 11, 18.5, 11, 10, 12};
@@ -427,7 +427,7 @@ static void test_warmup_lines(void **state)
     assay_warmup_detection shown = {.epochs = 20,
                                     .state = ASSAY_STEADY,
                                     .warmup_epochs = 3,
-                                    .steady_time = known,
+                                    .steady_seconds = known,
                                     .overhead = known};
     assert_int_equal(assay_warmup_analyze(seconds, 3, &warmup), ASSAY_OK);
     assert_int_equal(assay_warmup_print(&warmup, &shown, stream, "MLP"), ASSAY_OK);

@@ -197,7 +197,8 @@ static void test_speedup_lines(void **state)
                                     .reason = "the interval is wider than the difference"};
     assert_int_equal(assay_speedup_print(&shown, stream, "KAN"), ASSAY_OK);
     const assay_reading none = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
-    shown = (assay_speedup_verdict){none, none, none, ASSAY_VERDICT_INCONCLUSIVE, "one timing"};
+    shown =
+        (assay_speedup_verdict){.ratio = none, .low = none, .high = none, .reason = "one timing"};
     assert_int_equal(assay_speedup_print(&shown, stream, "MLP"), ASSAY_OK);
     golden_check(&text, "speedup_verdict");
 }
