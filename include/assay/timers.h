@@ -242,8 +242,16 @@ ASSAY_API assay_status assay_speedup_print(const assay_speedup_verdict *verdict,
 
 /* ---- phases of one job -------------------------------------------------------------------------
  *
+ *     assay_phase_timer_start_phase(timer, "load");
+ *     ...
+ *     assay_phase_timer_start_phase(timer, "train");       // ends "load"
+ *     ...
+ *     assay_phase_timer_end_phase(timer);
+ *     assay_phase_timer_print_breakdown(timer, stdout);
+ *
  * Phases follow each other: starting one ends the one before it. A phase that comes again adds to
- * its time. */
+ * its time. You may ignore the status of a start or an end: the timers of the phase timer keep the
+ * first failure, assay_timers_status(assay_phase_timer_timers(timer)). */
 typedef struct assay_phase_timer assay_phase_timer;
 
 /* `clock` NULL: the machine's. Caller frees. */

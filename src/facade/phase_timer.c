@@ -50,25 +50,31 @@ static assay_status end_at(assay_phase_timer *timer, uint64_t now_ns)
                             before + (double)(now_ns - timer->start_ns) * 1e-9);
 }
 
+static assay_status keep(assay_phase_timer *timer, assay_status status)
+{
+    assay__timers_keep_first(timer->phases, status);
+    return status;
+}
+
 assay_status assay_phase_timer_start_phase(assay_phase_timer *timer, const char *phase)
 {
     uint64_t now_ns = assay_clock_now_ns(timer->clock);
     assay_status status = timer->open ? end_at(timer, now_ns) : ASSAY_OK;
     if (status != ASSAY_OK)
-        return status;
+        return keep(timer, status);
     timer->current = assay__timers_find(timer->phases, phase);
     if (timer->current == assay_timers_count(timer->phases))
         status = assay_timers_set_metric(timer->phases, phase, "time",
                                          assay_reading_missing(ASSAY_NOT_MEASURED));
     timer->open = status == ASSAY_OK;
     timer->start_ns = assay_clock_now_ns(timer->clock);
-    return status;
+    return keep(timer, status);
 }
 
 assay_status assay_phase_timer_end_phase(assay_phase_timer *timer)
 {
     uint64_t now_ns = assay_clock_now_ns(timer->clock);
-    return timer->open ? end_at(timer, now_ns) : ASSAY_E_STATE;
+    return keep(timer, timer->open ? end_at(timer, now_ns) : ASSAY_E_STATE);
 }
 
 assay_status assay_phase_timer_print_breakdown(const assay_phase_timer *timer, FILE *stream)

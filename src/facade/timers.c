@@ -32,6 +32,12 @@ assay_status assay_timers_status(const assay_timers *timers)
     return timers->status;
 }
 
+void assay__timers_keep_first(assay_timers *timers, assay_status status)
+{
+    if (timers->status == ASSAY_OK)
+        timers->status = status;
+}
+
 static assay__timer *find(const assay_timers *timers, const char *name)
 {
     char kept[ASSAY__NAME_MAX + 1];

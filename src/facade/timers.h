@@ -15,7 +15,7 @@ typedef struct assay__timer {
 
 struct assay_timers {
     FILE *progress;
-    assay_status status; /* the first failure of a tracking call */
+    assay_status status; /* the first failure of a tracking call or of a phase timer */
     int32_t open;        /* the innermost entry being measured, -1 when none */
     bool memory_tracked;
     double memory_base_bytes; /* live heap when memory tracking began */
@@ -34,6 +34,9 @@ ASSAY_MUST_USE assay_status assay__timers_begin(assay_timers *timers, const char
                                                 assay__timer_mark *mark);
 /* Close it, replacing all figures of the entry by this time. */
 void assay__timers_end(assay_timers *timers, assay__timer_mark mark, double seconds);
+
+/* Remember a failure, unless there was one before. */
+void assay__timers_keep_first(assay_timers *timers, assay_status status);
 
 /* The place of an entry, or the count when there is none of that name. */
 size_t assay__timers_find(const assay_timers *timers, const char *name);

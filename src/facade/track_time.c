@@ -25,12 +25,6 @@ double assay_stopwatch_seconds(const assay_stopwatch *stopwatch)
     return (double)(assay_clock_now_ns(assay_clock_default()) - stopwatch->start_ns) * 1e-9;
 }
 
-static void keep_first(assay_timers *timers, assay_status status)
-{
-    if (timers->status == ASSAY_OK)
-        timers->status = status;
-}
-
 static double live_heap_bytes(void)
 {
     assay_heap_figures figures = {.struct_size = sizeof figures};
@@ -118,7 +112,7 @@ assay__timing assay__timing_begin(assay_timers *timers, const char *name, int ki
     if (timers == NULL)
         return timing;
     assay__timer_mark mark;
-    keep_first(timers, assay__timers_begin(timers, name, &mark));
+    assay__timers_keep_first(timers, assay__timers_begin(timers, name, &mark));
     timing.entry = mark.index;
     timing.enclosing = mark.enclosing;
     if (kind == ASSAY__TIMING_MEMORY)
@@ -130,8 +124,8 @@ assay__timing assay__timing_begin(assay_timers *timers, const char *name, int ki
 static void set(assay__timing *timing, const char *key, assay_reading value)
 {
     if (timing->entry >= 0)
-        keep_first(timing->timers,
-                   assay_timers_set_metric(timing->timers, timing->name, key, value));
+        assay__timers_keep_first(timing->timers,
+                                 assay_timers_set_metric(timing->timers, timing->name, key, value));
 }
 
 void assay__timing_end(assay__timing *timing)
@@ -157,7 +151,7 @@ void assay__timing_end(assay__timing *timing)
     } else {
         printed = assay__line_time(timers->progress, timing->name, seconds);
     }
-    keep_first(timers, printed);
+    assay__timers_keep_first(timers, printed);
 }
 
 static void *track(assay_timers *timers, const char *name, int kind, void *(*function)(void *),

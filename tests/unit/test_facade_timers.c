@@ -160,8 +160,10 @@ static void test_phases_follow_each_other(void **state)
     assay_phase_timer *timer = NULL;
     assay_clock *clock = test_clock();
     assert_int_equal(assay_phase_timer_new("Training", clock, &timer), ASSAY_OK);
+    assert_int_equal(assay_timers_status(assay_phase_timer_timers(timer)), ASSAY_OK);
     assert_int_equal(assay_phase_timer_end_phase(timer), ASSAY_E_STATE);
     assert_int_equal(assay_phase_timer_start_phase(timer, "data_loading"), ASSAY_OK);
+    assert_int_equal(assay_timers_status(assay_phase_timer_timers(timer)), ASSAY_E_STATE);
     pass_ms(1760);
     assert_int_equal(assay_phase_timer_end_phase(timer), ASSAY_OK);
     pass_ms(5000); /* between phases */
