@@ -1,9 +1,15 @@
-/* Time as its own type: one clock of the machine, or one that a test moves by hand.
+/* Clocks: the best clock of the machine, or one that a test moves by hand.
+ *
+ *     const assay_clock *clock = assay_clock_default();
+ *     double start = assay_clock_seconds(clock);
+ *     work();
+ *     printf("%g s\n", assay_clock_seconds(clock) - start);
  *
  * The default clock is the processor's invariant counter (x86 TSC, ARM virtual counter), calibrated
- * against CLOCK_MONOTONIC and verified; where it cannot be trusted, CLOCK_MONOTONIC itself. Which
- * one is in use, how finely it resolves and what a reading costs can be asked, and stands in the
- * records of monitors and commands; assay_record_describe() adds it to others.
+ * against CLOCK_MONOTONIC and verified. Where that counter cannot be trusted, the default clock is
+ * CLOCK_MONOTONIC itself. assay_clock_describe() says which one is in use, its resolution and what
+ * a reading costs. Records of monitors and commands say so too, and assay_record_describe() adds it
+ * to other records.
  *
  * Threads: any. The default clock never goes backwards, also across threads.
  */
@@ -32,20 +38,20 @@ typedef struct assay_clock_info {
     assay_reading cost_ns;       /* of one reading */
 } assay_clock_info;
 
-/* The best clock of this machine; calibrated on the first call (some milliseconds), never NULL,
- * never freed. */
+/* The best clock of this machine. The first call calibrates it, which takes some milliseconds. The
+ * clock is never NULL and must not be freed. */
 ASSAY_API const assay_clock *assay_clock_default(void);
 
 /* Nanoseconds since an arbitrary start, comparable within the process. */
 ASSAY_API uint64_t assay_clock_now_ns(const assay_clock *clock);
 
-/* The same in seconds, for differences. */
+/* The same in seconds; meant for differences. */
 ASSAY_API double assay_clock_seconds(const assay_clock *clock);
 
 ASSAY_API ASSAY_MUST_USE assay_status assay_clock_describe(const assay_clock *clock,
                                                            assay_clock_info *info);
 
-/* A clock that returns what `now_ns(context)` returns, for tests. Caller frees. */
+/* A clock for tests: it shows what `now_ns(context)` returns. Caller frees. */
 typedef uint64_t (*assay_clock_source)(void *context);
 ASSAY_API ASSAY_MUST_USE assay_status assay_clock_new_injected(assay_clock_source now_ns,
                                                                void *context, assay_clock **clock);

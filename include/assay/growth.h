@@ -10,8 +10,8 @@
  * and how often it is right.
  *
  * `power` is chosen only when every other class is rejected at 1 %. When two classes explain the
- * data about equally well the more probable one is given, `conclusive` is false and `reason` names
- * the other.
+ * data about equally well, the result is the more probable one; `conclusive` is then false, and
+ * `reason` names the other class.
  *
  * Threads: any; nothing is shared between calls.
  */
@@ -53,12 +53,12 @@ ASSAY_API const char *assay_growth_class_name(assay_growth_class growth_class);
 /* One class, fitted. */
 typedef struct assay_growth_candidate {
     assay_growth_class growth_class;
-    bool possible;           /* false: cannot be fitted (log n below n = 1), all below is 0 */
+    bool possible;           /* false: it cannot be fitted (log n below n = 1); the rest is 0 */
     double overhead_seconds; /* >= 0 */
     double coefficient;      /* seconds per unit of g(n) */
     double exponent;         /* of n, for POWER */
     double relative_error;   /* root mean square deviation of the data from the curve: 0.05 = 5 % */
-    assay_reading p_value;   /* of such a lack of fit by chance; POWER included */
+    assay_reading p_value;   /* of the lack-of-fit test */
     bool rejected;           /* p_value < 1 % */
     double weight;        /* probability among the named classes, all equally likely beforehand */
     uint64_t reserved[4]; /* zero */
@@ -76,16 +76,16 @@ typedef struct assay_growth {
     assay_growth_class growth_class;
     bool conclusive;
     char reason[256]; /* why not conclusive; empty if it is */
-    /* The exponent b of t = overhead + c n^b that comes closest, and its 95 % interval: for `n`
-     * about 1, for `n log n` the power it looks like over these sizes (1.15 from 100 to 10 000,
-     * nearer to 1 for larger ones), for `power` the answer itself. For `1` the overhead is left out
-     * of the model: nothing else is there. */
+    /* The exponent b of the closest curve t = overhead + c n^b, and its 95 % interval. It is about
+     * 1 for `n`, and the answer itself for `power`. For `n log n` it is the power that the curve
+     * resembles over these sizes (1.15 from 100 to 10 000, nearer to 1 for larger ones). For `1`
+     * the model has no overhead. */
     assay_reading exponent, low, high;
     assay_reading overhead_seconds, coefficient; /* of the chosen class */
     assay_reading r_squared;                     /* of log t; not for `1`, where it is 0 */
     assay_reading noise;  /* relative standard deviation of one value, taken as 0.001 at least */
     size_t value_count;   /* given */
-    size_t outlier_count; /* of them set aside: far from the others at the same n */
+    size_t outlier_count; /* left out: far from the other values at the same n */
     size_t size_count;
     assay_growth_size *sizes;                                   /* by n, ascending */
     assay_growth_candidate candidates[ASSAY_GROWTH_CANDIDATES]; /* in the order of the enum */
@@ -104,18 +104,18 @@ ASSAY_API void assay_growth_free(assay_growth *growth);
 /* The time the chosen class gives for a size; missing without a class, or if n <= 0. */
 ASSAY_API assay_reading assay_growth_predict(const assay_growth *growth, double n);
 
-/* Class, formula, exponent and what speaks against them; the sizes with median, fitted time and
- * deviation; what 10 and 100 times the largest size would take; a plot on logarithmic axes; every
- * class with its lack-of-fit p-value. 80 columns. */
+/* Print class, formula, exponent and what speaks against them; the sizes with median, fitted time
+ * and deviation; the predicted times of 10 and 100 times the largest size; a plot on logarithmic
+ * axes; every class with its lack-of-fit p-value. 80 columns. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_growth_print(const assay_growth *growth, FILE *stream,
                                                          assay_error *error);
 
-/* The plot alone: medians ('o') and fitted curve ('.'), 78 columns by 14 lines; nothing below two
- * sizes. */
+/* Print the plot alone: medians ('o') and fitted curve ('.'), 78 columns by 14 lines. Nothing is
+ * printed for fewer than two sizes. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_growth_print_plot(const assay_growth *growth,
                                                               FILE *stream, assay_error *error);
 
-/* The whole as one JSON object: `class`, `exponent`, `low`, `high` and the rest of assay_growth. */
+/* Print everything as one JSON object: `class`, `exponent`, `low`, `high` and the other fields. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_growth_print_json(const assay_growth *growth,
                                                               FILE *stream, assay_error *error);
 
@@ -131,14 +131,14 @@ typedef struct assay_growth_table {
 enum { ASSAY_GROWTH_TABLE_MAX_BYTES = 256 << 20 };
 
 /* Read a CSV file ("-": standard input) with a column of sizes and one of times. `size_column` and
- * `seconds_column` choose columns by their name in the first line or by number from 1; NULL is "n"
- * and "seconds", or, in a file without a line of names or with just two columns, the first and the
- * second. Fields are separated by commas, semicolons, tabs or blanks, and may be quoted; lines that
- * are empty or begin with '#' are skipped. Numbers are written with a decimal point whatever the
- * locale, or with a decimal comma where commas do not separate. A row whose two values are not
- * finite and above zero is ASSAY_E_FORMAT with its line number, as is a column that is not there;
- * ASSAY_E_LIMIT above ASSAY_GROWTH_TABLE_MAX_BYTES. Release the table with
- * assay_growth_table_release; after a failure it is empty. */
+ * `seconds_column` choose columns by their name in the first line or by number, counted from 1.
+ * NULL chooses the columns "n" and "seconds"; in a file without a line of names or with just two
+ * columns it chooses the first and the second. Fields are separated by commas, semicolons, tabs or
+ * blanks, and may be quoted; lines that are empty or begin with '#' are skipped. Numbers are
+ * written with a decimal point whatever the locale, or with a decimal comma where commas do not
+ * separate. A row whose two values are not finite and above zero is ASSAY_E_FORMAT with its line
+ * number, as is a column that is not there; ASSAY_E_LIMIT above ASSAY_GROWTH_TABLE_MAX_BYTES.
+ * Release the table with assay_growth_table_release; after a failure it is empty. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_growth_table_read(const char *path,
                                                               const char *size_column,
                                                               const char *seconds_column,

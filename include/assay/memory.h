@@ -30,18 +30,18 @@ typedef struct assay_memory {
 
 /* About 10 µs, nearly all of it the peak. Linux batches the count of resident pages per processor
  * (6.2 and later), so both figures may be off by some tens of pages for each processor. Fails only
- * for a NULL or wrongly sized argument; what cannot be read is missing in the readings. */
+ * for a NULL or wrongly sized argument; a figure that cannot be read is a missing reading. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_memory_read(assay_memory *memory);
 
-/* Let the peak start again from what is resident now. This changes the kernel's own figure, for
- * everyone who reads it (VmHWM), which is why nothing else in assay does it unasked.
+/* Restart the peak from what is resident now. This changes the kernel's own figure (VmHWM) for
+ * every reader, so nothing else in assay does it unasked.
  * ASSAY_E_PERMISSION or ASSAY_E_UNSUPPORTED when the kernel refuses. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_memory_reset_peak(void);
 
 /* Bytes are usable sizes, malloc_usable_size() of each block: what a block really takes, less the
  * allocator's header (malloc(1) counts 24 with glibc on 64 bits). realloc counts as one free and
- * one allocation. Memory taken past malloc (mmap, sbrk, an allocator linked into the program
- * itself) is not seen. */
+ * one allocation. Memory that does not come from malloc (mmap, sbrk, an allocator linked into the
+ * program itself) is not seen. */
 typedef struct assay_heap_figures {
     size_t struct_size;        /* set by the caller */
     int64_t live_bytes;        /* allocated and not yet freed, `inherited_bytes` included */
@@ -54,12 +54,13 @@ typedef struct assay_heap_figures {
     uint64_t processes;       /* 1, or as many as assay_heap_directory_read() summed up */
 } assay_heap_figures;
 
-/* Is the interposer in this process, and does it see the program's allocations? */
+/* Whether the interposer is in this process and sees the program's allocations. */
 ASSAY_API bool assay_heap_available(void);
 
-/* Figures of this process since its start. Counters of other threads are read while they run: each
- * is exact, their sum is of no single moment. ASSAY_E_UNSUPPORTED without the interposer. About a
- * nanosecond for each thread that ever ran at once. */
+/* Figures of this process since its start. The counters of other threads are read while those
+ * threads run: each counter is exact, but their sum does not belong to one moment.
+ * ASSAY_E_UNSUPPORTED without the interposer. Takes about a nanosecond for each thread that ever
+ * ran at once. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_heap_read(assay_heap_figures *figures);
 
 #ifdef __cplusplus

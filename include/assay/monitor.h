@@ -12,12 +12,14 @@
  *
  * Spans nest per thread and form a tree of operations. Each operation keeps count, sum, spread,
  * extremes and a sketch of its distribution good to 1 % at any quantile. A monitor's memory is
- * bounded: what no longer fits is counted as dropped and said so. Monitors never print, exit, block
- * or install handlers; a NULL or disabled monitor costs a predictable branch.
+ * bounded: spans that find no room are counted as dropped, and the record says how many there were.
+ * Monitors never print, exit, block or install signal handlers. A NULL or disabled monitor costs a
+ * predictable branch.
  *
  * Threads: every call may be made from any thread, except that a span ends on the thread that began
- * it, and assay_monitor_free must not run beside spans of the same monitor.
- * Fork: the child's first span gives the child a journal of its own; the parent's stays as it was.
+ * it, and assay_monitor_free must not run at the same time as spans of the same monitor.
+ * Fork: the child's first span gives the child a journal of its own. The parent's journal stays as
+ * it was.
  */
 #ifndef ASSAY_MONITOR_H
 #define ASSAY_MONITOR_H
@@ -40,12 +42,12 @@ typedef struct assay_record assay_record; /* record.h */
 
 enum assay_monitor_memory {
     ASSAY_MEMORY_OFF = 0,
-    ASSAY_MEMORY_RSS = 1,  /* resident now, at begin and end of every span; about 1 µs each */
+    ASSAY_MEMORY_RSS = 1,  /* resident memory at begin and end of every span; about 1 µs each */
     ASSAY_MEMORY_HEAP = 2, /* exact heap figures, if the heap interposer is loaded */
-    ASSAY_MEMORY_PEAK =
-        4 /* the kernel's peak of resident memory within every span; about 20 µs. It is
-             reset at each begin, for everyone who reads it, and there is one for all
-             threads: for spans of one thread at a time. Implies ASSAY_MEMORY_RSS */
+    /* The kernel's peak of resident memory within every span; about 20 µs each. The peak is reset
+     * at each begin, which changes it for every reader. All threads share one peak, so use this for
+     * spans of one thread at a time. Implies ASSAY_MEMORY_RSS. */
+    ASSAY_MEMORY_PEAK = 4
 };
 
 /* Start from ASSAY_MONITOR_OPTIONS_INIT; every zero means the default. */
@@ -80,15 +82,16 @@ ASSAY_API void assay_monitor_free(assay_monitor *monitor);
 
 ASSAY_API bool assay_monitor_enabled(const assay_monitor *monitor);
 
-/* Forget all figures; operations keep their names. Must not run beside spans of this monitor. */
+/* Forget all figures; operations keep their names. This call must not run at the same time as spans
+ * of this monitor. */
 ASSAY_API void assay_monitor_clear(assay_monitor *monitor);
 
 /* ---- What it measured ------------------------------------------------------------------------
  *
- * May be asked at any time from any thread; spans go on meanwhile. */
+ * These calls may be made at any time and from any thread, while spans go on. */
 
-/* Everything measured so far, as a record that also describes machine, clock, build and git state.
- * A disabled or NULL monitor gives a record without operations. Caller frees. */
+/* Everything measured so far, as a record that also describes the machine, the clock, the build and
+ * the git state. A disabled or NULL monitor gives a record without operations. Caller frees. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_monitor_record(assay_monitor *monitor,
                                                            assay_error *error,
                                                            assay_record **record);
@@ -104,8 +107,9 @@ ASSAY_API assay_status assay_monitor_print_summary(assay_monitor *monitor, FILE 
                                                    unsigned flags);
 
 /* Time of all top-level spans, and of one operation wherever it ran (recursion counted once).
- * Not measured for a NULL or disabled monitor or an operation without spans. Each makes a snapshot:
- * well under a millisecond for a few hundred operations. */
+ * The reading is ASSAY_NOT_MEASURED for a NULL or disabled monitor and for an operation without
+ * spans. Each call makes a snapshot, which takes well under a millisecond for a few hundred
+ * operations. */
 ASSAY_API assay_reading assay_monitor_total_seconds(assay_monitor *monitor);
 ASSAY_API assay_reading assay_monitor_operation_seconds(assay_monitor *monitor, const char *name);
 

@@ -1,7 +1,12 @@
-/* A figure that knows whether it is one.
+/* Readings: a value, or the reason why there is none.
  *
- * A reading is a value, or the reason why there is none. "Don't know" is never 0 or -1 in assay:
- * tables show "n/a", JSON shows null with the reason in the `unavailable` object beside it.
+ *     if (memory.rss_bytes.validity == ASSAY_VALID)
+ *         printf("%.0f bytes\n", memory.rss_bytes.value);
+ *     else
+ *         printf("n/a (%s)\n", assay_validity_text(memory.rss_bytes.validity));
+ *
+ * A figure that is not known is never 0 or -1 in assay. Tables show it as "n/a"; JSON shows null,
+ * with the reason in the `unavailable` object beside it.
  */
 #ifndef ASSAY_READING_H
 #define ASSAY_READING_H

@@ -55,10 +55,10 @@
 extern "C" {
 #endif
 
-/* Show a record in one of the formats. ASSAY_E_NOT_FOUND for a format there is not; ASSAY_E_DATA
- * when the record holds nothing the format shows; ASSAY_E_FULL or ASSAY_E_IO when the stream
- * refuses. The status may be ignored as that of printf: the stream remembers. A NULL stream prints
- * nothing. */
+/* Print a record in one of the formats. ASSAY_E_NOT_FOUND for an unknown format; ASSAY_E_DATA
+ * when the record holds nothing that the format shows; ASSAY_E_FULL or ASSAY_E_IO when writing
+ * fails. As with printf, you may ignore the status: the stream remembers the error. A NULL stream
+ * prints nothing. */
 ASSAY_API assay_status assay_report_print(const assay_record *record, const char *format,
                                           FILE *stream, assay_error *error);
 
@@ -85,8 +85,8 @@ ASSAY_API const assay_report_format *assay_report_formats(size_t *count);
 
 /* ---- files of your own ----------------------------------------------------------------------- */
 
-/* Prints `subject` to the stream. Errors of the stream itself need not be reported: the call that
- * opened the stream checks it once at the end. */
+/* Prints `subject` to the stream. It need not report errors of the stream: assay_file_save() checks
+ * the stream once at the end. */
 typedef assay_status (*assay_file_printer)(const void *subject, FILE *stream, assay_error *error);
 
 /* Replace `path` by what `print` writes ("-": append to standard output). The file is written under

@@ -1,17 +1,11 @@
-/* Sampling: how often and in which order to run what is to be timed.
+/* Sampling: the one loop that times repeated calls.
  *
  *     assay_timing timing;
  *     if (assay_benchmark_function(sort_once, numbers, NULL, &error, &timing) != ASSAY_OK) ...
  *     printf("%g s a call\n", timing.mean_seconds);
  *
- * That is the short form: one function, called a hundred times. The long form decides by itself how
- * often to call, and takes several subjects, so that they can be compared:
- *
- * A subject is a callback that does its work a given number of times. assay_sampling_run() chooses
- * how many iterations make one sample, lets the subjects take turns in rounds, leaves out the
- * warm-up, sets disturbed rounds aside, and stops when the result is precise enough, when the
- * budget is spent, or when noise makes the question unanswerable. The result is a record of kind
- * "bench" whose subjects hold every sample that counts:
+ * That is the short form: it calls one function a hundred times. The long form decides by itself
+ * how often to call, and takes several subjects, so that they can be compared:
  *
  *     static assay_status sort(void *numbers, uint64_t iterations) { ... return ASSAY_OK; }
  *
@@ -22,32 +16,40 @@
  *     if (assay_record_compare(record, NULL) != ASSAY_OK) ...     which is faster? (compare.h)
  *     assay_report_print(record, "bench", stdout, NULL);
  *
- * The rules, fixed beforehand:
+ * A subject is a callback that does its work a given number of times. assay_sampling_run() chooses
+ * how many iterations make one sample, lets the subjects take turns in rounds, leaves out the
+ * warm-up and disturbed rounds, and stops when the result is precise enough, when the budget is
+ * spent, or when noise makes the question unanswerable. The result is a record of kind "bench",
+ * whose subjects hold every sample that counts.
+ *
+ * These rules are fixed beforehand:
  *   order      Every round runs each subject once. Rounds come in blocks of a Williams design: each
- *              subject stands equally often at each place and equally often after each other one;
- *              the blocks are randomised by `seed`, and the same seed gives the same order.
- *   length     A sample takes at least `min_sample_seconds` (default 200 µs) and 1000 times what
- *              the clock costs or resolves, by repeating the work.
- *   warm-up    Rounds before the steady state of any subject are left out (or `warmup_rounds`): of
- *              one subject that of the whole series, of several that of the first 200 rounds. What
- *              would take more than half of the rounds of several is a change of the machine that
- *              they suffer together: then only rounds before the ratios are steady are left out.
- *   disturbed  A sample is disturbed if during it the thread was switched out against its will
- *              (more than ten times a second: below 0.1 s, once), or waited for a page from
- *              storage, or the clock went back, or the hypervisor took more than 5 % of the
- *              machine's time (looked at every 10 ms or longer). A round with a disturbed sample is
- *              left out whole and counted for the subject that was switched out or waited. If more
- *              than half of the rounds would go, or fewer than two stay, none does.
- *   looks      At 30 rounds, then by the rule of assay_stopping_look() (stats.h): each nearer to
- *              the predicted end, so that repeated looking costs no coverage.
+ *              subject stands equally often at each place, and equally often after each other one.
+ *              The blocks are randomised by `seed`; the same seed gives the same order.
+ *   length     A sample repeats the work until it takes at least `min_sample_seconds` (default
+ *              200 µs) and 1000 times what the clock costs or resolves.
+ *   warm-up    Rounds before the steady state are left out, or exactly `warmup_rounds` if asked.
+ *              For one subject the steady state is looked for in the whole series, for several
+ *              subjects in the first 200 rounds of each. If that would leave out more than half of
+ *              the rounds of several subjects, the machine changed for all of them; then only the
+ *              rounds before the ratios are steady are left out.
+ *   disturbed  A sample is disturbed if the thread was preempted more than ten times a second (in a
+ *              sample below 0.1 s: once), if it waited for a page from storage, if the clock went
+ *              backwards, or if the hypervisor took more than 5 % of the machine's time (checked
+ *              every 10 ms or longer). A round with a disturbed sample is left out as a whole, and
+ *              counted for the subject that was preempted or waited. If more than half of the
+ *              rounds would be left out, or fewer than two would remain, all of them are kept.
+ *   looks      The interval is computed at 30 rounds, and then by the rule of assay_stopping_look()
+ *              (stats.h): each look is nearer to the predicted end, so that repeated looks cost no
+ *              coverage.
  *
- * User and system time of `run` are the calling thread's, and recorded where samples take 0.1 s or
- * more: the kernel brings them up to date at its ticks, and those of shorter samples would be
- * another subject's. Peak memory is the whole process's, says nothing about a subject, and is
- * ASSAY_NOT_MEASURED unless `measure` knows it (commands do).
+ * User and system time of `run` are those of the calling thread. They are recorded only where
+ * samples take 0.1 s or more: the kernel updates them at its timer ticks, so in shorter samples
+ * they would mix the times of several subjects. Peak memory belongs to the whole process and says
+ * nothing about one subject. It is ASSAY_NOT_MEASURED unless `measure` provides it, as commands do.
  *
- * Threads: subjects run in the calling thread; one sampling at a time for each processor, or they
- * measure each other. Prints nothing.
+ * Threads: subjects run in the calling thread. Run one sampling at a time for each processor;
+ * otherwise they disturb each other. Nothing is printed.
  */
 #ifndef ASSAY_SAMPLING_H
 #define ASSAY_SAMPLING_H
@@ -65,14 +67,14 @@
 extern "C" {
 #endif
 
-/* What a subject that keeps its own time says about one sample. Everything but `seconds` is
- * optional; readings start as ASSAY_NOT_MEASURED. */
+/* One sample of a subject that measures its own time: its `measure` fills this struct. Everything
+ * but `seconds` is optional; readings start as ASSAY_NOT_MEASURED. */
 typedef struct assay_sample {
     size_t struct_size; /* set by the caller of `measure` */
     double seconds;     /* of all iterations together; finite and not negative */
-    bool failed;        /* went wrong but shall not end the run: counted, its round left out unless
-                           the subject's `time_failures` is set */
-    bool disturbed;     /* by something the subject itself noticed */
+    bool failed;    /* the work failed, but the run goes on: the sample is counted as failed, and
+                       its round is left out unless the subject's `time_failures` is set */
+    bool disturbed; /* the subject itself noticed a disturbance */
     assay_reading user_seconds, sys_seconds; /* of all iterations together */
     assay_reading peak_rss_bytes;
     assay_reading involuntary_switches, major_faults;
@@ -94,16 +96,16 @@ typedef struct assay_subject {
 
     /* Before and after each single iteration, outside the timing: `run` is then called with 1 and
      * timed call by call, which puts the cost of one clock reading (see the record's clock) into
-     * each iteration. Nothing is subtracted. For work of less than a microsecond let `run` prepare
-     * many inputs in `set_up` instead. */
+     * each iteration. Nothing is subtracted. For work of less than a microsecond, prepare many
+     * inputs in `set_up` instead. */
     assay_status (*set_up_iteration)(void *context);
     assay_status (*tear_down_iteration)(void *context);
 
-    /* For work that keeps its own time (a command, a GPU kernel): fills `sample`. */
+    /* For work that measures its own time (a command, a GPU kernel): fills `sample`. */
     assay_status (*measure)(void *context, uint64_t iterations, assay_sample *sample);
 
     uint64_t max_iterations; /* of one sample; 0: no bound, 1: work that can be done once only */
-    bool time_failures;      /* samples that failed are counted as such but used like others */
+    bool time_failures;      /* samples that failed are counted as failed, but used like others */
 
     /* Described in the record, if any. */
     const char *const *command;
@@ -138,16 +140,17 @@ typedef struct assay_sampling_progress {
 typedef struct assay_sampling_options {
     size_t struct_size;
 
-    /* A fixed number of single calls: `runs` of each subject, after `warmup` that do not count.
-     * Every call is a sample, disturbed or not, and neither precision nor budget ends it. 0: as
-     * many as the question takes. The seeds' names for the two stand beside them. */
+    /* A fixed number of single calls: `runs` of each subject, after `warmup` calls that do not
+     * count. Every call is then a sample, disturbed or not, and neither precision nor budget ends
+     * the run. 0: as many samples as the precision needs. The other names are those of the seeds.
+     */
     union {
         size_t runs, num_runs, num_iterations, n_trials;
     };
     union {
         size_t warmup, warmup_runs, warmup_trials;
     };
-    bool no_warmup; /* for calls that warm up by default: not at all */
+    bool no_warmup; /* do not warm up, in calls that do so by default */
     /* Receives each sample that counts, in the order of measuring, once all were taken. Pass NULL
      * if you do not need them. */
     void (*sample)(void *context, const char *subject, double seconds);
@@ -161,12 +164,12 @@ typedef struct assay_sampling_options {
     uint64_t seed;             /* of the order; 0 is a seed like any other */
     size_t min_rounds;         /* measured even if precise enough or over budget; default 2 */
     size_t max_rounds;         /* default and at most ASSAY_SAMPLING_MAX_ROUNDS; warm-up counts */
-    bool fixed_rounds;         /* take `max_rounds`, however precise or noisy: only the budget ends
-                                  it sooner */
+    bool fixed_rounds;         /* take `max_rounds`, however precise or noisy; only the budget ends
+                                  the run sooner */
     bool fixed_warmup;         /* leave out exactly `warmup_rounds` instead of detecting */
     size_t warmup_rounds;
-    size_t fresh_rounds; /* above 0: this many rounds in a forked process, then the next one */
-    bool pin;            /* run on `cpu` alone; undone afterwards */
+    size_t fresh_rounds; /* above 0: fork a new process after every so many rounds */
+    bool pin;            /* run on `cpu` alone, and undo that afterwards */
     int cpu;
     const assay_clock *clock; /* NULL: the default; a test's clock drives budget and `run` */
     /* Called before each sample, at most every `progress_seconds` (default 0.1). */
@@ -180,11 +183,12 @@ typedef struct assay_sampling_options {
 
 enum { ASSAY_SAMPLING_MAX_SUBJECTS = 1024, ASSAY_SAMPLING_MAX_ROUNDS = 1 << 20 };
 
-/* Sample `count` subjects. NULL options: all defaults. The record says per subject what was
- * measured, left out and why it stopped; describe the machine with assay_record_describe(). A
- * failing subject ends the run with its status and no record; `error` names the subject and the
- * sample. With fresh processes, what subjects do to memory stays in those.
- * ASSAY_E_ARGUMENT for subjects or options that make no sense. Caller frees the record. */
+/* Sample `count` subjects. NULL options are the defaults. The record says for each subject what was
+ * measured, what was left out and why sampling stopped; assay_record_describe() adds the machine. A
+ * subject that fails ends the run with its status and without a record; `error` names the subject
+ * and the sample. With `fresh_rounds`, changes that subjects make in memory stay in the forked
+ * processes. ASSAY_E_ARGUMENT for subjects or options that make no sense. Caller frees the record.
+ */
 ASSAY_API ASSAY_MUST_USE assay_status assay_sampling_run(const assay_subject *subjects,
                                                          size_t count,
                                                          const assay_sampling_options *options,
@@ -192,7 +196,7 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_sampling_run(const assay_subject *su
 
 /* ---- the short form -------------------------------------------------------------------------- */
 
-/* What calls took. The one result of every benchmark call; figures of records are the same. */
+/* The result of every benchmark call. Records hold the same figures. */
 typedef struct assay_timing {
     uint64_t count; /* calls that were timed */
     double total_seconds, mean_seconds, min_seconds, max_seconds;
@@ -200,16 +204,16 @@ typedef struct assay_timing {
     assay_reading low_seconds, high_seconds; /* 95 % interval of the mean, aware of
                                                 autocorrelation; from two calls on */
     assay_reading p50_seconds, p95_seconds, p99_seconds;
-    assay_reading steady_from; /* the first call, counted from 0, from which on the times are
-                                  steady; not enough data if they never are or are too few */
+    assay_reading steady_from; /* the call, counted from 0, at which the times become steady; not
+                                  enough data if they never do, or if there are too few */
     uint64_t reserved[8];      /* zero */
 } assay_timing;
 
 /* Do the work once. */
 typedef assay_status (*assay_function)(void *argument);
 
-/* Time single calls of a function: by default 100, after 10 that do not count. A failure of the
- * function ends it and is returned. */
+/* Time single calls of a function: by default 100, after 10 that do not count. If the function
+ * fails, the benchmark ends and returns its status. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_benchmark_function(
     assay_function function, void *argument, const assay_sampling_options *options,
     assay_error *error, assay_timing *timing);

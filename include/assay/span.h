@@ -45,7 +45,8 @@ extern "C" {
 
 struct assay_monitor;
 
-/* A place in the program where spans begin; its id is unique in the process and never reused. */
+/* A call site: a place in the program where spans begin. Its id is unique in the process and never
+ * reused. */
 typedef struct assay_site {
     const char *name;
     uint32_t id; /* 0 until first used */
@@ -68,7 +69,7 @@ typedef struct assay__thread_state {
     struct assay__thread_lanes *lanes; /* private */
 } assay__thread_state;
 
-/* Ids that no enabled monitor has; nor has any the id 0, which is what a forked child sees. */
+/* No enabled monitor has one of these ids. None has the id 0 either, which a forked child sees. */
 #define ASSAY__NO_MONITOR       UINT64_MAX
 #define ASSAY__DISABLED_MONITOR (UINT64_MAX - 1)
 
@@ -87,23 +88,24 @@ ASSAY_API uint64_t assay__span_end_slow(struct assay_monitor *monitor, assay__fr
 ASSAY__DIRECT_CALL ASSAY_API void assay__span_end_extras(assay__lane *lane, assay__frame *frame,
                                                          uint64_t now);
 
-/* An aggregated span under a name made at run time; the name is copied, once per monitor. Slower
- * than a literal name by a hash of the text. Bounded: names beyond the journal's room are counted
- * as dropped. */
+/* Begin an aggregated span under a name made at run time. The monitor copies the name once. This
+ * call is slower than a literal name by a hash of the text. Spans of names that find no room in the
+ * journal are counted as dropped. */
 ASSAY_API assay_span assay_monitor_begin(struct assay_monitor *monitor, const char *name);
 
-/* The same, recorded one by one with its memory. */
+/* Begin a span that is recorded on its own, with its memory. */
 ASSAY_API assay_span assay_monitor_begin_metric(struct assay_monitor *monitor, const char *name);
 
-/* End a span and say how long it took. 0 for a span that was not recorded. */
+/* End a span and return its duration; 0 for a span that was not recorded. */
 ASSAY_API uint64_t assay_span_end_ns(assay_span span);
 
-/* A duration measured elsewhere (or that completed late), as a child of this thread's open span. */
+/* Enter a duration that was measured elsewhere or that completed late, as a child of this thread's
+ * open span. */
 ASSAY_API void assay_monitor_add(struct assay_monitor *monitor, const char *name,
                                  uint64_t duration_ns);
 
-/* The current value of something followed over time: a loss, a queue length. Non-finite values are
- * dropped. */
+/* Enter the current value of something that is followed over time: a loss, a queue length. Values
+ * that are not finite are dropped. */
 ASSAY_API void assay_monitor_count(struct assay_monitor *monitor, const char *name, double value);
 
 static inline uint64_t assay__ticks(void)
@@ -161,8 +163,8 @@ static inline assay_span assay__span_begin(struct assay_monitor *monitor, assay_
     return span;
 }
 
-/* Enter a duration into a node's statistics; 0 if that needs the slow path: a new extreme, a bucket
- * page not there yet, a clock that went back. */
+/* Enter a duration into a node's statistics. Returns 0 if that needs the slow path: a new extreme,
+ * a bucket page that does not exist yet, a clock that went backwards. */
 static inline int assay__node_update(assay__node *node, uint64_t duration)
 {
     const double value = (double)(int64_t)duration;
@@ -218,8 +220,8 @@ static inline void assay__span_close(assay_span *span)
         &assay__site_;                                                                             \
     }))
 
-/* A value that is closed when the block behind it is left, by return and goto too; break and
- * continue leave the block. Every block macro of assay is this one. */
+/* Opens a value and closes it when the block behind the macro is left, also by return or goto;
+ * break and continue leave the block. Every block macro of assay is made of this one. */
 #define ASSAY__BLOCK(type, close, open_expression)                                                 \
     ASSAY__BLOCK_(type, close, open_expression, ASSAY__JOIN(assay__open_, __COUNTER__),            \
                   ASSAY__JOIN(assay__once_, __COUNTER__))
@@ -227,7 +229,7 @@ static inline void assay__span_close(assay_span *span)
     for (type open ASSAY__CLEANUP(close) = open_expression, *once = &open; once != NULL;           \
          once = NULL)
 
-/* A value that is closed at the end of the enclosing scope. */
+/* Opens a value and closes it at the end of the enclosing scope. */
 #define ASSAY__GUARD(type, close, open_expression)                                                 \
     ASSAY__GUARD_(type, close, open_expression, ASSAY__JOIN(assay__open_, __COUNTER__))
 #define ASSAY__GUARD_(type, close, open_expression, open)                                          \

@@ -1,8 +1,12 @@
 /* Status codes and error details.
  *
+ *     assay_error error;
+ *     if (assay_record_read("run.json", &error, &record) != ASSAY_OK)
+ *         fprintf(stderr, "%s\n", error.message);
+ *
  * Every fallible call returns an assay_status: ASSAY_OK (0) or a negative code. Codes are pinned:
  * a value, once released, is never reused or renumbered. Calls that can say more take an optional
- * assay_error * as their last input; its message names the offending thing and the remedy.
+ * assay_error * after their inputs; its message names the offending thing and the remedy.
  *
  * Threads: everything here may be called from any thread. Nothing here allocates.
  */
@@ -18,14 +22,14 @@
 #define ASSAY_PRINTF(format_index, first_argument)                                                 \
     __attribute__((format(printf, format_index, first_argument)))
 
-/* A struct that may grow: all zero, but for the size of the version the caller was compiled with,
- * its `struct_size`.
+/* The initial value of a struct that may grow: `struct_size` is the size of the struct that the
+ * caller was compiled with, every other field is zero.
  *
- * Zero in a field that a later version adds means what was so before. From a program built with a
- * newer assay the library therefore takes a larger struct as long as it is zero beyond what the
- * library knows, and refuses it with ASSAY_E_VERSION otherwise: what was asked for is never left
- * out in silence. A size that is too small or beyond 4096 was not set: ASSAY_E_ARGUMENT. Structs
- * that the library fills in it fills as far as it knows them. */
+ * Zero in a field that a later version adds means the behaviour from before. The library therefore
+ * accepts a larger struct, from a program built with a newer assay, if all bytes that the library
+ * does not know are zero. Otherwise it refuses the struct with ASSAY_E_VERSION, so that no request
+ * is ignored in silence. A size that is too small or above 4096 was never set: ASSAY_E_ARGUMENT. In
+ * a struct that the library fills, it fills the fields it knows. */
 #ifdef __cplusplus
 #define ASSAY_INIT(type)                                                                           \
     ([] {                                                                                          \
@@ -73,7 +77,7 @@ typedef struct assay_error {
     char message[512]; /* one line, no newline, never empty after a failure */
 } assay_error;
 
-/* "ASSAY_E_IO"; "unknown status" for a value that is none. Static storage. */
+/* "ASSAY_E_IO", or "unknown status" for any other value; static storage. */
 ASSAY_API const char *assay_status_name(assay_status status);
 
 /* "input or output failed"; static storage. */
