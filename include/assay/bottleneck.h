@@ -6,9 +6,9 @@
  *     assay_findings_print(findings, count, stdout, ASSAY_SHOW_REMEDIES);
  *     free(findings);
  *
- * A rule is data: which operations it looks at, which figure it compares with which limit, and what
- * to do about it. assay_bottleneck_rules() shows them all; docs and reports quote them. The report
- * format "advice" (report.h) prints the findings of a record.
+ * A rule is data: it says which operations it looks at, which figure it compares with which limit,
+ * and what to do about a finding. assay_bottleneck_rules() returns all rules. The report format
+ * "advice" (report.h) prints the findings of a record.
  *
  * Threads: any; a record is read without locks.
  */
@@ -39,14 +39,14 @@ enum { ASSAY_RULE_REMEDIES = 4 };
 
 typedef struct assay_bottleneck_rule {
     const char *id;         /* "data-loading" */
-    const char *family;     /* of the rules of one family only the first that holds is reported for
-                               an operation */
-    const char *operations; /* words separated by '|', one of which the operation's name contains,
-                               letter case and separators aside; NULL: every operation */
+    const char *family;     /* for an operation, only the first rule of a family that holds is
+                               reported */
+    const char *operations; /* words separated by '|'; the rule looks at operations whose name
+                               contains one of them, ignoring case and separators; NULL: all */
     assay_evidence evidence;
     double limit; /* the rule holds above it: a share of 1, or a ratio */
     assay_severity severity;
-    const char *symptom; /* the line to print; {operation} and {value} stand for the finding's */
+    const char *symptom; /* the line to print, with {operation} and {value} to fill in */
     const char *remedies[ASSAY_RULE_REMEDIES]; /* until NULL */
 } assay_bottleneck_rule;
 
@@ -56,16 +56,17 @@ typedef struct assay_finding {
     double value;          /* the evidence: share or ratio */
 } assay_finding;
 
-/* The rules, in the order they are tried; static storage. */
+/* All rules, in the order in which they are tried; static storage. */
 ASSAY_API const assay_bottleneck_rule *assay_bottleneck_rules(size_t *count);
 
-/* What stands out in a record: for each rule, the operations it holds for. Caller frees
- * `*findings` with free(); NULL with count 0 when nothing does. */
+/* Find the operations of a record for which a rule holds. Caller frees `*findings` with free(). It
+ * is NULL, and the count 0, when no rule holds. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_bottlenecks_find(const assay_record *record,
                                                              assay_finding **findings,
                                                              size_t *count);
 
-/* One line for each finding, in the seeds' words; with ASSAY_SHOW_REMEDIES what to do about it. */
+/* Print one line for each finding, in the seeds' words, and with ASSAY_SHOW_REMEDIES the remedies.
+ */
 enum assay_findings_flags { ASSAY_SHOW_REMEDIES = 1 };
 ASSAY_API assay_status assay_findings_print(const assay_finding *findings, size_t count,
                                             FILE *stream, unsigned flags);

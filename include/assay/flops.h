@@ -3,7 +3,7 @@
  *     assay_flop_account *account = NULL;
  *     assay_flops flops;
  *     if (assay_flop_account_new(&account) != ASSAY_OK) ...
- *     if (assay_model_describe(model, inputs, count, assay_flop_account_add, account, &error) ...
+ *     status = assay_model_describe(model, inputs, count, assay_flop_account_add, account, &error);
  *     if (assay_flop_account_total(account, ASSAY_FLOPS_ASSAY, &flops) != ASSAY_OK) ...
  *     assay_flop_account_free(account);
  *
@@ -18,7 +18,7 @@
  *   deepspeed  2 m k n, activations and softmax 1 an element, layer norm 5; backward is twice
  *              forward, whatever it does.
  *
- * Threads: an account belongs to one thread at a time. Nothing is measured, nothing printed.
+ * Threads: an account belongs to one thread at a time. Nothing here measures or prints.
  */
 #ifndef ASSAY_FLOPS_H
 #define ASSAY_FLOPS_H
@@ -46,11 +46,11 @@ ASSAY_API const char *assay_flop_convention_name(assay_flop_convention conventio
 
 typedef struct assay_flops {
     uint64_t forward;
-    uint64_t backward; /* of fvcore, which has none: the products of backward, counted its way */
+    uint64_t backward; /* fvcore does not define it; here it counts the products of backward */
 } assay_flops;
 
-/* One term under one convention. Sizes below 0 count as 0. ASSAY_E_LIMIT when the figure does
- * not fit 64 bits. */
+/* The FLOPs of one term under one convention. Sizes below 0 count as 0. ASSAY_E_LIMIT when the
+ * figure does not fit 64 bits. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_term_flops(const assay_term *term,
                                                        assay_flop_convention convention,
                                                        assay_flops *flops);
@@ -84,13 +84,13 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_flop_account_total(const assay_flop_
 ASSAY_API const assay_flop_component *
 assay_flop_account_components(const assay_flop_account *account, size_t *count);
 
-/* The same summed by what a component is, whatever layer it stands in: "layers.3.attention.scores"
+/* Sum the components by what they are, whichever layer they stand in: "layers.3.attention.scores"
  * belongs to "attention", "encoder.weight" to "encoder". A new account; caller frees. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_flop_account_group(const assay_flop_account *account,
                                                                assay_flop_account **grouped);
 
-/* The kinds that occur in the account and that the convention counts as nothing, as a bit mask
- * (bit = assay_term_kind). */
+/* The kinds of terms in the account that the convention counts as 0, as a bit mask (bit =
+ * assay_term_kind). */
 ASSAY_API uint32_t assay_flop_account_left_out(const assay_flop_account *account,
                                                assay_flop_convention convention);
 
@@ -130,8 +130,8 @@ typedef enum assay_pe_type {
  * products of n x n matrices. Both are upper bounds: sparse methods do less. */
 ASSAY_API uint64_t assay_estimate_pe_flops(int64_t num_nodes, int64_t pe_dim, assay_pe_type type);
 
-/* The graph transformer of docs/models.md by its sizes. `input_dim` and `output_dim` 0 leave the
- * encoder and the head out. */
+/* The sizes of the graph transformer of docs/models.md. An `input_dim` or `output_dim` of 0 leaves
+ * out the encoder or the head. */
 typedef struct assay_graph_transformer_shape {
     size_t struct_size;
     int64_t num_nodes, num_edges, hidden_dim, num_layers, num_heads, ffn_dim;
@@ -143,7 +143,7 @@ typedef struct assay_graph_transformer_shape {
 
 #define ASSAY_GRAPH_TRANSFORMER_SHAPE_INIT ASSAY_INIT(assay_graph_transformer_shape)
 
-/* Its arithmetic in one forward pass, evaluation. Caller frees. */
+/* The arithmetic of one forward pass of that graph transformer, in evaluation. Caller frees. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_estimate_model_flops(
     const assay_graph_transformer_shape *shape, assay_flop_account **account);
 

@@ -4,8 +4,8 @@
  *     if (assay_benchmark_inference(forward, &model, NULL, &error, &timing) != ASSAY_OK) ...
  *     assay_print_inference_benchmark(&timing, batch_size, stdout, "MLP");
  *
- * A view of assay_benchmark_function() (sampling.h): by default 100 calls are timed one by one,
- * after 10 that do not count.
+ * This is a view of assay_benchmark_function() (sampling.h): by default it times 100 calls one by
+ * one, after 10 that do not count.
  */
 #ifndef ASSAY_INFERENCE_H
 #define ASSAY_INFERENCE_H
@@ -28,8 +28,8 @@ static inline ASSAY_MUST_USE assay_status assay_benchmark_inference(
     return assay_benchmark_function(function, argument, options, error, timing);
 }
 
-/* Samples per second, if each call handles `samples_per_call` of them (0 counts as 1). Not enough
- * data when the clock saw no time pass. */
+/* Samples per second, if each call handles `samples_per_call` of them (0 counts as 1). The reading
+ * is ASSAY_NOT_ENOUGH_DATA when the clock saw no time pass. */
 static inline assay_reading assay_timing_throughput(const assay_timing *timing,
                                                     size_t samples_per_call)
 {
@@ -38,8 +38,8 @@ static inline assay_reading assay_timing_throughput(const assay_timing *timing,
                                       : assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
 }
 
-/* The seed's table: mean, min and max latency in milliseconds, throughput. A NULL stream prints
- * nothing. */
+/* Print the seed's table: mean, min and max latency in milliseconds, and the throughput. A NULL
+ * stream prints nothing. */
 ASSAY_API assay_status assay_print_inference_benchmark(const assay_timing *timing,
                                                        size_t samples_per_call, FILE *stream,
                                                        const char *model_name);

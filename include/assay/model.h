@@ -49,7 +49,7 @@ typedef struct assay_tensor {
     void *data;
 } assay_tensor;
 
-/* ---- What a class says about itself ---- */
+/* ---- Options, inputs and parameters of a class ---- */
 
 /* A setting fixed when a model is made: its shape, and constants such as a dropout rate. Numbers
  * are doubles throughout (integers are exact up to 2^53); a choice among `words` is its index. */
@@ -88,7 +88,7 @@ typedef struct assay_model_memory {
 } assay_model_memory;
 
 /* ---- The arithmetic of one forward pass, as a list of terms ----
- * What counts FLOPs or derives a complexity reads these and nothing of the model's code. */
+ * FLOPs and complexities are derived from these terms alone, not from the model's code. */
 
 typedef enum assay_term_kind {
     ASSAY_TERM_MATMUL,   /* (m, k) by (k, n) */
@@ -150,8 +150,8 @@ typedef struct assay_model_class {
     assay_status (*create)(const double *settings, uint64_t seed, assay_error *error, void **state);
     void (*destroy)(void *state);
 
-    /* Settings that give a model these weights fit: change those of `settings` that the names and
-     * shapes determine, leave the others. Optional: then settings must be given. */
+    /* Derive settings from weights: change those of `settings` that the names and shapes of the
+     * weights determine, and leave the others. Optional: without it, settings must be given. */
     assay_status (*infer)(const assay_tensor *weights, size_t count, double *settings,
                           assay_error *error);
 
@@ -177,8 +177,8 @@ typedef struct assay_model_class {
     assay_status (*gradient)(void *state, const assay_tensor *inputs, size_t count,
                              const assay_tensor *target, assay_error *error, double *loss);
 
-    /* Change the parameters by the gradients that stand there: one step of an optimizer, in the
-     * built-in models Adam. Optional. */
+    /* Change the parameters by the present gradients: one step of an optimizer, which is Adam in
+     * the built-in models. Optional. */
     assay_status (*update)(void *state, double learning_rate, assay_error *error);
 
     /* Training without steps: closed-form fits. Optional. */
@@ -197,11 +197,11 @@ typedef struct assay_model_class {
 
     void (*memory)(void *state, assay_model_memory *memory); /* optional */
 
-    /* Figures of the model's own: an MVAR says how stable it is. Optional. */
+    /* Figures that only this model has: an MVAR says how stable it is. Optional. */
     assay_status (*figures)(void *state, assay_figure_sink sink, void *context, assay_error *error);
 } assay_model_class;
 
-/* What a plugin exports under the name "assay_model_plugin". */
+/* The function that a plugin exports under the name "assay_model_plugin". */
 typedef const assay_model_class *(*assay_model_plugin_function)(void);
 
 /* ---- Finding and using models ---- */
@@ -227,15 +227,16 @@ ASSAY_API void assay_model_free(assay_model *model);
 
 ASSAY_API const assay_model_class *assay_model_class_of(const assay_model *model);
 ASSAY_API const double *assay_model_settings(const assay_model *model);
-/* What the class's create() made: for calls that take class and state (profile.h). */
+/* What the class's create() made, for direct calls of the functions of the class. */
 ASSAY_API void *assay_model_state(const assay_model *model);
 ASSAY_API const assay_model_parameter *assay_model_parameters(assay_model *model, size_t *count);
 ASSAY_API uint64_t assay_model_parameter_count(assay_model *model);
 ASSAY_API void assay_model_set_training(assay_model *model, bool training);
 
-/* As the functions of the class; ASSAY_E_UNSUPPORTED where it has none. Inputs may come in any
- * order and are matched by name (one without a name is the first input); missing, unknown and
- * wrongly shaped ones are named. Values that are not finite are ASSAY_E_DATA. */
+/* These call the functions of the class; ASSAY_E_UNSUPPORTED where the class lacks the function.
+ * Inputs may come in any order and are matched by name (an input without a name is the first one).
+ * The error names missing, unknown and wrongly shaped inputs. Values that are not finite are
+ * ASSAY_E_DATA. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_model_forward(assay_model *model,
                                                           const assay_tensor *inputs, size_t count,
                                                           assay_error *error, assay_tensor *output);
@@ -278,25 +279,27 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_model_load_weights(assay_model *mode
                                                                assay_error *error);
 ASSAY_API ASSAY_MUST_USE assay_status assay_model_save_weights(assay_model *model, const char *path,
                                                                assay_error *error);
-/* Would the file load? The error's one line has room for a few problems only; this call gives each
- * of them to `sink` (NULL: none), one line of text valid during the call. Changes nothing. */
+/* Check whether the file would load. The error has room for a few problems only; this call gives
+ * each problem to `sink` (may be NULL), as a line of text that is valid during the call. The model
+ * does not change. */
 typedef void (*assay_problem_sink)(void *context, const char *problem);
 ASSAY_API ASSAY_MUST_USE assay_status assay_model_check_weights(assay_model *model,
                                                                 const char *path,
                                                                 assay_problem_sink sink,
                                                                 void *context, assay_error *error);
-/* The gradients under their parameters' names. */
+/* Save the gradients under the names of their parameters. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_model_save_gradients(assay_model *model,
                                                                  const char *path,
                                                                  assay_error *error);
-/* `settings` (option_count values, already filled): changed to what was stored with the weights and
- * to what their names and shapes determine. ASSAY_E_FORMAT for weights of another model. */
+/* Derive settings from a file of weights. `settings` has option_count values and is already filled;
+ * values that are stored with the weights, or that their names and shapes determine, replace those
+ * there. ASSAY_E_FORMAT for weights of another model. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_model_infer(const assay_model_class *class_,
                                                         const char *path, assay_error *error,
                                                         double *settings);
 
-/* One array of a .npy file, converted to `element` where no value is lost but rounding; freed with
- * assay_tensor_release. */
+/* Load the array of a .npy file, converted to `element`. A value that would change by more than
+ * rounding is refused. Release with assay_tensor_release. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_tensor_load_npy(const char *path, assay_element element,
                                                             assay_error *error,
                                                             assay_tensor *tensor);
@@ -310,8 +313,8 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_tensor_save_npy(const assay_tensor *
 ASSAY_API ASSAY_MUST_USE assay_status assay_tensor_load_graph(const char *folder,
                                                               assay_error *error,
                                                               assay_tensor tensors[3]);
-/* Its node-label.csv or, if there is none, graph-label.csv, as (rows, labels) float32.
- * ASSAY_E_NOT_FOUND if there is neither. */
+/* The labels of such a folder: node-label.csv or, if there is none, graph-label.csv, as (rows,
+ * labels) float32. ASSAY_E_NOT_FOUND if there is neither. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_tensor_load_graph_labels(const char *folder,
                                                                      assay_error *error,
                                                                      assay_tensor *labels);

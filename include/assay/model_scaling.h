@@ -5,11 +5,13 @@
  *     if (assay_model_find("graph_transformer", &error, &factory.class_) != ASSAY_OK) ...
  *     const int64_t num_nodes[] = {100, 500, 1000, 2000};
  *     assay_scaling *scaling = NULL;
- *     if (assay_run_node_scaling(&factory, num_nodes, 4, 5, NULL, &error, &scaling) != ASSAY_OK)
- * ... assay_scaling_print_summary(scaling, stdout); assay_scaling_free(scaling);
+ *     status = assay_run_node_scaling(&factory, num_nodes, 4, 5, NULL, &error, &scaling);
+ *     if (status == ASSAY_OK)
+ *         assay_scaling_print_summary(scaling, stdout);
+ *     assay_scaling_free(scaling);
  *
- * At each size the model is made anew, with data it makes up itself, in evaluation mode. How the
- * times are taken and fitted: scaling.h.
+ * At each size a new model is made, with data that it makes up itself, in evaluation mode.
+ * scaling.h says how the times are taken and fitted.
  *
  * Threads: one thread at a time for one class's models; nothing is shared between calls.
  */
@@ -39,8 +41,8 @@ typedef struct assay_model_factory {
 
 #define ASSAY_MODEL_FACTORY_INIT ASSAY_INIT(assay_model_factory)
 
-/* Everything random about the models and data to come. There is no hidden random state that could
- * be seeded: every call that draws has been given a seed. */
+/* Set the seed of the models and data that the factory makes. There is no hidden random state:
+ * every call that draws random numbers takes a seed. */
 ASSAY_API void assay_set_seed(assay_model_factory *factory, uint64_t seed);
 
 /* The forward pass at several values of one whole-number option of the class, "hidden-dim" or
@@ -50,8 +52,8 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_model_scaling_run(
     const assay_model_factory *factory, const char *option, const double *sizes, size_t count,
     const assay_scaling_options *options, assay_error *error, assay_scaling **scaling);
 
-/* "num-nodes", and with it "num-edges" so that the average degree stays (0: that of the settings).
- * No list: 100, 500, 1000, 2000, 5000. */
+/* The same for "num-nodes". "num-edges" changes with it, so that the average degree stays
+ * `avg_degree` (0: that of the settings). A NULL list is 100, 500, 1000, 2000, 5000. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_run_node_scaling(const assay_model_factory *factory,
                                                              const int64_t *num_nodes_list,
                                                              size_t count, double avg_degree,
@@ -59,7 +61,8 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_run_node_scaling(const assay_model_f
                                                              assay_error *error,
                                                              assay_scaling **scaling);
 
-/* "num-layers". No list: 2, 4, 6, 8, 12, 16. `num_nodes` 0: that of the settings. */
+/* The same for "num-layers", with `num_nodes` nodes (0: that of the settings). A NULL list is 2, 4,
+ * 6, 8, 12, 16. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_run_layer_scaling(const assay_model_factory *factory,
                                                               const int64_t *num_layers_list,
                                                               size_t count, int64_t num_nodes,
@@ -79,15 +82,15 @@ enum { ASSAY_PE_CONFIGS_MAX = 64 };
 
 /* The forward pass with each encoding, measured in turns: the record has a subject for each
  * ("lap 16"), comparable pair by pair, and the report format "scaling" shows it as a table.
- * Encodings are computed when a model first sees a graph and kept, so this is the cost they leave
- * in every pass; what computing them costs once, assay_profile_pe_computation() measures. No list:
- * lap 16, rwse 16, none. Caller frees the record. */
+ * Encodings are computed when a model first sees a graph, and kept. So this measures what they cost
+ * in every pass; assay_profile_pe_computation() measures what computing them costs once. A NULL
+ * list is lap 16, rwse 16, none. Caller frees the record. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_run_pe_scaling(
     const assay_model_factory *factory, const assay_pe_config *configs, size_t count,
     const assay_scaling_options *options, assay_error *error, assay_record **record);
 
-/* Time `transform` on `data`, which it encodes from scratch; 10 runs and 2 before them unless the
- * options say otherwise. */
+/* Time `transform`, which encodes `data` from scratch: by default 10 runs, after 2 that do not
+ * count. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_profile_pe_computation(
     assay_function transform, void *data, const assay_sampling_options *options, assay_error *error,
     assay_timing *timing);
@@ -96,14 +99,14 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_profile_pe_computation(
 
 typedef struct assay_scaling_experiment assay_scaling_experiment;
 
-/* `options` (NULL: the defaults) hold for each run; both are copied, what they point to is
- * borrowed. Caller frees. */
+/* `options` (NULL: the defaults) hold for each run. Factory and options are copied; what they point
+ * to is borrowed. Caller frees. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_scaling_experiment_new(
     const assay_model_factory *factory, const assay_scaling_options *options,
     assay_scaling_experiment **experiment);
 ASSAY_API void assay_scaling_experiment_free(assay_scaling_experiment *experiment);
 
-/* As the functions above; the results are the experiment's. At most 32 runs (ASSAY_E_LIMIT). */
+/* As the functions above, but the experiment keeps the results. At most 32 runs (ASSAY_E_LIMIT). */
 ASSAY_API ASSAY_MUST_USE assay_status assay_scaling_experiment_run_node_scaling(
     assay_scaling_experiment *experiment, const int64_t *num_nodes_list, size_t count,
     double avg_degree, assay_error *error);
@@ -111,7 +114,7 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_scaling_experiment_run_layer_scaling
     assay_scaling_experiment *experiment, const int64_t *num_layers_list, size_t count,
     int64_t num_nodes, assay_error *error);
 
-/* The tables of all runs, one below the other; a NULL stream prints nothing. */
+/* Print the tables of all runs, one below the other. A NULL stream prints nothing. */
 ASSAY_API assay_status
 assay_scaling_experiment_print_summary(const assay_scaling_experiment *experiment, FILE *stream);
 

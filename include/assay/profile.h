@@ -41,10 +41,11 @@ typedef struct assay_profile_target {
 
 #define ASSAY_PROFILE_TARGET_INIT ASSAY_INIT(assay_profile_target)
 
-/* ASSAY_E_UNSUPPORTED, naming the model, where its class lacks the function or the target is
- * missing. Backward is the time of forward and backward together less that of a forward pass of the
- * same round, so that the two add up. A training step is gradient and update: it changes the
- * parameters. `options->sample` receives the subjects "forward", "backward", "training_step". */
+/* Time one pass. ASSAY_E_UNSUPPORTED, with the model's name in the error, where the class lacks the
+ * function or the target is missing. Backward is the time of forward and backward together less
+ * that of a forward pass of the same round, so that the two add up. A training step is gradient and
+ * update: it changes the parameters. `options->sample` receives the subjects "forward", "backward",
+ * "training_step". */
 ASSAY_API ASSAY_MUST_USE assay_status assay_profile_forward(const assay_profile_target *target,
                                                             const assay_sampling_options *options,
                                                             assay_error *error,
@@ -61,7 +62,7 @@ typedef struct assay_pass_profile {
     assay_timing forward, backward, training_step; /* count 0: the class has none */
 } assay_pass_profile;
 
-/* All the class can do, one pass after the other. */
+/* Time every pass that the class has, one after the other. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_profile_all(const assay_profile_target *target,
                                                         const assay_sampling_options *options,
                                                         assay_error *error,
@@ -92,12 +93,13 @@ typedef struct assay_memory_stats {
     const char *device;            /* "cpu" */
 } assay_memory_stats;
 
-/* Let the peak start again from now. This changes the kernel's figure of the process (VmHWM) for
- * everyone who reads it. */
+/* Restart the peak from what is resident now. This changes the kernel's figure of the process
+ * (VmHWM) for every reader. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_reset_memory_stats(void);
 ASSAY_API assay_reading assay_get_peak_memory(void); /* bytes */
 
-/* Reset the peak (where the kernel lets us), call, read. Returns what the function returned. */
+/* Reset the peak where the kernel allows it, call the function, and read the memory. Returns what
+ * the function returned. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_profile_memory_usage(assay_function function,
                                                                  void *argument,
                                                                  assay_memory_stats *stats);
@@ -110,8 +112,8 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_get_memory_breakdown(const assay_pro
 
 /* ---- the state a profile is taken in ---- */
 
-/* Evaluation mode (no dropout) for what comes between begin and end; end gives back the mode, which
- * the class cannot be asked for and the caller therefore states.
+/* Put the model into evaluation mode (no dropout) between begin and end. End restores the mode from
+ * before; a class cannot be asked for its mode, so the caller passes it to begin.
  *
  *     assay_profiling_context context = assay_profiling_begin(model, false);
  *     ...

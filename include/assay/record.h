@@ -1,9 +1,9 @@
 /* The run record: everything measured about one run, and the waist of assay.
  *
- * What measures fills a record; what consumes reads one. A live run, a saved run and a run measured
- * by another tool take the same path. The record counts in seconds and bytes; printed tables
- * convert. Its JSON form is documented in docs/record.schema.json and read back by
- * assay_record_read(); unknown keys are ignored, so that newer records stay readable.
+ * The measuring side fills a record, and the reading side consumes it. A live run, a saved run and
+ * a run measured by another tool take the same path. A record counts in seconds and bytes; printed
+ * tables convert. Its JSON form is documented in docs/record.schema.json and read back by
+ * assay_record_read(). Unknown keys are ignored, so that newer records stay readable.
  *
  *     assay_record *record = NULL;
  *     assay_error error;
@@ -31,8 +31,8 @@
 extern "C" {
 #endif
 
-/* One step of the distribution of an operation's durations: `count` of them lie within 0.8 % of
- * `seconds`. Ascending. */
+/* One bucket of the distribution of an operation's durations: `count` durations lie within 0.8 % of
+ * `seconds`. Buckets are in ascending order. */
 typedef struct assay_record_bucket {
     double seconds;
     uint64_t count;
@@ -149,18 +149,19 @@ typedef struct assay_record_subject {
     assay_record_fact *parameters; /* of a sweep: "size" is "4"; see assay_record_add_parameter */
     size_t parameter_count;
     /* Seconds of ONE iteration in each sample, in order of measuring; warm-up and rejected samples
-     * are left out. NaN: was not finite. */
+     * are left out. NaN: the time was not finite. */
     const double *samples_seconds;
     size_t sample_count;
     /* The round of the interleaving each sample belongs to, strictly ascending: samples of two
      * subjects of one record with the same round are a pair. NULL: not interleaved. */
     const uint32_t *rounds;
-    uint64_t iterations;        /* per sample; 0: unknown */
-    uint64_t warmup_samples;    /* left out at the beginning */
-    uint64_t rejected_samples;  /* as a sample of their round was disturbed or failed */
+    uint64_t iterations;     /* per sample; 0: unknown */
+    uint64_t warmup_samples; /* left out at the beginning */
+    uint64_t
+        rejected_samples; /* left out because a sample of their round was disturbed or failed */
     uint64_t disturbed_samples; /* in which this subject itself was disturbed, left out or not */
-    uint64_t failed_runs;       /* that went wrong, at any time */
-    bool failures_timed; /* as asked for: failed runs count like others; else they give no sample */
+    uint64_t failed_runs;       /* over the whole run */
+    bool failures_timed; /* true: failed runs are samples like others; false: they give no sample */
     const char *stopped; /* why: "precision", "budget", "noise", "count"; NULL: unknown */
     assay_reading mean_seconds, low_seconds, high_seconds; /* 95 % interval of the mean */
     assay_reading median_seconds, std_seconds, min_seconds, max_seconds;
@@ -189,13 +190,13 @@ typedef struct assay_record_comparison {
     bool paired;        /* interleaved samples, compared round by round */
     uint64_t pairs;     /* of samples used; 0 when not paired */
     uint64_t baseline_samples, candidate_samples; /* used */
-    double margin;         /* differences up to this share are no difference */
+    double margin;                                /* differences up to this share are ignored */
     double decision_level; /* of the interval that must lie beyond the margin; above 0.99 when
                               several comparisons share the risk */
     assay_reading decision_low, decision_high; /* that interval */
 } assay_record_comparison;
 
-/* Something other than the code that differs between the origins of two subjects. */
+/* A difference between the origins of two subjects that is not in the code: machine, build, … */
 typedef struct assay_record_difference {
     const char *what;                               /* "cpu", "governor", "iterations of x", … */
     const char *baseline_origin, *candidate_origin; /* or NULL */

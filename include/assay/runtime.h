@@ -34,15 +34,15 @@ extern "C" {
 
 /* ---- measuring ---- */
 
-/* A model asked for its next `steps` values from the state in `context`. */
+/* A model that can forecast: `run` computes its next `steps` values from the state in `context`. */
 typedef struct assay_forecast {
     assay_status (*run)(void *context, uint64_t steps);
     void *context;
 } assay_forecast;
 
-/* Times of single steps and of whole forecasts of `n_steps` (the seed's benchmark_inference): by
- * default 50 trials, after 5 that do not count. A failure of the forecast ends it and is returned.
- */
+/* Time single steps and whole forecasts of `n_steps` (the seed's benchmark_inference): by default
+ * 50 trials, after 5 that do not count. If the forecast fails, the benchmark ends and returns its
+ * status. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_forecast_benchmark(
     const assay_forecast *forecast, uint64_t n_steps, const assay_sampling_options *options,
     assay_error *error, assay_timing *single_step, assay_timing *full_trajectory);
@@ -86,7 +86,7 @@ typedef enum assay_runtime_kind {
     ASSAY_RUNTIME_LSTM
 } assay_runtime_kind;
 
-/* What the complexity is computed from; fields of the other kind are ignored. */
+/* The sizes that the complexity is computed from; fields of the other kind are ignored. */
 typedef struct assay_complexity_shape {
     assay_runtime_kind kind;
     uint64_t latent_dim;
@@ -107,7 +107,7 @@ typedef struct assay_complexity {
     const char *inference_complexity;
 } assay_complexity;
 
-/* ASSAY_E_ARGUMENT for a shape with a 0 its kind needs. */
+/* ASSAY_E_ARGUMENT for a shape that lacks a size which its kind needs. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_analyze_complexity(const assay_complexity_shape *shape,
                                                                uint64_t model_params,
                                                                assay_complexity *complexity);
@@ -137,12 +137,13 @@ typedef struct assay_profile_parts {
 
 #define ASSAY_PROFILE_PARTS_INIT ASSAY_INIT(assay_profile_parts)
 
-/* Memory measured now, throughput of the full trajectory, complexity from the shape. */
+/* Build a profile: the memory is measured now, the throughput is that of the full trajectory, the
+ * complexity comes from the shape. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_build_profile(const assay_profile_parts *parts,
                                                           assay_error *error,
                                                           assay_runtime_profile *profile);
 
-/* Benchmark, then build. */
+/* Benchmark the forecast, then build the profile. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_quick_benchmark(const assay_forecast *forecast,
                                                             const assay_profile_parts *parts,
                                                             const assay_sampling_options *options,
@@ -172,7 +173,8 @@ typedef struct assay_runtime_comparison {
     int fastest_training, fastest_inference, smallest_memory;
 } assay_runtime_comparison;
 
-/* Of two profiles or more. The profiles must outlive the comparison; release it afterwards. */
+/* Compare two profiles or more. The profiles must outlive the comparison. Release the comparison
+ * afterwards. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_compare_models(const assay_runtime_profile *profiles,
                                                            size_t count,
                                                            assay_runtime_comparison *comparison);

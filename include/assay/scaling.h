@@ -15,12 +15,12 @@
  *     assay_scaling_print_summary(scaling, stdout);
  *     assay_scaling_free(scaling);
  *
- * The sizes are gone through several times (`passes`), each time in another order and with what is
- * measured made afresh: a slow minute of the machine then shows as noise, not as growth. Within a
- * pass each size is sampled as by assay_sampling_run(), warm-up left out. The growth is fitted to
- * one value for each size and pass, the median of its samples; see growth.h.
+ * A run goes through all sizes several times (`passes`), each time in another order and with a new
+ * instance for each size, so that a slow minute of the machine shows as noise and not as growth.
+ * Within a pass, assay_sampling_run() samples each size and leaves out the warm-up. The growth is
+ * fitted to one value for each size and pass, the median of its samples (growth.h).
  *
- * Threads: the callbacks run in the calling thread. Nothing is printed unless asked for.
+ * Threads: the callbacks run in the calling thread.
  */
 #ifndef ASSAY_SCALING_H
 #define ASSAY_SCALING_H
@@ -46,9 +46,10 @@ typedef struct assay_scaling_subject {
     const char *parameter; /* what the size is called; NULL: "n" */
     void *context;         /* handed to every callback */
 
-    /* Make what is measured for one size, outside the timing. NULL: `instance` is NULL. */
+    /* Make the instance that is measured at one size, outside the timing. Optional: without it,
+     * `instance` is NULL. */
     assay_status (*make)(void *context, double size, void **instance);
-    /* Undo it; not called for what could not be made. Or NULL. */
+    /* Destroy an instance that was made. Optional. */
     void (*destroy)(void *context, void *instance);
 
     /* Do the work `iterations` times; the whole call is timed. */
@@ -64,7 +65,7 @@ typedef struct assay_scaling_options {
     size_t max_rounds;        /* samples of each size in each pass; default: as sampling.h */
     uint64_t seed;            /* of the order */
     const assay_clock *clock; /* NULL: the default */
-    /* Called before each measurement, of which `done` of `total` are over. */
+    /* Called before each measurement; `done` of `total` measurements are over. */
     void (*progress)(void *context, double size, size_t done, size_t total);
     void *progress_context;
 } assay_scaling_options;
@@ -92,8 +93,8 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_scaling_run(const assay_scaling_subj
                                                         assay_scaling **scaling);
 ASSAY_API void assay_scaling_free(assay_scaling *scaling);
 
-/* The runtime of every size and the class of the growth, 80 columns; a NULL stream prints nothing.
- */
+/* Print the runtime at every size and the class of the growth, 80 columns wide. A NULL stream
+ * prints nothing. */
 ASSAY_API assay_status assay_scaling_print_summary(const assay_scaling *scaling, FILE *stream);
 
 #ifdef __cplusplus

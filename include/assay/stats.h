@@ -1,5 +1,10 @@
 /* Statistics: plain arrays in, numbers out.
  *
+ *     assay_interval mean;
+ *     if (assay_stats_mean_interval(seconds, count, 0.95, &mean) != ASSAY_OK) ...
+ *     if (mean.validity == ASSAY_VALID)
+ *         printf("%g s (%g to %g)\n", mean.estimate, mean.low, mean.high);
+ *
  * Nothing here knows clocks, records or units; every method names its source at the top of its .c.
  * Arrays are borrowed and never changed. A call that has too little to go on says so, by
  * ASSAY_E_DATA or by a validity, and never with a made-up number; a NaN, an infinity or anything

@@ -9,15 +9,16 @@
  *     assay_timers_free(timers);
  *
  * An entry is flat (a time) or nested (a time and further metrics); every function takes both.
- * Setting a name again replaces its figures and keeps its place, as in a dictionary. An entry
- * measured while another one was being measured is that one's child: it is shown below it and not
- * added to the total again. Names are made printable and kept to 255 bytes.
+ * Setting a name again replaces its figures and keeps its place, as in a dictionary. An entry that
+ * is measured while another one is being measured becomes a child of the other: tables show it
+ * below its parent, and the total does not count it again. Names are made printable and cut to 255
+ * bytes.
  *
- * Tables keep their documents' widths: a name too long for its column stands on a line of its own
- * above its figures; a time that would round to 0.00 is shown as 2.1e-05; what was not measured is
- * "n/a". A table is composed first and written in one piece; the stream is flushed, so that a full
- * disk is an error here (ASSAY_E_FULL) and not later. A NULL stream prints nothing. As with printf,
- * the status of a print may be ignored: the stream remembers.
+ * Tables keep the seeds' widths: a name too long for its column stands on a line of its own above
+ * its figures; a time that would round to 0.00 is shown as 2.1e-05; a figure that was not measured
+ * is "n/a". A table is composed first and written in one piece. The stream is then flushed, so that
+ * a full disk is an error here (ASSAY_E_FULL) and not later. A NULL stream prints nothing. As with
+ * printf, you may ignore the status of a print: the stream remembers the error.
  *
  * Threads: timers belong to one thread at a time.
  */
@@ -63,18 +64,19 @@ typedef struct assay_timer {
 
 /* ---- measuring -------------------------------------------------------------------------------
  *
- * Each tracking call calls the function, enters what it took into the timers, prints one line to
- * their progress stream and returns what the function returned. Calls may nest: an inner one is
- * entered as part of the outer. NULL timers only call. Cost beside the function:
- * bench/timer_cost.c; the bookkeeping is outside the measured time. */
+ * Each tracking call calls the function, enters its time into the timers, prints one line to their
+ * progress stream and returns what the function returned. Calls may nest: an inner one is entered
+ * as part of the outer one. With NULL timers the function is only called. The bookkeeping is
+ * outside the measured time; bench/timer_cost.c measures what it costs. */
 
-/* `progress` is where the tracking calls say what they finished, NULL for silence; it stays the
+/* The tracking calls print their lines to `progress`; NULL prints nothing. The stream stays the
  * caller's and must outlive the timers. Caller frees. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_timers_new(FILE *progress, assay_timers **timers);
 ASSAY_API void assay_timers_free(assay_timers *timers);
 
-/* The first failure of a tracking call on these timers (no room, no memory, progress not writable),
- * which itself returns what the tracked function returns; ASSAY_OK if all is on record. */
+/* The first failure of a tracking call on these timers (no room, no memory, progress not writable);
+ * ASSAY_OK if everything was entered. The tracking calls cannot return it: they return what the
+ * tracked function returns. */
 ASSAY_API assay_status assay_timers_status(const assay_timers *timers);
 
 /* "NAME complete: 45.32s total". Entry: time. */
@@ -82,11 +84,13 @@ ASSAY_API void *assay_track_time(assay_timers *timers, const char *name, void *(
                                  void *argument);
 
 /* "NAME complete: 45.32s, peak memory: 234.5 MB" (2^20 bytes). Entry: time, peak_memory_bytes,
- * current_memory_bytes, counted from the moment of assay_enable_memory_tracking (else from the
- * first such call): exact heap figures of the calling thread when libassay_heap.so is loaded (other
- * threads' allocations show in current, and in peak once they end), otherwise resident memory of
- * the whole process, not counted from anything, whose peak is a lower bound when an earlier peak
- * was higher. */
+ * current_memory_bytes.
+ *
+ * With libassay_heap.so loaded, these are exact heap figures of the calling thread, counted from
+ * the call of assay_enable_memory_tracking, or else from the first such tracking call. Allocations
+ * of other threads show in the current figure, and in the peak once those threads end. Without
+ * libassay_heap.so, the figures are the whole resident memory of the process; the peak is then a
+ * lower bound if an earlier peak was higher. */
 ASSAY_API void *assay_track_time_and_memory(assay_timers *timers, const char *name,
                                             void *(*function)(void *), void *argument);
 
@@ -96,12 +100,12 @@ typedef enum assay_memory_source {
     ASSAY_MEMORY_SOURCE_HEAP = 2
 } assay_memory_source;
 
-/* Count memory from now on, and say what is counted. */
+/* Count memory from now on. Returns what is counted. */
 ASSAY_API assay_memory_source assay_enable_memory_tracking(assay_timers *timers);
 
-/* "NAME complete: 12.45s, GPU peak: 1024.3 MB"; without a GPU the time is still taken and the line
- * is "NAME complete: 12.45s, GPU: not available". Entry: time, allocated_bytes, reserved_bytes,
- * max_allocated_bytes. */
+/* "NAME complete: 12.45s, GPU peak: 1024.3 MB". Without a GPU the time is still measured, and the
+ * line is "NAME complete: 12.45s, GPU: not available". Entry: time, allocated_bytes,
+ * reserved_bytes, max_allocated_bytes. */
 ASSAY_API void *assay_track_time_and_gpu(assay_timers *timers, const char *name,
                                          void *(*function)(void *), void *argument);
 
@@ -109,7 +113,7 @@ typedef struct assay_gpu_memory {
     assay_reading allocated_bytes, reserved_bytes, max_allocated_bytes;
 } assay_gpu_memory;
 
-/* What the GPU holds now; unsupported readings where there is none to ask. */
+/* The memory of the GPU now; the readings are ASSAY_UNSUPPORTED where there is no GPU. */
 ASSAY_API assay_gpu_memory assay_get_gpu_memory_usage(void);
 
 /* The same for a block: ASSAY_TRACK_TIME(timers, "MLP training") { train(&mlp); } */
@@ -133,7 +137,7 @@ typedef struct assay_stopwatch {
     uint64_t start_ns;
 } assay_stopwatch;
 
-/* Start one; the time since then may be asked any number of times. */
+/* Start a stopwatch. The time since then may be read any number of times. */
 ASSAY_API assay_stopwatch assay_time_operation(const char *name);
 ASSAY_API double assay_stopwatch_seconds(const assay_stopwatch *stopwatch);
 
@@ -154,12 +158,13 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_timers_set_metric(assay_timers *time
                                                               const char *name, const char *key,
                                                               assay_reading value);
 
-/* The key "time" gives the time. Not measured when there is no such entry or metric. */
+/* One figure of an entry; the key "time" gives its time. ASSAY_NOT_MEASURED when there is no such
+ * entry or metric. */
 ASSAY_API assay_reading assay_timers_get(const assay_timers *timers, const char *name,
                                          const char *key);
 
-/* Entries in order of their first appearance. The view borrows from the timers and is good until
- * they change; `index` must be below the count. */
+/* Entries in order of their first appearance. The entry borrows from the timers and is valid until
+ * they change. `index` must be below the count. */
 ASSAY_API size_t assay_timers_count(const assay_timers *timers);
 ASSAY_API assay_timer assay_timers_at(const assay_timers *timers, size_t index);
 
@@ -168,20 +173,21 @@ ASSAY_API double assay_timers_total(const assay_timers *timers);
 
 /* ---- tables and files ------------------------------------------------------------------------ */
 
-/* TIMING SUMMARY: time and share of the total of every timer; timers measured inside another stand
- * indented below it. The average line appears for more than one dataset. */
+/* Print the TIMING SUMMARY: time and share of the total of every timer. Timers measured inside
+ * another one are indented below it. The average line appears for more than one dataset. */
 ASSAY_API assay_status assay_print_timing_summary(const assay_timers *timers, FILE *stream,
                                                   const char *section_name, size_t num_datasets);
 
-/* Columns Section, Model, Time (s); one row for each timer. The file appears complete or not at
- * all. */
+/* Save a CSV file with the columns Section, Model, Time (s) and one row for each timer. The file
+ * appears complete or not at all. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_export_timing_csv(const assay_timers *timers,
                                                               const char *path,
                                                               const char *section_name,
                                                               assay_error *error);
 
-/* {"timestamp", "section", "timings": {NAME: seconds, or {"time", metric…, "inside"}}}. A metric
- * whose key ends in _bytes is shown as the seed has it: ending in _mb, in units of 2^20 bytes. */
+/* Save {"timestamp", "section", "timings": {NAME: seconds, or {"time", metric…, "inside"}}}. A
+ * metric whose key ends in _bytes is shown as the seed has it: ending in _mb, in units of 2^20
+ * bytes. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_export_timing_json(const assay_timers *timers,
                                                                const char *path,
                                                                const char *section_name,
@@ -196,15 +202,15 @@ typedef struct assay_speedup {
                             not enough data where a time is zero or missing */
 } assay_speedup;
 
-/* One ratio for each entry, in order, into `ratios`, which has room for assay_timers_count().
- * `baseline` NULL is the slowest entry. `baseline_index` (may be NULL) gets its place.
+/* Compute one ratio for each entry, in order. `ratios` has room for assay_timers_count() of them.
+ * A NULL `baseline` is the slowest entry. `baseline_index` (may be NULL) receives its place.
  * ASSAY_E_NOT_FOUND if there is no such entry, ASSAY_E_DATA if it has no time. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_speedup_ratios(const assay_timers *timers,
                                                            const char *baseline, assay_error *error,
                                                            assay_speedup *ratios,
                                                            size_t *baseline_index);
 
-/* SPEEDUP ANALYSIS against `baseline` (NULL: the slowest), fastest first: "1.67x faster",
+/* Print the SPEEDUP ANALYSIS against `baseline` (NULL: the slowest), fastest first: "1.67x faster",
  * "1.25x slower", "1.00x as fast". Fails as assay_speedup_ratios does. */
 ASSAY_API assay_status assay_print_speedup_analysis(const assay_timers *timers, FILE *stream,
                                                     const char *baseline, assay_error *error);
@@ -213,12 +219,12 @@ ASSAY_API assay_status assay_print_speedup_analysis(const assay_timers *timers, 
  * time; the first one wins a tie. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_timers_best(const assay_timers *timers, size_t *index);
 
-/* "Optimal batch size: 32 (1.234s)": that entry, of timers named after the configurations; `what`
- * is "batch size". */
+/* Print "Optimal batch size: 32 (1.234s)": the best entry of timers that are named after their
+ * configurations. `what` is "batch size" here. */
 ASSAY_API assay_status assay_timers_print_best(const assay_timers *timers, FILE *stream,
                                                const char *what);
 
-/* A speed-up and whether to believe it. */
+/* A speed-up with its interval and verdict. */
 typedef struct assay_speedup_verdict {
     assay_reading ratio;     /* baseline time / this time: above 1 is faster than the baseline */
     assay_reading low, high; /* 95 % interval of the ratio */
@@ -227,10 +233,10 @@ typedef struct assay_speedup_verdict {
     uint64_t reserved[4];    /* zero */
 } assay_speedup_verdict;
 
-/* From repeated timings of both, in the order they were measured. `alternating`: the i-th of one
- * was measured next to the i-th of the other, so that what disturbed both cancels (counts must be
- * equal, else ASSAY_E_ARGUMENT). Too few timings, or such that are no times, are an inconclusive
- * verdict with the reason. Needs memory. */
+/* Compare repeated timings of both, in the order in which they were measured. `alternating` says
+ * that the i-th timing of one was measured next to the i-th of the other, so that disturbances of
+ * both cancel; the counts must then be equal (else ASSAY_E_ARGUMENT). Too few timings, and timings
+ * that are negative or not finite, give an inconclusive verdict with the reason. Needs memory. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_speedup_compare(
     const double *baseline_seconds, size_t baseline_count, const double *candidate_seconds,
     size_t candidate_count, bool alternating, assay_speedup_verdict *verdict);
@@ -254,7 +260,7 @@ ASSAY_API assay_status assay_speedup_print(const assay_speedup_verdict *verdict,
  * first failure, assay_timers_status(assay_phase_timer_timers(timer)). */
 typedef struct assay_phase_timer assay_phase_timer;
 
-/* `clock` NULL: the machine's. Caller frees. */
+/* A NULL `clock` is the best clock of the machine. Caller frees. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_phase_timer_new(const char *name,
                                                             const assay_clock *clock,
                                                             assay_phase_timer **timer);

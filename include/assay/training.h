@@ -1,4 +1,4 @@
-/* Training loops: epochs and batches, when they settle, when they converge.
+/* Training loops: epochs and batches, warm-up, convergence.
  *
  *     assay_epoch_monitor *monitor = NULL;
  *     if (assay_epoch_monitor_new(NULL, &monitor) != ASSAY_OK) ...
@@ -13,14 +13,16 @@
  *     }
  *     assay_epoch_monitor_free(monitor);
  *
- * Epochs and batches are spans "epoch" and "batch" of a monitor, the loss its counter "loss", so
- * they stand in its journal too, and spans begun inside a batch nest below it.
+ * Epochs and batches are the spans "epoch" and "batch" of a monitor, and the loss is its counter
+ * "loss". So they stand in the journal of that monitor, and spans begun inside a batch nest below
+ * the batch.
  *
- * The structs keep the seeds' keys: `_time` is in seconds, `_pct` in percent. The first figures of
- * each kind are what one run gives: a ratio of two times, the first epoch against the rest. The
- * second ones say how far they can be believed; their intervals are at 95 %.
+ * The structs keep the seeds' keys: `_time` is in seconds, `_pct` in percent. Warm-up and
+ * convergence have two analyses each. The simple one gives the seeds' figures of one run
+ * (assay_warmup, assay_convergence). The other one says how far these can be trusted, with 95 %
+ * intervals (assay_warmup_detection, assay_convergence_summary).
  *
- * Threads: an epoch monitor belongs to one thread at a time; the analyses share nothing.
+ * Threads: an epoch monitor belongs to one thread at a time. The analyses may run in any thread.
  */
 #ifndef ASSAY_TRAINING_H
 #define ASSAY_TRAINING_H
@@ -48,10 +50,10 @@ typedef struct assay_epoch_monitor assay_epoch_monitor;
 /* Start from ASSAY_EPOCH_MONITOR_OPTIONS_INIT; every zero means the default. */
 typedef struct assay_epoch_monitor_options {
     size_t struct_size;
-    bool disabled;       /* every call is a branch */
-    int verbose_batches; /* lines for the first batches of each epoch; default 5, negative: none */
-    FILE *output;        /* of batch and epoch lines; default: nothing is printed */
-    assay_monitor *monitor;   /* to write spans into, borrowed; default: one of its own */
+    bool disabled;            /* every call is a branch */
+    int verbose_batches;      /* print the first batches of each epoch; default 5, negative: none */
+    FILE *output;             /* of batch and epoch lines; default: nothing is printed */
+    assay_monitor *monitor;   /* receives the spans, borrowed; default: a monitor of its own */
     const assay_clock *clock; /* for tests; default: the best clock of the machine */
 } assay_epoch_monitor_options;
 
@@ -62,16 +64,16 @@ ASSAY_API ASSAY_MUST_USE assay_status
 assay_epoch_monitor_new(const assay_epoch_monitor_options *options, assay_epoch_monitor **monitor);
 ASSAY_API void assay_epoch_monitor_free(assay_epoch_monitor *monitor);
 
-/* A NULL monitor makes each of these a no-op. Calls out of order (an end without its start, a start
- * before the previous end) leave that epoch or batch out and set the status. */
+/* A NULL monitor makes each of these calls a no-op. Calls out of order (an end without its start, a
+ * start before the previous end) leave out that epoch or batch and set the status. */
 ASSAY_API void assay_epoch_monitor_on_epoch_start(assay_epoch_monitor *monitor);
 ASSAY_API void assay_epoch_monitor_on_batch_start(assay_epoch_monitor *monitor, uint64_t index);
-/* `loss` NAN: none to show. */
+/* Pass NAN as the loss if there is none to show. */
 ASSAY_API void assay_epoch_monitor_on_batch_end(assay_epoch_monitor *monitor, uint64_t index,
                                                 double loss);
 ASSAY_API void assay_epoch_monitor_on_epoch_end(assay_epoch_monitor *monitor);
 
-/* What a training loop took. */
+/* The times of a training loop. */
 typedef struct assay_epoch_statistics {
     double total_epoch_time;
     assay_reading avg_epoch_time; /* not enough data before the first epoch ended */
@@ -88,24 +90,24 @@ assay_epoch_monitor_get_statistics(const assay_epoch_monitor *monitor);
 /* The first failure so far: ASSAY_E_STATE for calls out of order, or why a line was not printed. */
 ASSAY_API assay_status assay_epoch_monitor_status(const assay_epoch_monitor *monitor);
 
-/* The monitor its spans go to, for spans of your own inside a batch; NULL when disabled. */
+/* The monitor that receives the spans, for spans of your own inside a batch; NULL when disabled. */
 ASSAY_API assay_monitor *assay_epoch_monitor_spans(const assay_epoch_monitor *monitor);
 
-/* The rules for batches (bottleneck.h) that hold. Caller frees `*findings` with free(); NULL with
- * count 0 when none does. */
+/* Find the rules for batches (bottleneck.h) that hold. Caller frees `*findings` with free(). It is
+ * NULL, and the count 0, when no rule holds. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_bottlenecks_find_in_epochs(
     const assay_epoch_statistics *statistics, assay_finding **findings, size_t *count);
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-/* Batches told apart by how far they lie from the others. */
+/* How far the slowest and the fastest batches lie from the others. */
 typedef struct assay_batch_variance {
     size_t batches;
     assay_reading spread; /* slowest over fastest, the seeds' figure */
     assay_reading median_seconds;
     bool classified;         /* false below 8 batches: quartiles say too little */
     size_t far_below, below; /* outside Tukey's outer and inner fences */
-    size_t above, far_above; /* far ones are not counted again as near ones */
+    size_t above, far_above; /* a batch counts in one of the four only */
     size_t slowest;          /* index of the slowest batch */
     assay_reading slowest_seconds;
     bool first_only;      /* the first batch is the only one that is far above */
@@ -118,8 +120,8 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_batch_variance_analyze(const double 
                                                                    size_t count,
                                                                    assay_batch_variance *variance);
 
-/* "High variance (6.6x) - investigate outliers!" when slowest and fastest are more than 2x apart,
- * then which batches stand out, or that none does. */
+/* Print "High variance (6.6x) - investigate outliers!" when slowest and fastest are more than 2x
+ * apart, then which batches are outliers, or that there are none. */
 ASSAY_API assay_status assay_batch_variance_print(const assay_batch_variance *variance,
                                                   FILE *stream);
 
@@ -140,7 +142,7 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_warmup_analyze(const double *epoch_s
 ASSAY_API assay_status assay_print_warmup_analysis(const assay_warmup *warmup, FILE *stream,
                                                    const char *model_name);
 
-/* Until when epochs are slower (or faster) than they will be. */
+/* The warm-up, detected: the epochs before the steady state. */
 typedef struct assay_warmup_detection {
     size_t epochs;                 /* looked at */
     assay_steady_state state;      /* ASSAY_STEADY, or why nothing below is known */
@@ -151,14 +153,15 @@ typedef struct assay_warmup_detection {
     uint64_t reserved[4];          /* zero */
 } assay_warmup_detection;
 
-/* Where the steady state begins is detected, not guessed to be the second epoch. Fewer than
- * ASSAY_STEADY_LEAST epochs are ASSAY_STEADY_UNKNOWN. ASSAY_E_ARGUMENT for a time that is negative
- * or not finite; needs memory. */
+/* Detect where the steady state begins, instead of assuming that it begins with the second epoch.
+ * Fewer than ASSAY_STEADY_LEAST epochs are ASSAY_STEADY_UNKNOWN. ASSAY_E_ARGUMENT for a time that
+ * is negative or not finite; needs memory. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_warmup_detect(const double *epoch_seconds, size_t count,
                                                           assay_warmup_detection *detection);
 
-/* The table of the warm-up analysis with what was detected below it: from which epoch on the times
- * are steady, at what time, and what the warm-up cost; or that they never settle. */
+/* Print the table of the warm-up analysis, and below it the detection: from which epoch on the
+ * times are steady, at which time, and what the warm-up cost; or that the times never become
+ * steady. */
 ASSAY_API assay_status assay_warmup_print(const assay_warmup *warmup,
                                           const assay_warmup_detection *detection, FILE *stream,
                                           const char *model_name);
@@ -170,16 +173,16 @@ typedef struct assay_convergence {
     assay_reading epochs_to_converge; /* counted from 1; not enough data when never reached */
     assay_reading time_to_converge;   /* not enough data when never reached, not measured without
                                          epoch times */
-    assay_reading best_loss, best_epoch, final_loss; /* losses that are not finite are no losses */
+    assay_reading best_loss, best_epoch, final_loss; /* losses that are not finite are ignored */
     assay_reading total_seconds;
     double threshold;
     size_t epochs;        /* on record */
     uint64_t reserved[4]; /* zero */
 } assay_convergence;
 
-/* The first epoch whose loss is at or below `threshold`, and what it took. `epoch_seconds` may be
- * NULL. ASSAY_E_ARGUMENT for a threshold that is NaN or an epoch time that is negative or not
- * finite; no epochs at all is no error: nothing converged. */
+/* Find the first epoch whose loss is at or below `threshold`, and the time until then.
+ * `epoch_seconds` may be NULL. ASSAY_E_ARGUMENT for a threshold that is NaN or an epoch time that
+ * is negative or not finite. A training without epochs is no error; it did not converge. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_convergence_analyze(const double *losses,
                                                                 const double *epoch_seconds,
                                                                 size_t count, double threshold,
@@ -187,11 +190,11 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_convergence_analyze(const double *lo
 
 /* Time or epochs until a threshold, over several trainings. */
 typedef struct assay_time_to_threshold {
-    assay_reading mean, mean_low, mean_high; /* not enough data unless every training got there */
+    assay_reading mean, mean_low, mean_high; /* not enough data unless every training converged */
     assay_reading median;                    /* not enough data when half of them did not */
     assay_reading median_low, median_high;   /* from 6 trainings on; no upper end is known when too
-                                                many of them did not get there */
-    assay_reading median_at_least;           /* what can be said when the median is not known */
+                                                many of them did not converge */
+    assay_reading median_at_least;           /* a lower bound when the median is not known */
 } assay_time_to_threshold;
 
 typedef struct assay_convergence_summary {
@@ -201,15 +204,15 @@ typedef struct assay_convergence_summary {
     uint64_t reserved[4]; /* zero */
 } assay_convergence_summary;
 
-/* Over trainings analyzed with the same threshold. One that never got there is no number and is
- * not left out either: it took longer than it was given. ASSAY_E_DATA without trainings,
- * ASSAY_E_ARGUMENT when their thresholds differ; `seconds` is not measured when a training has no
- * epoch times. Needs memory. */
+/* Summarize trainings that were analyzed with the same threshold. A training that did not converge
+ * is not left out: it counts as one that took longer than it was given. ASSAY_E_DATA without
+ * trainings, ASSAY_E_ARGUMENT when their thresholds differ; `seconds` is not measured when a
+ * training has no epoch times. Needs memory. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_convergence_summarize(
     const assay_convergence *trainings, size_t count, assay_convergence_summary *summary);
 
-/* How many of the trainings got to the threshold, and after how much time and how many epochs;
- * trainings that never did are said, not guessed. */
+/* Print how many of the trainings converged, after how much time and how many epochs, and how many
+ * never did. */
 ASSAY_API assay_status assay_convergence_print(const assay_convergence_summary *summary,
                                                FILE *stream, const char *model_name);
 
