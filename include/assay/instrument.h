@@ -1,4 +1,4 @@
-/* Instruments that look beyond this process: the kernel's, the allocator's and the machine's word.
+/* Instruments that look beyond this process: process trees, heap files, the machine.
  *
  *     assay_tree_sampler *sampler = NULL;
  *     if (assay_tree_sampler_new(pid, &error, &sampler) != ASSAY_OK) ...

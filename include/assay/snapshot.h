@@ -26,7 +26,7 @@ extern "C" {
 
 typedef struct assay_snapshot_options {
     size_t struct_size;
-    uint64_t origin_monotonic_ns; /* what `start_seconds` count from; 0: the start of the earliest
+    uint64_t origin_monotonic_ns; /* the zero of `start_seconds`; 0: the start of the earliest
                                      journal */
 } assay_snapshot_options;
 

@@ -6,12 +6,11 @@
  *         printf("%g s (%g to %g)\n", mean.estimate, mean.low, mean.high);
  *
  * Nothing here knows clocks, records or units; every method names its source at the top of its .c.
- * Arrays are borrowed and never changed. A call that has too little to go on says so, by
- * ASSAY_E_DATA or by a validity, and never with a made-up number; a NaN, an infinity or anything
- * beyond 1e100 among the values is ASSAY_E_ARGUMENT, as is a NULL array with a count above 0.
- * Negative values are values like others; where squares are taken, values that differ by less than
- * 1e-150 are equal. After a failure the result is untouched. Calls that need memory say so and may
- * return ASSAY_E_MEMORY.
+ * Arrays are borrowed and never changed. Too few values give ASSAY_E_DATA or a result whose
+ * validity says so. A NaN, an infinity or a value beyond 1e100 is ASSAY_E_ARGUMENT, and so is a
+ * NULL array with a count above 0. Negative values are allowed. Where squares are taken, values
+ * that differ by less than 1e-150 count as equal. After a failure the result is untouched. Calls
+ * that need memory say so and may return ASSAY_E_MEMORY.
  *
  * Threads: every function may be called from any thread; nothing is kept between calls.
  */
@@ -41,11 +40,11 @@ ASSAY_API double assay_stats_f_cdf(double f, double numerator_df, double denomin
 ASSAY_API double assay_stats_chi_square_cdf(double x, double degrees_of_freedom);
 
 /* ── the mean ──────────────────────────────────────────────────────────────────────────────────
- * Values are a series in the order of measuring: neighbours may resemble each other, and the
- * interval pays for it. */
+ * Values are a series in the order of measuring. They may be autocorrelated; the interval is then
+ * wider. */
 
-/* An estimate and the range that holds the true value in a share `level` of all uses. Meaningful
- * only when validity is ASSAY_VALID. */
+/* An estimate and its confidence interval. The figures are meaningful only when validity is
+ * ASSAY_VALID. */
 typedef struct assay_interval {
     double estimate, low, high;
     double level; /* 0.95 for 95 % */
@@ -74,30 +73,30 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_stats_time_interval(const double *se
                                                                 assay_interval *interval);
 
 /* ── stopping ──────────────────────────────────────────────────────────────────────────────────
- * When to stop measuring: look at few, ever later moments, stop when the interval of the mean is
- * narrow enough, and know early when it never will be. The interval of the last look is the one to
- * report; looking repeatedly costs it no coverage. */
+ * These calls decide when to stop measuring. They look at the series a few times, stop when the
+ * interval of the mean is narrow enough, and see early when it never will be. Report the interval
+ * of the last look; repeated looks cost no coverage. */
 
 typedef enum assay_stopping_decision {
     ASSAY_STOPPING_CONTINUE,    /* measure on, up to next_look values */
     ASSAY_STOPPING_PRECISE,     /* the interval is as narrow as asked */
-    ASSAY_STOPPING_UNREACHABLE, /* it will not be within the maximum: too much noise */
-    ASSAY_STOPPING_EXHAUSTED    /* the maximum is there, the precision is not */
+    ASSAY_STOPPING_UNREACHABLE, /* too much noise to reach the precision within the maximum */
+    ASSAY_STOPPING_EXHAUSTED    /* the maximum is reached, the precision is not */
 } assay_stopping_decision;
 
 typedef struct assay_stopping {
     double level;
     double relative_precision; /* half the interval's width over the mean */
-    double absolute_precision; /* or half its width itself, whichever is easier; 0: only relative */
-    size_t minimum;            /* no stop before, 30 unless changed; less costs coverage */
-    size_t maximum;            /* may be moved between looks, as a budget of time runs out */
-    size_t next_look;          /* values needed for the next look to be worth its while */
-    size_t predicted;          /* values expected to be needed in all; 0 before the first look */
+    double absolute_precision; /* or half the width itself, whichever comes first; 0: not used */
+    size_t minimum;            /* values before the first stop, default 30; less costs coverage */
+    size_t maximum;            /* may change between looks, as a budget of time runs out */
+    size_t next_look;          /* number of values at which the next look is made */
+    size_t predicted;          /* expected total number of values; 0 before the first look */
     assay_interval interval;   /* of the last look; ASSAY_NOT_ENOUGH_DATA before the first */
     uint64_t reserved[4];      /* zero */
 } assay_stopping;
 
-/* 0 < level < 1, precision > 0 (0.01 for 1 %), maximum ≥ 1. The other members may be set after. */
+/* 0 < level < 1, precision > 0 (0.01 for 1 %), maximum ≥ 1. You may set the other members after. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_stopping_init(assay_stopping *stopping, double level,
                                                           double relative_precision,
                                                           size_t maximum);
@@ -112,8 +111,8 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_stopping_look(assay_stopping *stoppi
  * Where a warm-up ends, where the level steps, whether it drifts. */
 
 typedef enum assay_steady_state {
-    ASSAY_STEADY,        /* level from `from` to the end */
-    ASSAY_STEADY_DRIFTS, /* the last stretch still rises or falls */
+    ASSAY_STEADY,        /* constant level from `from` to the end */
+    ASSAY_STEADY_DRIFTS, /* the last segment still rises or falls */
     ASSAY_STEADY_STEPS,  /* the level changed too near the end to be sure of the new one */
     ASSAY_STEADY_UNKNOWN /* too few values */
 } assay_steady_state;
@@ -121,19 +120,19 @@ typedef enum assay_steady_state {
 typedef struct assay_steady {
     assay_steady_state state;
     size_t from;     /* first value of the steady state; the count where there is none */
-    size_t segments; /* level or evenly sloping stretches the series was cut into */
-    double noise;    /* standard deviation of a value around its stretch; where most values equal
-                        their neighbours, at least 1/√12 of the smallest step between others */
+    size_t segments; /* of constant level or slope, into which the series was cut */
+    double noise;    /* standard deviation of a value around its segment; where most values equal
+                        their neighbours, at least 1/√12 of the smallest step between the others */
     uint64_t reserved[4]; /* zero */
 } assay_steady;
 
-/* The smallest number of values of which steadiness can be said; a steady state lasts for as many,
- * less up to three slow ones at the very start. */
+/* The smallest number of values in which a steady state can be found. A steady state has at least
+ * as many values, less up to three slow ones at the very start. */
 enum { ASSAY_STEADY_LEAST = 10 };
 
-/* Time grows with the square of the count up to 2048 values (50 ms), hardly beyond; memory for six
- * copies. A boundary is exact to about a noise-dependent handful of values; beyond 2048 values also
- * only to 1/2048 of the series. */
+/* Find the steady state. The time grows with the square of the count up to 2048 values (50 ms), and
+ * hardly beyond. Needs memory for six copies. The boundary is exact to a few values, depending on
+ * the noise; with more than 2048 values also only to 1/2048 of the series. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_stats_find_steady(const double *values, size_t count,
                                                               assay_steady *steady);
 
@@ -238,7 +237,8 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_stats_block_length(const double *val
                                                                double *block_length);
 
 /* ── tests ─────────────────────────────────────────────────────────────────────────────────────
- * All two-sided. Values must be independent: for series with memory use intervals of the mean. */
+ * All tests are two-sided. Values must be independent; for autocorrelated series use intervals of
+ * the mean. */
 
 typedef struct assay_test {
     double statistic;
@@ -246,22 +246,22 @@ typedef struct assay_test {
     bool exact; /* from the exact distribution, not an approximation */
 } assay_test;
 
-/* Do values of a tend to be larger or smaller than those of b? The statistic is U of a (ties count
- * half). Exact, ties included, up to 50 values in all; beyond by the normal approximation with
- * corrections for ties and continuity. An empty side or all values equal: ASSAY_E_DATA. Needs
- * memory. */
+/* Mann and Whitney's test: do values of a tend to be larger or smaller than those of b? The
+ * statistic is U of a (ties count half). The test is exact, ties included, up to 50 values in all;
+ * beyond, it uses the normal approximation with corrections for ties and continuity. An empty side
+ * or all values equal: ASSAY_E_DATA. Needs memory. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_stats_mann_whitney(const double *a, size_t a_count,
                                                                const double *b, size_t b_count,
                                                                assay_test *test);
 
-/* Are differences of pairs centred at 0? The statistic is the sum of ranks of positive ones; zeros
- * are left out; exact, ties included, up to 50. No difference but zeros: ASSAY_E_DATA. Needs
- * memory. */
+/* Wilcoxon's signed-rank test: are differences of pairs centred at 0? The statistic is the sum of
+ * the ranks of positive differences. Zeros are left out. The test is exact, ties included, up to 50
+ * differences. Only zeros: ASSAY_E_DATA. Needs memory. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_stats_signed_rank(const double *differences,
                                                               size_t count, assay_test *test);
 
-/* The same from signs alone; the statistic is the number of positive ones. Always exact. No
- * difference but zeros: ASSAY_E_DATA. */
+/* The sign test answers the same question from signs alone. The statistic is the number of positive
+ * differences. The test is always exact. Only zeros: ASSAY_E_DATA. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_stats_sign_test(const double *differences, size_t count,
                                                             assay_test *test);
 
@@ -275,10 +275,11 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_stats_welch_t(const double *a, size_
                                                           const double *b, size_t b_count,
                                                           assay_test *test);
 
-/* How often does a random relabelling separate the means at least as far? The statistic is the
- * difference of means, a − b; exact where there are no more relabellings than `permutations`, else
- * from that many random ones, and then never 0. An empty side: ASSAY_E_DATA; no permutations:
- * ASSAY_E_ARGUMENT. Needs memory for a copy. */
+/* The permutation test: how often does a random relabelling separate the means at least as far? The
+ * statistic is the difference of means, a − b. The test is exact where there are no more
+ * relabellings than `permutations`. Otherwise it draws that many at random, and the p-value is
+ * never 0. An empty side: ASSAY_E_DATA; no permutations: ASSAY_E_ARGUMENT. Needs memory for a copy.
+ */
 ASSAY_API ASSAY_MUST_USE assay_status assay_stats_permutation(const double *a, size_t a_count,
                                                               const double *b, size_t b_count,
                                                               size_t permutations, uint64_t seed,
