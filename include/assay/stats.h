@@ -28,17 +28,6 @@
 extern "C" {
 #endif
 
-/* ── distributions ─────────────────────────────────────────────────────────────────────────────
- * P(X ≤ x) and its inverse, to about 12 digits; F and χ² to 9 with a million degrees of freedom. An
- * argument outside the domain gives NaN. Degrees of freedom need not be whole and may be infinite:
- * Student's t is then normal, F a χ² over its degrees of freedom. */
-ASSAY_API double assay_stats_normal_cdf(double x);
-ASSAY_API double assay_stats_normal_quantile(double p);
-ASSAY_API double assay_stats_student_cdf(double t, double degrees_of_freedom);
-ASSAY_API double assay_stats_student_quantile(double p, double degrees_of_freedom);
-ASSAY_API double assay_stats_f_cdf(double f, double numerator_df, double denominator_df);
-ASSAY_API double assay_stats_chi_square_cdf(double x, double degrees_of_freedom);
-
 /* ── the mean ──────────────────────────────────────────────────────────────────────────────────
  * Values are a series in the order of measuring. They may be autocorrelated; the interval is then
  * wider. */
@@ -51,24 +40,10 @@ typedef struct assay_interval {
     assay_validity validity;
 } assay_interval;
 
-/* The mean, its standard error corrected for autocorrelation, and the degrees of freedom with
- * which a Student quantile makes an interval of it: for those who combine several series. Needs
- * two values (else ASSAY_E_DATA); all equal gives an error of 0. Cost: 20 passes over the values
- * at most, no memory. */
-ASSAY_API ASSAY_MUST_USE assay_status assay_stats_mean_error(const double *values, size_t count,
-                                                             double *mean, double *standard_error,
-                                                             double *degrees_of_freedom);
-
 /* The mean with a two-sided interval, corrected for autocorrelation and for skewness (so it need
  * not be symmetric around the mean). Fewer than two values: ASSAY_OK and ASSAY_NOT_ENOUGH_DATA.
  * All equal: an interval of width 0. 0 < level < 1. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_stats_mean_interval(const double *values, size_t count,
-                                                                double level,
-                                                                assay_interval *interval);
-
-/* The same for times, which are not negative and neither is their mean: `low` is 0 at least. Every
- * interval of a mean time in records, reports and exports is this one. */
-ASSAY_API ASSAY_MUST_USE assay_status assay_stats_time_interval(const double *seconds, size_t count,
                                                                 double level,
                                                                 assay_interval *interval);
 
@@ -136,16 +111,6 @@ enum { ASSAY_STEADY_LEAST = 10 };
 ASSAY_API ASSAY_MUST_USE assay_status assay_stats_find_steady(const double *values, size_t count,
                                                               assay_steady *steady);
 
-/* The short form: the first value of the steady state, `count` where there is none or it cannot be
- * told (too few values, broken input, no memory). */
-ASSAY_API size_t assay_stats_steady_from(const double *values, size_t count);
-
-/* Where the level or the slope changes: index of the first value of each stretch but the first,
- * ascending; at most `capacity` are stored in `points`, all are counted. Cost as above. */
-ASSAY_API ASSAY_MUST_USE assay_status assay_stats_change_points(const double *values, size_t count,
-                                                                size_t *points, size_t capacity,
-                                                                size_t *point_count);
-
 /* ── summaries ───────────────────────────────────────────────────────────────────────────────── */
 
 typedef struct assay_summary {
@@ -178,63 +143,6 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_stats_quantile_interval(const double
                                                                     size_t count, double q,
                                                                     double level,
                                                                     assay_interval *interval);
-
-/* Autocorrelations at lags 0 … lag_max into correlations[0 … lag_max] (divided by count at every
- * lag, as R and statsmodels do). All values equal, or lag_max ≥ count: ASSAY_E_DATA. */
-ASSAY_API ASSAY_MUST_USE assay_status assay_stats_autocorrelation(const double *values,
-                                                                  size_t count, size_t lag_max,
-                                                                  double *correlations);
-
-/* ── outliers ──────────────────────────────────────────────────────────────────────────────────
- * Classes by Tukey's fences: beyond 1.5 (mild) or 3 (severe) interquartile ranges from the
- * quartiles. An outlier is reported, never dropped. */
-
-typedef struct assay_outliers {
-    double quartile_low, quartile_high;
-    size_t severe_low, mild_low, mild_high, severe_high; /* how many of each */
-} assay_outliers;
-
-/* Fewer than 4 values: ASSAY_E_DATA. Needs memory for a copy. */
-ASSAY_API ASSAY_MUST_USE assay_status assay_stats_outliers(const double *values, size_t count,
-                                                           assay_outliers *outliers);
-
-/* How far each value is from the median, in median absolute deviations scaled to the σ of a normal:
- * |score| > 3.5 is the classic rule, 10 that of hyperfine. scores has room for count. When over
- * half of the values are equal there is no scale: ASSAY_E_DATA. Needs memory for a copy. */
-ASSAY_API ASSAY_MUST_USE assay_status assay_stats_robust_scores(const double *values, size_t count,
-                                                                double *scores);
-
-/* ── bootstrap ───────────────────────────────────────────────────────────────────────────────── */
-
-/* A figure computed from values; must not keep the array. */
-typedef double (*assay_statistic)(const double *values, size_t count, void *context);
-
-typedef enum assay_bootstrap_method {
-    ASSAY_BOOTSTRAP_PERCENTILE, /* quantiles of the resampled figures */
-    ASSAY_BOOTSTRAP_BCA         /* corrected for bias and skewness; draws single values only */
-} assay_bootstrap_method;
-
-typedef struct assay_bootstrap_options {
-    size_t struct_size; /* ASSAY_INIT */
-    assay_bootstrap_method method;
-    size_t resamples;    /* at least 2 / (1 − level); 0: ten times that and 2000 at least */
-    double block_length; /* mean length of runs drawn together, for series with memory; 0: chosen
-                            from the autocorrelation; 1: single values */
-    uint64_t seed;
-} assay_bootstrap_options;
-
-/* An interval of any figure; NULL options: all zero. Fewer than 3 values: ASSAY_OK and
- * ASSAY_NOT_ENOUGH_DATA; a statistic that is not finite on a resample: ASSAY_E_DATA. Needs memory
- * for a copy and for the resampled figures. */
-ASSAY_API ASSAY_MUST_USE assay_status assay_stats_bootstrap(const double *values, size_t count,
-                                                            double level, assay_statistic statistic,
-                                                            void *context,
-                                                            const assay_bootstrap_options *options,
-                                                            assay_interval *interval);
-
-/* The mean block length the series calls for, 1 or more. */
-ASSAY_API ASSAY_MUST_USE assay_status assay_stats_block_length(const double *values, size_t count,
-                                                               double *block_length);
 
 /* ── tests ─────────────────────────────────────────────────────────────────────────────────────
  * All tests are two-sided. Values must be independent; for autocorrelated series use intervals of
@@ -284,28 +192,6 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_stats_permutation(const double *a, s
                                                               const double *b, size_t b_count,
                                                               size_t permutations, uint64_t seed,
                                                               assay_test *test);
-
-/* ── how large a difference is ───────────────────────────────────────────────────────────────── */
-
-/* Hodges and Lehmann's shift from b to a: the median of all differences a − b, with the interval
- * that belongs to the Mann-Whitney test. Too few values for the level: ASSAY_OK and
- * ASSAY_NOT_ENOUGH_DATA. More than ASSAY_SHIFT_PAIRS_MAX pairs: ASSAY_E_LIMIT. Needs memory for all
- * pairs. */
-enum { ASSAY_SHIFT_PAIRS_MAX = 1 << 24 };
-ASSAY_API ASSAY_MUST_USE assay_status assay_stats_shift(const double *a, size_t a_count,
-                                                        const double *b, size_t b_count,
-                                                        double level, assay_interval *interval);
-
-/* Cohen's d: the difference of means a − b in pooled standard deviations. Fewer than 2 on a side,
- * or no spread: ASSAY_E_DATA. */
-ASSAY_API ASSAY_MUST_USE assay_status assay_stats_cohen_d(const double *a, size_t a_count,
-                                                          const double *b, size_t b_count,
-                                                          double *d);
-
-/* Cliff's delta: P(a > b) − P(a < b), from −1 to 1. An empty side: ASSAY_E_DATA. Needs memory. */
-ASSAY_API ASSAY_MUST_USE assay_status assay_stats_cliff_delta(const double *a, size_t a_count,
-                                                              const double *b, size_t b_count,
-                                                              double *delta);
 
 #ifdef __cplusplus
 }

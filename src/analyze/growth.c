@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 #include "analyze/growth.h"
-#include "assay/stats.h"
 #include "base/error.h"
+#include "stats/distribution.h"
 
 enum { NAMED = ASSAY_GROWTH_CANDIDATES - 1, POWER = NAMED, CONCLUSIVE_SIZES = 5 };
 static const double CONCLUSIVE_WEIGHT = 0.9;
@@ -174,7 +174,7 @@ static void find_exponent(const assay__growth_values *values, const assay__growt
     }
     double variance = fmax((squares + values->within_squares) / freedom,
                            ASSAY__GROWTH_LEAST_NOISE * ASSAY__GROWTH_LEAST_NOISE);
-    double quantile = assay_stats_student_quantile(0.5 + LEVEL / 2, freedom);
+    double quantile = assay__stats_student_quantile(0.5 + LEVEL / 2, freedom);
     if (constant)
         constant_exponent(values, variance, quantile, growth);
     else

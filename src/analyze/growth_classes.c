@@ -12,7 +12,7 @@
 #include <math.h>
 
 #include "analyze/growth.h"
-#include "assay/stats.h"
+#include "stats/distribution.h"
 
 /* A growth has to be shown: with no growth at all, each of the five curves can bend a little to
  * the noise. Odds of 12 to 1, for which constant data are called constant in 98 of 100 cases. */
@@ -132,7 +132,7 @@ static assay_reading lack_of_fit(const assay__growth_values *values, const assay
         return assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
     double f = squares / freedom / fits->noise_squares;
     /* The upper tail of F(a, b) is the lower tail of its reciprocal. */
-    return assay_reading_of(f > 0 ? assay_stats_f_cdf(1 / f, fits->noise_freedom, freedom) : 1);
+    return assay_reading_of(f > 0 ? assay__stats_f_cdf(1 / f, fits->noise_freedom, freedom) : 1);
 }
 
 static void fill_candidate(const assay__growth_values *values, const assay__growth_class_fit *fit,

@@ -20,6 +20,8 @@
 
 #include "base/json_writer.h"
 #include "stats/distribution.h"
+#include "stats/mean.h"
+#include "stats/segments.h"
 
 enum {
     /* Fewer pairs show no autocorrelation even where there is some. */
@@ -214,13 +216,13 @@ static double find_slow_drift(const double *logs, size_t count)
 {
     double means[2], errors[2], freedoms[2];
     size_t half = count / 2;
-    if (assay_stats_mean_error(logs, half, &means[0], &errors[0], &freedoms[0]) != ASSAY_OK ||
-        assay_stats_mean_error(logs + half, count - half, &means[1], &errors[1], &freedoms[1]) !=
+    if (assay__stats_mean_error(logs, half, &means[0], &errors[0], &freedoms[0]) != ASSAY_OK ||
+        assay__stats_mean_error(logs + half, count - half, &means[1], &errors[1], &freedoms[1]) !=
             ASSAY_OK)
         return 0;
     double drift = fabs(means[1] - means[0]), freedom = fmin(freedoms[0], freedoms[1]);
     double chance =
-        assay_stats_student_quantile(0.5 + DRIFT_LEVEL / 2, freedom) * hypot(errors[0], errors[1]);
+        assay__stats_student_quantile(0.5 + DRIFT_LEVEL / 2, freedom) * hypot(errors[0], errors[1]);
     return drift > chance ? drift : 0;
 }
 
@@ -235,7 +237,7 @@ static assay_status find_steps(const double *logs, size_t count, double *steps)
     count /= group;
     for (size_t i = 0; i < count * group; i++)
         means[i / group] += logs[i] / (double)group;
-    assay_status status = assay_stats_change_points(means, count, points, STEPS_IN, &found);
+    assay_status status = assay__stats_change_points(means, count, points, STEPS_IN, &found);
     for (size_t i = 0, begin = 0; i <= found && status == ASSAY_OK; i++) {
         size_t end = i < found ? points[i] : count;
         double level = 0;
@@ -304,8 +306,8 @@ static assay_status compare_pairs(assay__log_ratio *log_ratio, const assay_recor
                log_ratio->pairs == 1 ? "" : "s", PAIRS_MIN);
     double drift, spread = 0;
     log_ratio->known =
-        assay_stats_mean_error(log_ratio->pair_ratios, log_ratio->pairs, &log_ratio->mean,
-                               &log_ratio->error, &log_ratio->degrees_of_freedom) == ASSAY_OK;
+        assay__stats_mean_error(log_ratio->pair_ratios, log_ratio->pairs, &log_ratio->mean,
+                                &log_ratio->error, &log_ratio->degrees_of_freedom) == ASSAY_OK;
     if (log_ratio->known)
         spread = deviation(log_ratio->pair_ratios, log_ratio->pairs, log_ratio->mean);
     if (log_ratio->known && !is_clear(log_ratio->mean, spread) &&
@@ -339,8 +341,8 @@ static assay_status describe(const assay_record_subject *subject, series *side, 
         return ASSAY_E_MEMORY;
     for (size_t i = 0; i < count; i++)
         logs[i] = log(subject->samples_seconds[i]);
-    *known = *known && assay_stats_mean_error(logs, count, &side->mean, &side->error,
-                                              &side->degrees_of_freedom) == ASSAY_OK;
+    *known = *known && assay__stats_mean_error(logs, count, &side->mean, &side->error,
+                                               &side->degrees_of_freedom) == ASSAY_OK;
     if (*known) {
         side->spread = deviation(logs, count, side->mean);
         side->worth = worth(side->spread, side->error, count);
@@ -441,7 +443,7 @@ void assay__log_ratio_release(assay__log_ratio *log_ratio)
 assay_interval assay__log_ratio_interval(const assay__log_ratio *log_ratio, double level)
 {
     double reach = log_ratio->error *
-                   assay_stats_student_quantile(0.5 + level / 2, log_ratio->degrees_of_freedom);
+                   assay__stats_student_quantile(0.5 + level / 2, log_ratio->degrees_of_freedom);
     assay_interval skewed, interval = {log_ratio->mean, log_ratio->mean - reach,
                                        log_ratio->mean + reach, level, ASSAY_VALID};
     if (log_ratio->paired) {

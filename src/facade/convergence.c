@@ -16,6 +16,8 @@
 #include <stdlib.h>
 
 #include "assay/training.h"
+#include "stats/distribution.h"
+#include "stats/mean.h"
 #include "stats/order.h"
 
 static const double level = 0.95;
@@ -33,7 +35,7 @@ static size_t lower_rank(size_t n)
 {
     if (n > 1000)
         return (size_t)((double)n / 2.0 -
-                        assay_stats_normal_quantile((1.0 + level) / 2.0) * sqrt((double)n) / 2.0);
+                        assay__stats_normal_quantile((1.0 + level) / 2.0) * sqrt((double)n) / 2.0);
     double probability = exp2(-(double)n), below = 0.0;
     size_t rank = 0;
     while (rank < n && below + probability <= (1.0 - level) / 2.0) {
@@ -75,7 +77,7 @@ static assay_status fill_mean(const range *ranges, double *values, size_t count,
     assay_interval mean;
     for (size_t i = 0; i < count; i++)
         values[i] = ranges[i].low;
-    assay_status status = assay_stats_time_interval(values, count, level, &mean);
+    assay_status status = assay__stats_time_interval(values, count, level, &mean);
     if (status == ASSAY_OK && mean.validity == ASSAY_VALID) {
         result->mean = assay_reading_of(mean.estimate);
         result->mean_low = assay_reading_of(mean.low);
@@ -120,7 +122,7 @@ static assay_status summarize(const range *ranges, size_t count, assay_time_to_t
 static assay_interval wilson(size_t successes, size_t trials)
 {
     double n = (double)trials, share = (double)successes / n;
-    double z = assay_stats_normal_quantile((1.0 + level) / 2.0);
+    double z = assay__stats_normal_quantile((1.0 + level) / 2.0);
     double centre = share + z * z / (2.0 * n);
     double half = z * sqrt(share * (1.0 - share) / n + z * z / (4.0 * n * n));
     double scale = 1.0 + z * z / n;

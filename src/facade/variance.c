@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "assay/training.h"
+#include "stats/outliers.h"
 
 enum { ENOUGH_FOR_QUARTILES = 8 }; /* two values in each quarter */
 
@@ -29,8 +30,8 @@ assay_status assay_batch_variance_analyze(const double *batch_seconds, size_t co
     while (batch_seconds[result.slowest] < summary.max.value)
         result.slowest++;
     if (count >= ENOUGH_FOR_QUARTILES) {
-        assay_outliers outliers;
-        status = assay_stats_outliers(batch_seconds, count, &outliers);
+        assay__outliers outliers;
+        status = assay__stats_outliers(batch_seconds, count, &outliers);
         if (status != ASSAY_OK)
             return status;
         result.classified = true;

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "assay/training.h"
+#include "stats/mean.h"
 
 static const double level = 0.95;
 
@@ -43,8 +44,8 @@ assay_status assay_warmup_detect(const double *epoch_seconds, size_t count,
     if (count >= ASSAY_STEADY_LEAST)
         status = assay_stats_find_steady(epoch_seconds, count, &steady);
     if (status == ASSAY_OK && steady.state == ASSAY_STEADY)
-        status = assay_stats_time_interval(epoch_seconds + steady.from, count - steady.from, level,
-                                           &result.steady_seconds);
+        status = assay__stats_time_interval(epoch_seconds + steady.from, count - steady.from, level,
+                                            &result.steady_seconds);
     if (status != ASSAY_OK)
         return status;
     result.state = steady.state;

@@ -7,6 +7,7 @@
 #include "assay/stats.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "stats/mean.h"
 
 bool assay__export_has_time(const assay__export_item *item)
 {
@@ -91,7 +92,7 @@ static assay_status fill_figures(assay__export_item *item)
     assay_summary summary;
     assay_status status = assay_stats_summarize(item->seconds, item->count, &summary);
     if (status == ASSAY_OK)
-        status = assay_stats_time_interval(item->seconds, item->count, 0.95, &mean);
+        status = assay__stats_time_interval(item->seconds, item->count, 0.95, &mean);
     if (status != ASSAY_OK)
         return status;
     item->mean_seconds = known_or(subject->mean_seconds, summary.mean);

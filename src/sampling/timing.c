@@ -3,6 +3,7 @@
 #include "assay/stats.h"
 #include "base/struct_size.h"
 #include "sampling/figures.h"
+#include "stats/mean.h"
 
 enum { DEFAULT_RUNS = 100, DEFAULT_WARMUP = 10 };
 
@@ -23,7 +24,7 @@ assay_status assay_timing_summarize(const double *seconds, size_t count, assay_t
     assay_summary summary;
     assay_status status = count > 0 ? ASSAY_OK : ASSAY_E_DATA;
     if (status == ASSAY_OK)
-        status = assay_stats_time_interval(seconds, count, level, &interval);
+        status = assay__stats_time_interval(seconds, count, level, &interval);
     if (status == ASSAY_OK)
         status = assay_stats_summarize(seconds, count, &summary);
     if (status != ASSAY_OK)
@@ -47,8 +48,8 @@ assay_status assay__subject_fill_time(assay_record_subject *subject)
 {
     assay_interval interval;
     assay_summary summary;
-    assay_status status = assay_stats_time_interval(subject->samples_seconds, subject->sample_count,
-                                                    level, &interval);
+    assay_status status = assay__stats_time_interval(subject->samples_seconds,
+                                                     subject->sample_count, level, &interval);
     if (status == ASSAY_OK)
         status = assay_stats_summarize(subject->samples_seconds, subject->sample_count, &summary);
     if (status != ASSAY_OK)

@@ -9,7 +9,6 @@
  * around the normal quantile astray. With many, the fraction loses as many digits as they have, and
  * the normalising transform of Hill (1970, "Algorithm 395: Student's t-distribution") is exact. */
 #include "stats/distribution.h"
-#include "assay/stats.h"
 
 #include <float.h>
 #include <math.h>
@@ -25,12 +24,12 @@ static double log_gamma(double x)
     return lgamma_r(x, &sign);
 }
 
-double assay_stats_normal_cdf(double x)
+double assay__stats_normal_cdf(double x)
 {
     return 0.5 * erfc(-x * M_SQRT1_2);
 }
 
-double assay_stats_normal_quantile(double p)
+double assay__stats_normal_quantile(double p)
 {
     if (!(p >= 0 && p <= 1))
         return NAN;
@@ -107,7 +106,7 @@ static double student_density(double t, double df)
                (df + 1) / 2 * log1p(t * t / df));
 }
 
-double assay_stats_student_cdf(double t, double degrees_of_freedom)
+double assay__stats_student_cdf(double t, double degrees_of_freedom)
 {
     if (isnan(t) || !(degrees_of_freedom > 0))
         return NAN;
@@ -118,7 +117,7 @@ double assay_stats_student_cdf(double t, double degrees_of_freedom)
 /* t > 0 with P(T > t) = tail, 0 < tail < 0.5. */
 static double student_tail_quantile(double tail, double df)
 {
-    double low = 0, t = -assay_stats_normal_quantile(tail), high = t;
+    double low = 0, t = -assay__stats_normal_quantile(tail), high = t;
     while (student_tail(high, df) > tail) {
         low = high;
         high *= 2;
@@ -142,7 +141,7 @@ static double student_tail_quantile(double tail, double df)
     return t;
 }
 
-double assay_stats_student_quantile(double p, double degrees_of_freedom)
+double assay__stats_student_quantile(double p, double degrees_of_freedom)
 {
     if (!(p >= 0 && p <= 1) || !(degrees_of_freedom > 0))
         return NAN;
@@ -154,7 +153,7 @@ double assay_stats_student_quantile(double p, double degrees_of_freedom)
     return p < 0.5 ? -t : t;
 }
 
-double assay_stats_f_cdf(double f, double numerator_df, double denominator_df)
+double assay__stats_f_cdf(double f, double numerator_df, double denominator_df)
 {
     if (isnan(f) || !(numerator_df > 0) || !(denominator_df > 0))
         return NAN;
@@ -163,9 +162,9 @@ double assay_stats_f_cdf(double f, double numerator_df, double denominator_df)
     if (isinf(numerator_df) && isinf(denominator_df))
         return f < 1 ? 0 : 1;
     if (isinf(denominator_df))
-        return assay_stats_chi_square_cdf(f * numerator_df, numerator_df);
+        return assay__stats_chi_square_cdf(f * numerator_df, numerator_df);
     if (isinf(numerator_df))
-        return 1 - assay_stats_chi_square_cdf(denominator_df / f, denominator_df);
+        return 1 - assay__stats_chi_square_cdf(denominator_df / f, denominator_df);
     double whole = numerator_df * f + denominator_df;
     return incomplete_beta(numerator_df / 2, denominator_df / 2, numerator_df * f / whole,
                            denominator_df / whole);
@@ -198,7 +197,7 @@ static double gamma_fraction(double a, double x)
     return result * exp(a * log(x) - x - log_gamma(a));
 }
 
-double assay_stats_chi_square_cdf(double x, double degrees_of_freedom)
+double assay__stats_chi_square_cdf(double x, double degrees_of_freedom)
 {
     if (isnan(x) || !(degrees_of_freedom > 0))
         return NAN;

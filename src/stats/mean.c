@@ -9,6 +9,7 @@
 #include "assay/stats.h"
 #include "stats/autoregression.h"
 #include "stats/check.h"
+#include "stats/distribution.h"
 #include "stats/sample.h"
 
 #include <math.h>
@@ -35,8 +36,8 @@ assay__mean assay__mean_describe(const double *values, size_t count)
                          .skewness = fit.innovation_skewness / sqrt(n)};
 }
 
-assay_status assay_stats_mean_error(const double *values, size_t count, double *mean,
-                                    double *standard_error, double *degrees_of_freedom)
+assay_status assay__stats_mean_error(const double *values, size_t count, double *mean,
+                                     double *standard_error, double *degrees_of_freedom)
 {
     if (!assay__stats_finite(values, count))
         return ASSAY_E_ARGUMENT;
@@ -60,7 +61,7 @@ static double undo_skewness(double t, double skewness)
 
 assay_interval assay__mean_interval(const assay__mean *mean, double level)
 {
-    double t = assay_stats_student_quantile(0.5 + level / 2, mean->degrees_of_freedom);
+    double t = assay__stats_student_quantile(0.5 + level / 2, mean->degrees_of_freedom);
     return (assay_interval){
         .estimate = mean->mean,
         .low = mean->mean - mean->standard_error * undo_skewness(t, mean->skewness),
@@ -84,8 +85,8 @@ assay_status assay_stats_mean_interval(const double *values, size_t count, doubl
     return ASSAY_OK;
 }
 
-assay_status assay_stats_time_interval(const double *seconds, size_t count, double level,
-                                       assay_interval *interval)
+assay_status assay__stats_time_interval(const double *seconds, size_t count, double level,
+                                        assay_interval *interval)
 {
     assay_status status = assay_stats_mean_interval(seconds, count, level, interval);
     if (status == ASSAY_OK)

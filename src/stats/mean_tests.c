@@ -5,6 +5,7 @@
 #include "assay/stats.h"
 #include "base/random.h"
 #include "stats/check.h"
+#include "stats/distribution.h"
 #include "stats/moments.h"
 #include "stats/sample.h"
 
@@ -14,7 +15,7 @@
 
 static double two_sided_t(double t, double degrees_of_freedom)
 {
-    return 2 * assay_stats_student_cdf(-fabs(t), degrees_of_freedom);
+    return 2 * assay__stats_student_cdf(-fabs(t), degrees_of_freedom);
 }
 
 assay_status assay_stats_paired_t(const double *differences, size_t count, assay_test *test)

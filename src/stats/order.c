@@ -1,6 +1,5 @@
 #include "stats/order.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,17 +36,4 @@ double assay__stats_sorted_median(const double *sorted, size_t count)
 {
     size_t middle = count / 2;
     return count % 2 == 1 ? sorted[middle] : 0.5 * sorted[middle - 1] + 0.5 * sorted[middle];
-}
-
-size_t assay__stats_count_below(const double *sorted, size_t count, double limit, bool or_equal)
-{
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (sorted[middle] < limit || (or_equal && sorted[middle] == limit))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }

@@ -2,7 +2,6 @@
 #ifndef ASSAY_STATS_ORDER_H
 #define ASSAY_STATS_ORDER_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 void assay__stats_sort(double *values, size_t count);
@@ -15,8 +14,5 @@ double assay__stats_sorted_quantile(const double *sorted, size_t count, double q
 
 /* Median of count ≥ 1 ascending values. */
 double assay__stats_sorted_median(const double *sorted, size_t count);
-
-/* How many of the ascending values are below the limit, or at it too. */
-size_t assay__stats_count_below(const double *sorted, size_t count, double limit, bool or_equal);
 
 #endif

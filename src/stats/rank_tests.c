@@ -16,7 +16,7 @@ enum { EXACT_MAX = 50 };
 static double normal_p(double sum, double mean, double variance)
 {
     double distance = fmax(0, fabs(sum - mean) - 0.5);
-    return 2 * assay_stats_normal_cdf(-distance / sqrt(variance));
+    return 2 * assay__stats_normal_cdf(-distance / sqrt(variance));
 }
 
 static assay_status exact_p(const size_t *ranks, size_t count, size_t picked, size_t sum,

@@ -15,6 +15,7 @@
  * (Killick et al. 2012) would prune the search, but saves nothing on the usual series without cuts;
  * instead series of more than 2048 values are averaged in groups first. */
 #include "stats/segments.h"
+#include "stats/check.h"
 #include "stats/order.h"
 
 #include <math.h>
@@ -314,4 +315,26 @@ void assay__segments_release(assay__segments *segments)
     free(segments->items);
     free(segments->points);
     *segments = (assay__segments){0};
+}
+
+assay_status assay__stats_change_points(const double *values, size_t count, size_t *points,
+                                        size_t capacity, size_t *point_count)
+{
+    if (!assay__stats_finite(values, count))
+        return ASSAY_E_ARGUMENT;
+    if (count == 0) {
+        *point_count = 0;
+        return ASSAY_OK;
+    }
+    assay__segments segments;
+    assay_status status = assay__segments_find(values, count, &segments);
+    if (status != ASSAY_OK) {
+        assay__segments_release(&segments);
+        return status;
+    }
+    for (size_t i = 1; i < segments.count && i - 1 < capacity; i++)
+        points[i - 1] = segments.items[i].begin;
+    *point_count = segments.count - 1;
+    assay__segments_release(&segments);
+    return ASSAY_OK;
 }

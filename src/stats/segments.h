@@ -26,4 +26,11 @@ assay_status assay__segments_find(const double *values, size_t count, assay__seg
 
 void assay__segments_release(assay__segments *segments);
 
+/* Where the level or the slope changes: index of the first value of each stretch but the first,
+ * ascending; at most `capacity` are stored in `points`, all are counted. Values that are not finite
+ * are ASSAY_E_ARGUMENT. Cost as that of assay_stats_find_steady(). */
+ASSAY_MUST_USE assay_status assay__stats_change_points(const double *values, size_t count,
+                                                       size_t *points, size_t capacity,
+                                                       size_t *point_count);
+
 #endif

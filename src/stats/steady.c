@@ -108,31 +108,3 @@ assay_status assay_stats_find_steady(const double *values, size_t count, assay_s
     assay__segments_release(&segments);
     return status;
 }
-
-size_t assay_stats_steady_from(const double *values, size_t count)
-{
-    assay_steady steady;
-    return assay_stats_find_steady(values, count, &steady) == ASSAY_OK ? steady.from : count;
-}
-
-assay_status assay_stats_change_points(const double *values, size_t count, size_t *points,
-                                       size_t capacity, size_t *point_count)
-{
-    if (!assay__stats_finite(values, count))
-        return ASSAY_E_ARGUMENT;
-    if (count == 0) {
-        *point_count = 0;
-        return ASSAY_OK;
-    }
-    assay__segments segments;
-    assay_status status = assay__segments_find(values, count, &segments);
-    if (status != ASSAY_OK) {
-        assay__segments_release(&segments);
-        return status;
-    }
-    for (size_t i = 1; i < segments.count && i - 1 < capacity; i++)
-        points[i - 1] = segments.items[i].begin;
-    *point_count = segments.count - 1;
-    assay__segments_release(&segments);
-    return ASSAY_OK;
-}

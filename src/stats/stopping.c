@@ -23,6 +23,7 @@
  * not cost coverage either (96.5 %). */
 #include "assay/stats.h"
 #include "stats/check.h"
+#include "stats/distribution.h"
 #include "stats/mean.h"
 
 #include <math.h>
@@ -60,7 +61,7 @@ static double predict(const assay__mean *mean, double count, double level, doubl
     for (int i = 0; i < 3; i++) {
         double df = mean->degrees_of_freedom * fmax(1, predicted / count);
         double excess =
-            assay_stats_student_quantile(0.5 + level / 2, df) * mean->standard_error / target;
+            assay__stats_student_quantile(0.5 + level / 2, df) * mean->standard_error / target;
         predicted = count * excess * excess;
     }
     return predicted;
@@ -70,7 +71,7 @@ static double predict(const assay__mean *mean, double count, double level, doubl
  * variance is 2 over its degrees of freedom. */
 static double predict_at_best(const assay__mean *mean, double count, double level, double target)
 {
-    double excess = assay_stats_normal_quantile(0.5 + level / 2) * mean->standard_error / target;
+    double excess = assay__stats_normal_quantile(0.5 + level / 2) * mean->standard_error / target;
     return count * excess * excess * exp(-4 * sqrt(2 / mean->degrees_of_freedom));
 }
 

@@ -15,7 +15,7 @@
  * test would need a correction for memory as well and cannot tell fading from drifting; a ramp with
  * a knot instead of a decay ends 10 to 20 values late. */
 #include "stats/tail.h"
-#include "assay/stats.h"
+#include "stats/distribution.h"
 
 #include <math.h>
 
@@ -96,7 +96,7 @@ assay__tail assay__tail_judge(const double *values, size_t count, double before)
     line plain = fit_best(values, count, 0);
     double rho = memory(values, count, &plain), freedom = (double)count - 4;
     line slope = fit(values, count, rho, INFINITY), best = fit_best(values, count, rho);
-    double t = assay_stats_student_quantile(0.5 + TREND_LEVEL / 2, freedom);
+    double t = assay__stats_student_quantile(0.5 + TREND_LEVEL / 2, freedom);
     double variance = best.rest / freedom, noise = sqrt(variance / (1 - rho * rho));
     bool continued = !isnan(before) && (before > best.level) == (best.height > 0);
     double price = continued ? FADING_PRICE_CONTINUED : FADING_PRICE;

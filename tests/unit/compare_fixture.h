@@ -7,8 +7,9 @@
 #include "assay/compare.h"
 #include "assay/record.h"
 #include "assay/record_build.h"
-#include "assay/stats.h"
 #include "base/random.h"
+#include "stats/distribution.h"
+#include "stats/mean.h"
 
 enum { MANY = 100 };
 
@@ -24,7 +25,7 @@ static inline void fill_noise(double *noise, uint64_t seed)
     assay__random random;
     assay__random_init(&random, seed);
     for (size_t i = 0; i < MANY; i++)
-        noise[i] = assay_stats_normal_quantile(((double)i + 0.5) / MANY);
+        noise[i] = assay__stats_normal_quantile(((double)i + 0.5) / MANY);
     for (size_t i = MANY - 1; i > 0; i--) {
         size_t other = (size_t)assay__random_below(&random, i + 1);
         double kept = noise[i];

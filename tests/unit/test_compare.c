@@ -63,15 +63,15 @@ static void check_welch(const size_t counts[2], const double widening[2])
         const assay_record_subject *subject = &record->subjects[side];
         for (size_t i = 0; i < subject->sample_count; i++)
             logs[i] = log(subject->samples_seconds[i]);
-        assert_int_equal(assay_stats_mean_error(logs, subject->sample_count, &mean[side],
-                                                &error[side], &freedom[side]),
+        assert_int_equal(assay__stats_mean_error(logs, subject->sample_count, &mean[side],
+                                                 &error[side], &freedom[side]),
                          ASSAY_OK);
         error[side] *= widening[side];
     }
     double variance = pow(error[0], 2) + pow(error[1], 2);
     double df =
         variance * variance / (pow(error[0], 4) / freedom[0] + pow(error[1], 4) / freedom[1]);
-    double reach = sqrt(variance) * assay_stats_student_quantile(0.975, df);
+    double reach = sqrt(variance) * assay__stats_student_quantile(0.975, df);
     const assay_record_comparison *it = compare(record, 0.01, false);
     check_near(log(it->ratio.value), mean[1] - mean[0], 1e-12);
     check_near(log(it->low.value), mean[1] - mean[0] - reach, 1e-12);
@@ -115,9 +115,9 @@ static void test_the_interval_of_pairs(void **state)
             logs[i] = log(record->subjects[1].samples_seconds[i] /
                           record->subjects[0].samples_seconds[i]);
         assay_interval skewed;
-        assert_int_equal(assay_stats_mean_error(logs, count, &mean, &error, &freedom), ASSAY_OK);
+        assert_int_equal(assay__stats_mean_error(logs, count, &mean, &error, &freedom), ASSAY_OK);
         assert_int_equal(assay_stats_mean_interval(logs, count, 0.95, &skewed), ASSAY_OK);
-        double reach = error * assay_stats_student_quantile(0.975, freedom);
+        double reach = error * assay__stats_student_quantile(0.975, freedom);
         double down = fmax(reach, mean - skewed.low), up = fmax(reach, skewed.high - mean);
         assert_true(up > down);
         const assay_record_comparison *it = compare(record, 0.01, false);

@@ -71,11 +71,11 @@ static void compare_halves(const double *logs, size_t count, double *change, dou
 {
     double means[2], errors[2], freedoms[2];
     for (size_t half = 0; half < 2; half++)
-        assert_int_equal(assay_stats_mean_error(logs + half * count / 2, count / 2, &means[half],
-                                                &errors[half], &freedoms[half]),
+        assert_int_equal(assay__stats_mean_error(logs + half * count / 2, count / 2, &means[half],
+                                                 &errors[half], &freedoms[half]),
                          ASSAY_OK);
     *change = fabs(means[1] - means[0]);
-    *chance = assay_stats_student_quantile(0.995, fmin(freedoms[0], freedoms[1])) *
+    *chance = assay__stats_student_quantile(0.995, fmin(freedoms[0], freedoms[1])) *
               hypot(errors[0], errors[1]);
 }
 

@@ -278,7 +278,7 @@ typedef struct moments {
 static moments find_moments(const double *logs, size_t count)
 {
     double mean, error, freedom, squares = 0;
-    assert_int_equal(assay_stats_mean_error(logs, count, &mean, &error, &freedom), ASSAY_OK);
+    assert_int_equal(assay__stats_mean_error(logs, count, &mean, &error, &freedom), ASSAY_OK);
     for (size_t i = 0; i < count; i++)
         squares += pow(logs[i] - mean, 2);
     double variance = squares / (double)(count - 1);

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "assay/growth.h"
-#include "assay/stats.h"
+#include "stats/distribution.h"
 #include "stats/fit.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
@@ -297,7 +297,7 @@ static void exponent_of_no_growth(void **state)
     }
     for (int i = 0; i < 18; i++)
         squares += pow(log(t[i]) - y - xy / xx * (log(n[i]) - x), 2);
-    double reach = assay_stats_student_quantile(0.9875, 16) * sqrt(squares / 16 / xx);
+    double reach = assay__stats_student_quantile(0.9875, 16) * sqrt(squares / 16 / xx);
     assay_growth *growth = fit(n, t, 18);
     assert_int_equal(growth->growth_class, ASSAY_GROWTH_CONSTANT);
     assert_close(growth->exponent.value, xy / xx, 1e-9);
@@ -323,7 +323,7 @@ static void interval_of_the_exponent(void **state)
     assay__fit_points points = {x, y, weight, EXAMPLE_SIZES};
     assay__fit_curve curve = assay__fit_offset_power(&points, scratch);
     double variance = (curve.squares + within) / (EXAMPLE - 3);
-    double limit = variance * pow(assay_stats_student_quantile(0.9875, EXAMPLE - 3), 2);
+    double limit = variance * pow(assay__stats_student_quantile(0.9875, EXAMPLE - 3), 2);
     assay__fit_range range =
         assay__fit_power_range(&points, &curve, curve.squares + limit, scratch);
     assay_growth *growth = fit(example_n, example_t, EXAMPLE);

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "assay/growth.h"
-#include "assay/stats.h"
 #include "base/random.h"
+#include "stats/distribution.h"
 #include "stats/fit.h"
 
 enum { NAMED = ASSAY_GROWTH_POWER - 1, POWER = NAMED, CLASSES = NAMED + 1, VALUES_MAX = 64 };
@@ -29,7 +29,7 @@ static void assert_near(double value, double expected, double tolerance)
 
 static double noise_of(assay__random *random)
 {
-    return assay_stats_normal_quantile((double)(assay__random_below(random, 9999) + 1) / 10000);
+    return assay__stats_normal_quantile((double)(assay__random_below(random, 9999) + 1) / 10000);
 }
 
 /* t = overhead + n^exponent (log n)^logs, and from the middle on by a further power `bend`. */
@@ -140,7 +140,7 @@ static void check_p_values(const series *drawn, const assay_growth *growth)
         double more = repeated ? own.squares : fmax(0, own.squares - least.squares);
         double parameters = repeated ? (double)drawn->sizes - own.parameters
                                      : fmax(1, least.parameters - own.parameters);
-        double p = 1 - assay_stats_f_cdf(more / parameters / variance, parameters, freedom);
+        double p = 1 - assay__stats_f_cdf(more / parameters / variance, parameters, freedom);
         assert_int_equal(growth->candidates[i].p_value.validity, ASSAY_VALID);
         assert_near(growth->candidates[i].p_value.value, p, 1e-5);
         assert_int_equal(growth->candidates[i].rejected,

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "assay/training.h"
+#include "stats/mean.h"
 #include "tests/golden.h"
 
 static void assert_reading(assay_reading reading, double expected)
@@ -53,7 +54,7 @@ static void test_warmup_costs(void **state)
     assay_warmup_detection found;
     assay_interval steady;
     assert_int_equal(assay_warmup_detect(seconds, 60, &found), ASSAY_OK);
-    assert_int_equal(assay_stats_time_interval(seconds + 8, 52, 0.95, &steady), ASSAY_OK);
+    assert_int_equal(assay__stats_time_interval(seconds + 8, 52, 0.95, &steady), ASSAY_OK);
     assert_true(found.steady_seconds.level == 0.95 && found.overhead.level == 0.95);
     assert_true(fabs(found.steady_seconds.low - steady.low) < 1e-12);
     assert_true(fabs(found.steady_seconds.high - steady.high) < 1e-12);

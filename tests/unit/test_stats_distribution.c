@@ -7,14 +7,14 @@
 static void normal_quantiles(void **state)
 {
     (void)state;
-    assert_close(assay_stats_normal_quantile(1e-300), -37.0470962993612, 1e-13);
-    assert_close(assay_stats_normal_quantile(1e-10), -6.361340902404056, 1e-13);
-    assert_close(assay_stats_normal_quantile(0.001), -3.090232306167813, 1e-13);
-    assert_close(assay_stats_normal_quantile(0.3), -0.5244005127080409, 1e-13);
-    assert_close(assay_stats_normal_quantile(0.975), 1.959963984540054, 1e-13);
-    assert_close(assay_stats_normal_quantile(0.5), 0, 1e-15);
-    assert_close(assay_stats_normal_cdf(1.959963984540054), 0.975, 1e-14);
-    assert_true(assay_stats_normal_quantile(0) == -INFINITY);
+    assert_close(assay__stats_normal_quantile(1e-300), -37.0470962993612, 1e-13);
+    assert_close(assay__stats_normal_quantile(1e-10), -6.361340902404056, 1e-13);
+    assert_close(assay__stats_normal_quantile(0.001), -3.090232306167813, 1e-13);
+    assert_close(assay__stats_normal_quantile(0.3), -0.5244005127080409, 1e-13);
+    assert_close(assay__stats_normal_quantile(0.975), 1.959963984540054, 1e-13);
+    assert_close(assay__stats_normal_quantile(0.5), 0, 1e-15);
+    assert_close(assay__stats_normal_cdf(1.959963984540054), 0.975, 1e-14);
+    assert_true(assay__stats_normal_quantile(0) == -INFINITY);
 }
 
 static void student_quantiles(void **state)
@@ -31,24 +31,24 @@ static void student_quantiles(void **state)
     };
     (void)state;
     for (size_t i = 0; i < COUNT_OF(known); i++) {
-        assert_close(assay_stats_student_quantile(known[i].p, known[i].df), known[i].t, 1e-9);
-        assert_close(assay_stats_student_quantile(1 - known[i].p, known[i].df), -known[i].t, 1e-9);
-        assert_close(assay_stats_student_cdf(known[i].t, known[i].df), known[i].p, 1e-9);
+        assert_close(assay__stats_student_quantile(known[i].p, known[i].df), known[i].t, 1e-9);
+        assert_close(assay__stats_student_quantile(1 - known[i].p, known[i].df), -known[i].t, 1e-9);
+        assert_close(assay__stats_student_cdf(known[i].t, known[i].df), known[i].p, 1e-9);
     }
-    assert_close(assay_stats_student_cdf(-1.3, 29), 0.10191959183101489, 1e-11);
-    assert_close(assay_stats_student_cdf(40, 1.2), 0.9959956118548687, 1e-11);
-    assert_close(assay_stats_student_quantile(0.975, INFINITY), 1.959963984540054, 1e-12);
-    assert_close(assay_stats_student_quantile(0.5, 3), 0, 0);
+    assert_close(assay__stats_student_cdf(-1.3, 29), 0.10191959183101489, 1e-11);
+    assert_close(assay__stats_student_cdf(40, 1.2), 0.9959956118548687, 1e-11);
+    assert_close(assay__stats_student_quantile(0.975, INFINITY), 1.959963984540054, 1e-12);
+    assert_close(assay__stats_student_quantile(0.5, 3), 0, 0);
 }
 
 static void other_distributions(void **state)
 {
     (void)state;
-    assert_close(assay_stats_f_cdf(3.5, 2, 27), 0.9554912460535997, 1e-11);
-    assert_close(assay_stats_f_cdf(0.4, 7.5, 3.25), 0.13622778909936933, 1e-11);
-    assert_close(assay_stats_chi_square_cdf(3.84, 1), 0.9499564787512949, 1e-11);
-    assert_close(assay_stats_chi_square_cdf(50, 40), 0.8664251659143496, 1e-11);
-    assert_close(assay_stats_chi_square_cdf(0.5, 3.5), 0.04696397883043818, 1e-11);
+    assert_close(assay__stats_f_cdf(3.5, 2, 27), 0.9554912460535997, 1e-11);
+    assert_close(assay__stats_f_cdf(0.4, 7.5, 3.25), 0.13622778909936933, 1e-11);
+    assert_close(assay__stats_chi_square_cdf(3.84, 1), 0.9499564787512949, 1e-11);
+    assert_close(assay__stats_chi_square_cdf(50, 40), 0.8664251659143496, 1e-11);
+    assert_close(assay__stats_chi_square_cdf(0.5, 3.5), 0.04696397883043818, 1e-11);
 }
 
 /* Where series and fractions run out of digits: normal with the terms in 1/df and 1/df² of
@@ -56,16 +56,16 @@ static void other_distributions(void **state)
 static void many_degrees_of_freedom(void **state)
 {
     (void)state;
-    assert_close(assay_stats_student_cdf(-2.3, 12000), 0.010732648703652726, 1e-11); /* mpmath */
-    assert_close(assay_stats_student_cdf(-2.3, 1e6), 0.010724212473638032, 1e-12);
-    assert_close(assay_stats_student_cdf(-2.3, 1e9), 0.010724110124127623, 1e-12);
-    assert_close(assay_stats_student_quantile(0.005, 1e6), -2.5758342201053344, 1e-12);
-    assert_close(assay_stats_chi_square_cdf(1e8, 1e8), 0.5000188063194537, 1e-6);
-    assert_close(assay_stats_chi_square_cdf(1e8, INFINITY), 0, 0);
-    assert_close(assay_stats_f_cdf(2, 3, INFINITY), 0.8883897749052874, 1e-12);
-    assert_close(assay_stats_f_cdf(2, INFINITY, 3), 0.6822703303362125, 1e-12);
-    assert_close(assay_stats_f_cdf(2, INFINITY, INFINITY), 1, 0);
-    assert_true(isinf(assay_stats_student_quantile(0.9, 1e-3))); /* 10 to the power of 698 */
+    assert_close(assay__stats_student_cdf(-2.3, 12000), 0.010732648703652726, 1e-11); /* mpmath */
+    assert_close(assay__stats_student_cdf(-2.3, 1e6), 0.010724212473638032, 1e-12);
+    assert_close(assay__stats_student_cdf(-2.3, 1e9), 0.010724110124127623, 1e-12);
+    assert_close(assay__stats_student_quantile(0.005, 1e6), -2.5758342201053344, 1e-12);
+    assert_close(assay__stats_chi_square_cdf(1e8, 1e8), 0.5000188063194537, 1e-6);
+    assert_close(assay__stats_chi_square_cdf(1e8, INFINITY), 0, 0);
+    assert_close(assay__stats_f_cdf(2, 3, INFINITY), 0.8883897749052874, 1e-12);
+    assert_close(assay__stats_f_cdf(2, INFINITY, 3), 0.6822703303362125, 1e-12);
+    assert_close(assay__stats_f_cdf(2, INFINITY, INFINITY), 1, 0);
+    assert_true(isinf(assay__stats_student_quantile(0.9, 1e-3))); /* 10 to the power of 698 */
 }
 
 /* Of 5 tosses of a coin. */
@@ -83,19 +83,19 @@ static void binomial(void **state)
 static void outside_the_domain(void **state)
 {
     (void)state;
-    assert_true(isnan(assay_stats_normal_quantile(-0.1)));
-    assert_true(isnan(assay_stats_normal_quantile(NAN)));
-    assert_true(isinf(assay_stats_normal_quantile(1)));
-    assert_true(isnan(assay_stats_student_quantile(0.9, 0)));
-    assert_true(isnan(assay_stats_student_quantile(1.1, 3)));
-    assert_true(isinf(assay_stats_student_quantile(0, 3)));
-    assert_true(isnan(assay_stats_student_cdf(NAN, 3)));
-    assert_close(assay_stats_student_cdf(INFINITY, 3), 1, 0);
-    assert_close(assay_stats_f_cdf(-1, 2, 3), 0, 0);
-    assert_true(isnan(assay_stats_chi_square_cdf(1, -2)));
-    assert_true(isnan(assay_stats_f_cdf(NAN, 2, 3)));
-    assert_true(isnan(assay_stats_f_cdf(1, 0, 3)));
-    assert_true(isnan(assay_stats_f_cdf(1, 2, 0)));
+    assert_true(isnan(assay__stats_normal_quantile(-0.1)));
+    assert_true(isnan(assay__stats_normal_quantile(NAN)));
+    assert_true(isinf(assay__stats_normal_quantile(1)));
+    assert_true(isnan(assay__stats_student_quantile(0.9, 0)));
+    assert_true(isnan(assay__stats_student_quantile(1.1, 3)));
+    assert_true(isinf(assay__stats_student_quantile(0, 3)));
+    assert_true(isnan(assay__stats_student_cdf(NAN, 3)));
+    assert_close(assay__stats_student_cdf(INFINITY, 3), 1, 0);
+    assert_close(assay__stats_f_cdf(-1, 2, 3), 0, 0);
+    assert_true(isnan(assay__stats_chi_square_cdf(1, -2)));
+    assert_true(isnan(assay__stats_f_cdf(NAN, 2, 3)));
+    assert_true(isnan(assay__stats_f_cdf(1, 0, 3)));
+    assert_true(isnan(assay__stats_f_cdf(1, 2, 0)));
 }
 
 int main(void)

@@ -2,6 +2,7 @@
 #include "tests/unit/stats_fixture.h"
 
 #include "base/random.h"
+#include "stats/segments.h"
 
 enum { COUNT = 200 };
 
@@ -31,7 +32,6 @@ static void the_end_of_a_warm_up(void **state)
     assert_int_equal(find(COUNT).from, 40);
     assert_int_equal(find(COUNT).segments, 2);
     assert_close(find(COUNT).noise, 0.01, 0.2);
-    assert_int_equal(assay_stats_steady_from(series, COUNT), 40);
 }
 
 static void steady_from_the_start(void **state)
@@ -68,7 +68,7 @@ static void ticks_are_no_steps(void **state)
     for (int trial = 0; trial < 100; trial++) {
         for (size_t i = 0; i < COUNT; i++)
             series[i] = 10 + (assay__random_uniform(&random) < 1.0 / 7);
-        steady += assay_stats_steady_from(series, COUNT) == 0;
+        steady += find(COUNT).from == 0;
     }
     assert_in_range(steady, 95, 100);
     for (size_t i = 0; i < COUNT; i++)
@@ -165,18 +165,18 @@ static void change_points_are_listed(void **state)
     make(150, 1.2);
     for (size_t i = 0; i < 60; i++)
         series[i] += 0.3;
-    assert_int_equal(assay_stats_change_points(series, COUNT, points, 4, &count), ASSAY_OK);
+    assert_int_equal(assay__stats_change_points(series, COUNT, points, 4, &count), ASSAY_OK);
     assert_int_equal(count, 2);
     assert_int_equal(points[0], 60);
     assert_int_equal(points[1], 150);
     assert_int_equal(points[2], 7);
     points[0] = points[1] = 0;
-    assert_int_equal(assay_stats_change_points(series, COUNT, points, 2, &count), ASSAY_OK);
+    assert_int_equal(assay__stats_change_points(series, COUNT, points, 2, &count), ASSAY_OK);
     assert_int_equal(points[0], 60);
     assert_int_equal(points[1], 150);
     points[0] = 0;
     points[1] = 7;
-    assert_int_equal(assay_stats_change_points(series, COUNT, points, 1, &count), ASSAY_OK);
+    assert_int_equal(assay__stats_change_points(series, COUNT, points, 1, &count), ASSAY_OK);
     assert_int_equal(count, 2);
     assert_int_equal(points[0], 60);
     assert_int_equal(points[1], 7); /* capacity respected */
@@ -203,13 +203,14 @@ static void long_series_are_grouped(void **state)
     assay__random_init(&random, 12);
     for (size_t i = 0; i < LONG; i++)
         values[i] = (i < 3000 ? 1.1 : 1) + 0.01 * assay__random_normal(&random);
-    size_t from = assay_stats_steady_from(values, LONG);
-    assert_in_range(from, 2995, 3005);
+    assay_steady steady;
+    assert_int_equal(assay_stats_find_steady(values, LONG, &steady), ASSAY_OK);
+    assert_in_range(steady.from, 2995, 3005);
     /* means of five have 0.45 % of noise, which this passes after 300 ln(4 / 0.45) = 657 */
     for (size_t i = 0; i < LONG; i++)
         values[i] = 1 + 0.04 * exp(-(double)i / 300) + 0.01 * assay__random_normal(&random);
-    from = assay_stats_steady_from(values, LONG);
-    assert_in_range(from, 450, 900);
+    assert_int_equal(assay_stats_find_steady(values, LONG, &steady), ASSAY_OK);
+    assert_in_range(steady.from, 450, 900);
 }
 
 static void broken_input(void **state)
@@ -221,15 +222,14 @@ static void broken_input(void **state)
     assert_int_equal(find(9).state, ASSAY_STEADY_UNKNOWN);
     assert_int_equal(find(9).from, 9);
     assert_int_equal(find(0).state, ASSAY_STEADY_UNKNOWN);
-    assert_int_equal(assay_stats_steady_from(series, 1), 1);
+    assert_int_equal(find(1).from, 1);
     assert_int_equal(find(10).state, ASSAY_STEADY);
     series[3] = NAN;
     assert_int_equal(assay_stats_find_steady(series, COUNT, &steady), ASSAY_E_ARGUMENT);
-    assert_int_equal(assay_stats_steady_from(series, COUNT), COUNT);
-    assert_int_equal(assay_stats_change_points(series, COUNT, NULL, 0, &points), ASSAY_E_ARGUMENT);
-    assert_int_equal(assay_stats_change_points(NULL, 0, NULL, 0, &points), ASSAY_OK);
+    assert_int_equal(assay__stats_change_points(series, COUNT, NULL, 0, &points), ASSAY_E_ARGUMENT);
+    assert_int_equal(assay__stats_change_points(NULL, 0, NULL, 0, &points), ASSAY_OK);
     assert_int_equal(points, 0);
-    assert_int_equal(assay_stats_change_points(series, 3, NULL, 0, &points), ASSAY_OK);
+    assert_int_equal(assay__stats_change_points(series, 3, NULL, 0, &points), ASSAY_OK);
     assert_int_equal(points, 0);
 }
 

@@ -15,7 +15,6 @@
 #include "assay/model_scaling.h"
 #include "assay/record_build.h"
 #include "assay/scaling.h"
-#include "assay/stats.h"
 #include "assay/training.h"
 
 /* What the next version might look like: the type of today, and a field behind it. */
@@ -138,20 +137,6 @@ static void test_options(void **state)
     CHECK_INPUT(compare, compare_with(&compare.known));
 }
 
-static double first_of(const double *values, size_t count, void *context)
-{
-    (void)count;
-    (void)context;
-    return values[0];
-}
-
-static assay_status bootstrap_with(const assay_bootstrap_options *options)
-{
-    const double values[] = {1, 2, 3, 4};
-    assay_interval interval;
-    return assay_stats_bootstrap(values, 4, 0.9, first_of, NULL, options, &interval);
-}
-
 static assay_status count_pass(void *context)
 {
     ++*(uint64_t *)context;
@@ -193,8 +178,6 @@ static assay_status scale_with(const assay_scaling_options *options)
 static void test_what_says_only_a_status(void **state)
 {
     (void)state;
-    NEWER(assay_bootstrap_options) bootstrap = {.known.resamples = 0};
-    CHECK_INPUT(bootstrap, bootstrap_with(&bootstrap.known));
     NEWER(assay_sampling_options) runs = {.known.num_runs = 3};
     CHECK_INPUT(runs, time_with(&runs.known));
     CHECK_INPUT(runs, time_encoding_with(&runs.known));
