@@ -9,8 +9,8 @@
  *     assay_tree_sampler_free(sampler);
  *
  * There are three: heap files that other processes leave (assay_heap_*), a process tree seen from
- * outside (assay_tree_sampler_*), and the description of machine, build and source
- * (assay_machine_*, assay_build_*, assay_git_*). Memory of this process is in memory.h.
+ * outside (assay_tree_sampler_*), and the description of the machine (assay_machine_*). Memory of
+ * this process is in memory.h; assay_record_describe() puts machine, build and source in a record.
  *
  * None of them prints, allocates in a measured path or changes process-wide state unless its name
  * says so. Threads: every call may be made from any thread, except that a sampler belongs to one
@@ -33,14 +33,8 @@ extern "C" {
 
 /* ---- Heap of other processes ----------------------------------------------------------------- */
 
-/* Figures of a living, ended or killed process from the file its interposer keeps when
- * ASSAY_HEAP_DIR is set (docs/heap-file.md). A malformed, foreign, truncated or newer file is
- * refused with the reason in `error`. ASSAY_E_UNSUPPORTED if that process's allocations did not
- * pass through the interposer. */
-ASSAY_API ASSAY_MUST_USE assay_status assay_heap_file_read(const char *path, assay_error *error,
-                                                           assay_heap_figures *figures);
-
-/* All files of a directory as one: allocations, frees and bytes summed over the processes; the peak
+/* The files that the interposers of all processes keep in a directory when ASSAY_HEAP_DIR is set
+ * (docs/heap-file.md), as one: allocations, frees and bytes summed over the processes; the peak
  * of the largest process; live_bytes of the last program of each process (a program that replaced
  * itself by exec leaked nothing), without what it inherited. ASSAY_E_NOT_FOUND when no process left
  * a file. Unreadable files are skipped; `error` then names the first although the call succeeds
@@ -91,7 +85,7 @@ ASSAY_API void assay_tree_sampler_free(assay_tree_sampler *sampler);
  * Always 0 on bare metal. */
 ASSAY_API assay_reading assay_machine_steal_seconds(void);
 
-/* ---- Descriptions --------------------------------------------------------------------------- */
+/* ---- The machine --------------------------------------------------------------------------- */
 
 /* Called once for each fact, in the order to print. `value` is NULL when the fact is unknown, with
  * the reason in `validity`; both strings live only during the call. */
@@ -101,14 +95,6 @@ typedef void (*assay_fact_sink)(void *context, const char *key, const char *valu
 /* hostname, cpu, cores, usable_cores, memory_bytes, kernel, os, virtualization, container,
  * governor, turbo, smt, numa_nodes, transparent_hugepages, load_average, boot_id. About 1 ms. */
 ASSAY_API void assay_machine_describe(assay_fact_sink emit, void *context);
-
-/* assay_version, compiler, build_flags, libc (the one running), architecture. */
-ASSAY_API void assay_build_describe(assay_fact_sink emit, void *context);
-
-/* commit, branch, dirty of the git work tree that holds `directory` (NULL: the working directory),
- * read from its .git without running git. `dirty` would need the whole index and tree compared, so
- * it is always "not measured". Outside a work tree all are "not enough data". */
-ASSAY_API void assay_git_describe(const char *directory, assay_fact_sink emit, void *context);
 
 #ifdef __cplusplus
 }

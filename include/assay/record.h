@@ -281,8 +281,6 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_record_save(const assay_record *reco
  * meaning. While reading, a record takes about six times the size of its file in memory. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_record_read(const char *path, assay_error *error,
                                                         assay_record **record);
-ASSAY_API ASSAY_MUST_USE assay_status assay_record_parse(const char *json, size_t length,
-                                                         assay_error *error, assay_record **record);
 
 /* The same for records and for JSON results of Google Benchmark, hyperfine and pyperf, told apart
  * by their content. Another tool's benchmarks become subjects with that tool as their source:
@@ -294,9 +292,6 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_record_parse(const char *json, size_
  * others, the file is refused. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_record_load(const char *path, assay_error *error,
                                                         assay_record **record);
-ASSAY_API ASSAY_MUST_USE assay_status assay_record_import(const char *json, size_t length,
-                                                          assay_error *error,
-                                                          assay_record **record);
 
 #ifdef __cplusplus
 }

@@ -27,7 +27,6 @@ extern "C" {
 ASSAY_API void assay_record_operation_init(assay_record_operation *item);
 ASSAY_API void assay_record_metric_init(assay_record_metric *item);
 ASSAY_API void assay_record_subject_init(assay_record_subject *item);
-ASSAY_API void assay_record_comparison_init(assay_record_comparison *item); /* inconclusive */
 
 /* Zeroed memory that lives as long as the record; NULL when out of memory. For filling its arrays.
  */
@@ -50,26 +49,14 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_lane(assay_record *record
                                                             const assay_record_lane *item);
 ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_event(assay_record *record,
                                                              const assay_record_event *item);
-ASSAY_API ASSAY_MUST_USE assay_status
-assay_record_add_open_span(assay_record *record, const assay_record_open_span *item);
 ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_subject(assay_record *record,
                                                                const assay_record_subject *item);
-ASSAY_API ASSAY_MUST_USE assay_status
-assay_record_add_comparison(assay_record *record, const assay_record_comparison *item);
-ASSAY_API ASSAY_MUST_USE assay_status
-assay_record_add_difference(assay_record *record, const assay_record_difference *item);
 /* `value` NULL with the reason in `validity`; both strings are copied. A key that is already there
  * is replaced in its place; "unavailable" is taken (ASSAY_E_ARGUMENT). */
 enum { ASSAY_RECORD_MAX_FACTS = 1024 };
 ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_machine(assay_record *record,
                                                                const char *key, const char *value,
                                                                assay_validity validity);
-ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_build(assay_record *record, const char *key,
-                                                             const char *value,
-                                                             assay_validity validity);
-ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_git(assay_record *record, const char *key,
-                                                           const char *value,
-                                                           assay_validity validity);
 
 /* The same for the parameters of a subject that is, or will be, the record's; `subject` gets a new
  * array each time, so add them before copies of it are made. */

@@ -67,10 +67,8 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_report_save(const assay_record *reco
                                                         const char *format, const char *path,
                                                         assay_error *error);
 
-/* Several records: a document for other tools holds them all, a text shows one below the other. A
- * trace shows one record only (ASSAY_E_ARGUMENT). */
-ASSAY_API assay_status assay_reports_print(const assay_record *const *records, size_t count,
-                                           const char *format, FILE *stream, assay_error *error);
+/* Several records in one file: a document for other tools holds them all, a text shows one below
+ * the other. A trace shows one record only (ASSAY_E_ARGUMENT). */
 ASSAY_API ASSAY_MUST_USE assay_status assay_reports_save(const assay_record *const *records,
                                                          size_t count, const char *format,
                                                          const char *path, assay_error *error);

@@ -14,9 +14,9 @@
 #include "analyze/log_ratio.h"
 #include "assay/compare.h"
 #include "assay/record.h"
-#include "assay/record_build.h"
 #include "base/error.h"
 #include "base/struct_size.h"
+#include "record/build.h"
 
 static const double DEFAULT_MARGIN = 0.01, RISK = 0.01, SHOWN_LEVEL = 0.95;
 
@@ -160,7 +160,7 @@ static assay_status finish(assay_record *record, const trial *it, double margin,
                            assay_record_comparison *comparison)
 {
     char text[2 * ASSAY__OBSTACLE_BYTES] = "";
-    assay_record_comparison_init(comparison);
+    assay__record_comparison_init(comparison);
     comparison->baseline = it->baseline->name;
     comparison->candidate = it->candidate->name;
     comparison->baseline_origin = it->baseline->origin;

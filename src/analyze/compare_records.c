@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "analyze/compare.h"
-#include "assay/record_build.h"
 #include "base/error.h"
+#include "record/build.h"
 #include "record/fact.h"
 
 /* Iterations are chosen anew in each run; a factor that changes what caches and branch predictors
@@ -142,7 +142,7 @@ static assay_status note(const view *v, const char *what, const char *baseline,
         difference.candidate_origin == NULL || (baseline != NULL && difference.baseline == NULL) ||
         (candidate != NULL && difference.candidate == NULL))
         return ASSAY_E_MEMORY;
-    return assay_record_add_difference(v->result, &difference);
+    return assay__record_add_difference(v->result, &difference);
 }
 
 /* A difference, if both values are known and differ. */

@@ -2,17 +2,14 @@
 #include <time.h>
 
 #include "assay/clock.h"
-#include "assay/instrument.h"
 #include "assay/record.h"
-#include "assay/record_build.h"
+#include "instrument/provenance.h"
+#include "record/build.h"
 #include "record/describe.h"
-
-typedef assay_status (*add_fact)(assay_record *record, const char *key, const char *value,
-                                 assay_validity validity);
 
 typedef struct fact_sink {
     assay_record *record;
-    add_fact add;
+    assay__record_adder *add;
     assay_status status; /* the first failure */
 } fact_sink;
 
@@ -37,10 +34,10 @@ assay_status assay_record_describe(assay_record *record)
 {
     fact_sink machine = {record, assay_record_add_machine, ASSAY_OK};
     assay_machine_describe(take_fact, &machine);
-    fact_sink build = {record, assay_record_add_build, machine.status};
-    assay_build_describe(take_fact, &build);
-    fact_sink git = {record, assay_record_add_git, build.status};
-    assay_git_describe(NULL, take_fact, &git);
+    fact_sink build = {record, assay__record_add_build, machine.status};
+    assay__build_describe(take_fact, &build);
+    fact_sink git = {record, assay__record_add_git, build.status};
+    assay__git_describe(NULL, take_fact, &git);
     assay_status status = git.status;
     if (status == ASSAY_OK && record->clock.source == NULL)
         status = describe_clock(record);

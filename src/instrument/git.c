@@ -13,11 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "assay/instrument.h"
 #include "base/buffer.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "instrument/proc.h"
+#include "instrument/provenance.h"
 
 enum {
     PACKED_REFS_MAX = 64 << 20, /* about half a million refs */
@@ -150,7 +150,7 @@ static void emit_text(assay_fact_sink emit, void *context, const char *key, char
     emit(context, key, known ? value : NULL, known ? ASSAY_VALID : ASSAY_NOT_ENOUGH_DATA);
 }
 
-void assay_git_describe(const char *directory, assay_fact_sink emit, void *context)
+void assay__git_describe(const char *directory, assay_fact_sink emit, void *context)
 {
     repository found;
     char head[1024] = "", commit[COMMIT_BYTES] = "";

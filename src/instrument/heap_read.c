@@ -144,10 +144,11 @@ static assay__heap_region *region_new(assay_error *error)
     return region;
 }
 
-assay_status assay_heap_file_read(const char *path, assay_error *error, assay_heap_figures *figures)
+assay_status assay__heap_file_read(const char *path, assay_error *error,
+                                   assay_heap_figures *figures)
 {
     if (path == NULL || !assay__struct_has_room(figures, sizeof *figures))
-        return assay__fail(error, ASSAY_E_ARGUMENT, "assay_heap_file_read: no path or figures");
+        return assay__fail(error, ASSAY_E_ARGUMENT, "assay__heap_file_read: no path or figures");
     assay__heap_region *region = region_new(error);
     if (region == NULL)
         return ASSAY_E_MEMORY;

@@ -16,4 +16,11 @@ void assay__heap_sum(const assay__heap_region *region, assay_heap_figures *figur
 ASSAY_MUST_USE assay_status assay__heap_check(const assay__heap_region *region, size_t length,
                                               const char *name, assay_error *error);
 
+/* Figures of a living, ended or killed process from the file its interposer keeps when
+ * ASSAY_HEAP_DIR is set (docs/heap-file.md). A malformed, foreign, truncated or newer file is
+ * refused with the reason in `error`. ASSAY_E_UNSUPPORTED if that process's allocations did not
+ * pass through the interposer. */
+ASSAY_MUST_USE assay_status assay__heap_file_read(const char *path, assay_error *error,
+                                                  assay_heap_figures *figures);
+
 #endif

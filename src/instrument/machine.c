@@ -15,9 +15,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "assay/instrument.h"
 #include "base/text.h"
 #include "instrument/proc.h"
+#include "instrument/provenance.h"
 
 enum { VALUE_BYTES = 512 };
 
@@ -379,7 +379,7 @@ static assay_validity find_architecture(char *value)
 #endif
 }
 
-void assay_build_describe(assay_fact_sink emit, void *context)
+void assay__build_describe(assay_fact_sink emit, void *context)
 {
     static const fact_row rows[] = {
         {"assay_version", find_version},     {"compiler", find_compiler},

@@ -13,12 +13,12 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "assay/record.h"
-#include "assay/record_build.h"
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "record/build.h"
 #include "record/check.h"
+#include "record/decode.h"
 #include "record/decode_fields.h"
 #include "record/decode_value.h"
 #include "record/fields.h"
@@ -261,22 +261,25 @@ static assay_status read_arrays(assay__decoder *d, const json_t *top)
     return status == ASSAY_OK ? read_events(d, top) : status;
 }
 
-static assay_status add_machine(assay_record *record, void *unused, assay_record_fact fact)
+static assay_status add_fact(assay_record *record, void *context, assay_record_fact fact)
 {
-    (void)unused;
-    return assay_record_add_machine(record, fact.key, fact.value, fact.validity);
+    assay__record_adder *const *add = context;
+    return (*add)(record, fact.key, fact.value, fact.validity);
 }
 
-static assay_status add_build(assay_record *record, void *unused, assay_record_fact fact)
+static assay_status read_facts(assay__decoder *d, const json_t *top)
 {
-    (void)unused;
-    return assay_record_add_build(record, fact.key, fact.value, fact.validity);
-}
-
-static assay_status add_git(assay_record *record, void *unused, assay_record_fact fact)
-{
-    (void)unused;
-    return assay_record_add_git(record, fact.key, fact.value, fact.validity);
+    struct {
+        const char *key;
+        assay__record_adder *add;
+    } sections[] = {{"machine", assay_record_add_machine},
+                    {"build", assay__record_add_build},
+                    {"git", assay__record_add_git}};
+    assay_status status = ASSAY_OK;
+    for (size_t i = 0; i < sizeof sections / sizeof *sections && status == ASSAY_OK; i++)
+        status = assay__decode_facts(d, top, sections[i].key, add_fact, &sections[i].add,
+                                     ASSAY_RECORD_MAX_FACTS);
+    return status;
 }
 
 static assay_status read_record(assay__decoder *d, const json_t *top)
@@ -289,11 +292,7 @@ static assay_status read_record(assay__decoder *d, const json_t *top)
     if (status == ASSAY_OK)
         status = read_process(d, top);
     if (status == ASSAY_OK)
-        status = assay__decode_facts(d, top, "machine", add_machine, NULL, ASSAY_RECORD_MAX_FACTS);
-    if (status == ASSAY_OK)
-        status = assay__decode_facts(d, top, "build", add_build, NULL, ASSAY_RECORD_MAX_FACTS);
-    if (status == ASSAY_OK)
-        status = assay__decode_facts(d, top, "git", add_git, NULL, ASSAY_RECORD_MAX_FACTS);
+        status = read_facts(d, top);
     if (status == ASSAY_OK)
         status = read_section(d, top, "clock", assay__record_clock_fields, &record->clock);
     if (status == ASSAY_OK)
@@ -371,8 +370,8 @@ static assay_status decode_file(const char *path, top_reader *read, assay_error 
     return status;
 }
 
-assay_status assay_record_parse(const char *json, size_t length, assay_error *error,
-                                assay_record **record)
+assay_status assay__record_parse(const char *json, size_t length, assay_error *error,
+                                 assay_record **record)
 {
     return decode(NULL, json, length, read_record, error, record);
 }
@@ -387,8 +386,8 @@ assay_status assay_record_load(const char *path, assay_error *error, assay_recor
     return decode_file(path, read_any, error, record);
 }
 
-assay_status assay_record_import(const char *json, size_t length, assay_error *error,
-                                 assay_record **record)
+assay_status assay__record_import(const char *json, size_t length, assay_error *error,
+                                  assay_record **record)
 {
     return decode(NULL, json, length, read_any, error, record);
 }

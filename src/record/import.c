@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "assay/record_build.h"
 #include "base/buffer.h"
 #include "base/json_writer.h"
 
@@ -69,7 +68,7 @@ const char *assay__import_scalar(const json_t *value, char text[ASSAY__IMPORT_SC
 }
 
 assay_status assay__import_facts(assay__decoder *d, const json_t *object,
-                                 const assay__import_fact *table, assay__import_adder *add)
+                                 const assay__import_fact *table, assay__record_adder *add)
 {
     char scalar[ASSAY__IMPORT_SCALAR];
     for (; table->from != NULL; table++) {

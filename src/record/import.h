@@ -6,6 +6,7 @@
 #ifndef ASSAY_RECORD_IMPORT_H
 #define ASSAY_RECORD_IMPORT_H
 
+#include "record/build.h"
 #include "record/decode_value.h"
 
 /* {"context": {…}, "benchmarks": […]} */
@@ -32,14 +33,11 @@ typedef struct assay__import_fact {
     const char *from, *to;
 } assay__import_fact;
 
-typedef assay_status assay__import_adder(assay_record *record, const char *key, const char *value,
-                                         assay_validity validity);
-
 /* Texts, numbers and truth values as texts; other types and absent members are passed over. The
  * table ends with a NULL. */
 ASSAY_MUST_USE assay_status assay__import_facts(assay__decoder *d, const json_t *object,
                                                 const assay__import_fact *table,
-                                                assay__import_adder *add);
+                                                assay__record_adder *add);
 
 /* A scalar as text; "" for other types. */
 enum { ASSAY__IMPORT_SCALAR = 64 };

@@ -7,7 +7,6 @@
  * written (--benchmark_report_aggregates_only), mean, median and stddev make a subject without
  * samples. Times are real_time: what the benchmark waited for, too, and what UseManualTime()
  * replaces. */
-#include "assay/record_build.h"
 #include "record/import.h"
 
 #include <string.h>
@@ -182,7 +181,7 @@ static assay_status read_context(assay__decoder *d, const json_t *context)
     const json_t *date = json_object_get(context, "date");
     assay_status status = assay__import_facts(d, context, machine, assay_record_add_machine);
     if (status == ASSAY_OK)
-        status = assay__import_facts(d, context, build, assay_record_add_build);
+        status = assay__import_facts(d, context, build, assay__record_add_build);
     if (status == ASSAY_OK && json_is_string(date))
         status = assay__decode_text(d, "context.date", date, &d->record->created);
     return status;

@@ -3,7 +3,6 @@
  * There are runs whose exit code was not 0 only if somebody asked for them: without
  * --ignore-failure the first one ends hyperfine. Its own figures count them like others, and so do
  * we, as with `assay bench --ignore-failure`: timed, and counted as failed. */
-#include "assay/record_build.h"
 #include "record/import.h"
 
 bool assay__is_hyperfine(const json_t *top)

@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "assay/record_build.h"
 #include "base/error.h"
 
 static const char unnamed[] = "(unnamed)";
@@ -106,7 +105,7 @@ static assay_status read_machine(assay__decoder *d, const json_t *metadata)
                                                {"perf_version", "pyperf"},
                                                {NULL, NULL}};
     assay_status status = assay__import_facts(d, metadata, machine, assay_record_add_machine);
-    return status == ASSAY_OK ? assay__import_facts(d, metadata, build, assay_record_add_build)
+    return status == ASSAY_OK ? assay__import_facts(d, metadata, build, assay__record_add_build)
                               : status;
 }
 

@@ -4,13 +4,13 @@
  * leaks nothing. Arrays double when they are full; the outgrown copy stays in the arena, which
  * costs at most the size of the final array again. */
 #include "assay/record.h"
-#include "assay/record_build.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "record/build.h"
 #include "record/describe.h"
 #include "record/fields.h"
 
@@ -87,7 +87,7 @@ void assay_record_subject_init(assay_record_subject *item)
     assay__record_clear_readings(assay__record_subject_fields, item);
 }
 
-void assay_record_comparison_init(assay_record_comparison *item)
+void assay__record_comparison_init(assay_record_comparison *item)
 {
     *item = (assay_record_comparison){.verdict = ASSAY_VERDICT_INCONCLUSIVE};
     assay__record_clear_readings(assay__record_comparison_fields, item);
@@ -147,8 +147,8 @@ static assay_status reserve(assay_record *record, enum array which, void **items
 }
 
 /* All add functions but those of the facts are the same up to the type of the item. */
-#define DEFINE_ADD(which, type, array, count)                                                      \
-    assay_status assay_record_add_##type(assay_record *record, const assay_record_##type *item)    \
+#define DEFINE_ADD(function, which, type, array, count)                                            \
+    assay_status function(assay_record *record, const type *item)                                  \
     {                                                                                              \
         void *items = record->array;                                                               \
         assay_status status =                                                                      \
@@ -160,15 +160,19 @@ static assay_status reserve(assay_record *record, enum array which, void **items
         return ASSAY_OK;                                                                           \
     }
 
-DEFINE_ADD(OPERATIONS, operation, operations, operation_count)
-DEFINE_ADD(METRICS, metric, metrics, metric_count)
-DEFINE_ADD(COUNTERS, counter, counters, counter_count)
-DEFINE_ADD(LANES, lane, lanes, lane_count)
-DEFINE_ADD(EVENTS, event, events, event_count)
-DEFINE_ADD(OPEN_SPANS, open_span, open_spans, open_span_count)
-DEFINE_ADD(SUBJECTS, subject, subjects, subject_count)
-DEFINE_ADD(COMPARISONS, comparison, comparisons, comparison_count)
-DEFINE_ADD(DIFFERENCES, difference, differences, difference_count)
+DEFINE_ADD(assay_record_add_operation, OPERATIONS, assay_record_operation, operations,
+           operation_count)
+DEFINE_ADD(assay_record_add_metric, METRICS, assay_record_metric, metrics, metric_count)
+DEFINE_ADD(assay_record_add_counter, COUNTERS, assay_record_counter, counters, counter_count)
+DEFINE_ADD(assay_record_add_lane, LANES, assay_record_lane, lanes, lane_count)
+DEFINE_ADD(assay_record_add_event, EVENTS, assay_record_event, events, event_count)
+DEFINE_ADD(assay__record_add_open_span, OPEN_SPANS, assay_record_open_span, open_spans,
+           open_span_count)
+DEFINE_ADD(assay_record_add_subject, SUBJECTS, assay_record_subject, subjects, subject_count)
+DEFINE_ADD(assay__record_add_comparison, COMPARISONS, assay_record_comparison, comparisons,
+           comparison_count)
+DEFINE_ADD(assay__record_add_difference, DIFFERENCES, assay_record_difference, differences,
+           difference_count)
 
 /* Make the fact the record's own. */
 static assay_status own_fact(assay_record *record, assay_record_fact *fact)
@@ -219,15 +223,15 @@ assay_status assay_record_add_machine(assay_record *record, const char *key, con
                     (assay_record_fact){key, value, validity});
 }
 
-assay_status assay_record_add_build(assay_record *record, const char *key, const char *value,
-                                    assay_validity validity)
+assay_status assay__record_add_build(assay_record *record, const char *key, const char *value,
+                                     assay_validity validity)
 {
     return add_fact(record, BUILD, &record->build, &record->build_count,
                     (assay_record_fact){key, value, validity});
 }
 
-assay_status assay_record_add_git(assay_record *record, const char *key, const char *value,
-                                  assay_validity validity)
+assay_status assay__record_add_git(assay_record *record, const char *key, const char *value,
+                                   assay_validity validity)
 {
     return add_fact(record, GIT, &record->git, &record->git_count,
                     (assay_record_fact){key, value, validity});

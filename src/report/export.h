@@ -75,4 +75,8 @@ assay__export_writer assay__export_google_benchmark, assay__export_hyperfine, as
     assay__export_bencher, assay__export_github_action, assay__export_csv,
     assay__export_samples_csv, assay__export_markdown, assay__export_sql, assay__export_metrics_csv;
 
+/* assay_reports_save() to a stream, as assay_report_print() prints. */
+assay_status assay__reports_print(const assay_record *const *records, size_t count,
+                                  const char *format, FILE *stream, assay_error *error);
+
 #endif

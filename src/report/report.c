@@ -144,8 +144,8 @@ static assay_status print_document(size_t index, const assay_record *const *reco
     return status;
 }
 
-assay_status assay_reports_print(const assay_record *const *records, size_t count,
-                                 const char *format, FILE *stream, assay_error *error)
+assay_status assay__reports_print(const assay_record *const *records, size_t count,
+                                  const char *format, FILE *stream, assay_error *error)
 {
     size_t index;
     assay_status status = find(format, error, &index);
@@ -160,7 +160,7 @@ assay_status assay_reports_print(const assay_record *const *records, size_t coun
 assay_status assay_report_print(const assay_record *record, const char *format, FILE *stream,
                                 assay_error *error)
 {
-    return assay_reports_print(&record, 1, format, stream, error);
+    return assay__reports_print(&record, 1, format, stream, error);
 }
 
 typedef struct job {
@@ -172,7 +172,7 @@ typedef struct job {
 static assay_status print_job(const void *subject, FILE *stream, assay_error *error)
 {
     const job *it = subject;
-    return assay_reports_print(it->records, it->count, it->format, stream, error);
+    return assay__reports_print(it->records, it->count, it->format, stream, error);
 }
 
 assay_status assay_reports_save(const assay_record *const *records, size_t count,

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "assay/record_build.h"
+#include "record/build.h"
 #include "snapshot/merge.h"
 
 typedef struct lane_context {
@@ -136,7 +136,7 @@ static assay_status add_open_spans(const lane_context *context)
             .start_seconds = seconds_of(context, context->lane->frames[level].start),
         };
         assay_status status =
-            span.operation == NULL ? ASSAY_E_MEMORY : assay_record_add_open_span(record, &span);
+            span.operation == NULL ? ASSAY_E_MEMORY : assay__record_add_open_span(record, &span);
         if (status != ASSAY_OK)
             return status;
     }

@@ -1,5 +1,6 @@
 /* Heap files: of this process, of forked, killed and replaced ones, and of a whole directory. */
 #include "assay/instrument.h"
+#include "instrument/heap_read.h"
 #include "tests/accuracy/heap_blocks.h"
 
 #include <signal.h>
@@ -19,7 +20,7 @@ static assay_heap_figures read_file_of(pid_t process, const char *suffix)
     assay_error error = {0};
     assay_heap_figures figures = {.struct_size = sizeof figures};
     snprintf(path, sizeof path, "%s/heap.%d%s", heap_directory(), (int)process, suffix);
-    if (assay_heap_file_read(path, &error, &figures) != ASSAY_OK)
+    if (assay__heap_file_read(path, &error, &figures) != ASSAY_OK)
         fail_msg("%s", error.message);
     return figures;
 }

@@ -2,9 +2,11 @@
  * comparison is printed. */
 #include "tests/fault/fault.h"
 
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "assay/compare.h"
 #include "assay/record.h"
@@ -38,6 +40,18 @@ static assay_status compare(assay_record *const *records, assay_error *error)
     return status;
 }
 
+/* By system calls, which need no memory of ours: what is refused is refused to the reader. */
+static assay_status load(const char *text, assay_error *error, assay_record **record)
+{
+    ssize_t length = (ssize_t)strlen(text);
+    int file = open("result.json", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (file < 0)
+        return ASSAY_E_IO;
+    bool written = write(file, text, (size_t)length) == length;
+    close(file);
+    return written ? assay_record_load("result.json", error, record) : ASSAY_E_IO;
+}
+
 static assay_status run(void)
 {
     static const char *const texts[] = {hyperfine, google, pyperf};
@@ -45,7 +59,7 @@ static assay_status run(void)
     assay_error error = {0};
     assay_status status = ASSAY_OK;
     for (size_t i = 0; i < 3 && status == ASSAY_OK; i++)
-        status = assay_record_import(texts[i], strlen(texts[i]), &error, &records[i]);
+        status = load(texts[i], &error, &records[i]);
     if (status == ASSAY_OK)
         status = assay_record_compare(records[0], NULL);
     if (status == ASSAY_OK)

@@ -7,6 +7,7 @@
 
 #include "assay/instrument.h"
 #include "assay/memory.h"
+#include "assay/record.h"
 
 static void count_fact(void *context, const char *key, const char *value, assay_validity validity)
 {
@@ -19,10 +20,16 @@ static assay_status run(void)
 {
     int facts = 0;
     assay_machine_describe(count_fact, &facts);
-    assay_build_describe(count_fact, &facts);
-    assay_git_describe(NULL, count_fact, &facts);
     assay_memory memory = {.struct_size = sizeof memory};
     assay_status status = assay_memory_read(&memory);
+    assay_record *record = NULL;
+    if (status == ASSAY_OK)
+        status = assay_record_new(&record);
+    if (status == ASSAY_OK)
+        status = assay_record_describe(record); /* machine, build and git */
+    if (status == ASSAY_OK && (facts == 0 || record->build_count == 0 || record->git_count == 0))
+        status = ASSAY_E_STATE;
+    assay_record_free(record);
     assay_tree_sampler *sampler = NULL;
     assay_tree_figures figures = {.struct_size = sizeof figures};
     if (status == ASSAY_OK)

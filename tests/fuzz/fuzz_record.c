@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "assay/record.h"
+#include "record/decode.h"
 
 static char *print(const assay_record *record, size_t *length)
 {
@@ -27,14 +28,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     assay_record *record = NULL, *again = NULL;
     assay_error error = {0};
-    if (assay_record_parse((const char *)data, size, &error, &record) != ASSAY_OK) {
+    if (assay__record_parse((const char *)data, size, &error, &record) != ASSAY_OK) {
         if (error.message[0] == '\0' || strchr(error.message, '\n') != NULL || record != NULL)
             abort();
         return 0;
     }
     size_t length = 0, length_again = 0;
     char *text = print(record, &length);
-    if (assay_record_parse(text, length, &error, &again) != ASSAY_OK) {
+    if (assay__record_parse(text, length, &error, &again) != ASSAY_OK) {
         fprintf(stderr, "was written but cannot be read: %s\n", error.message);
         abort();
     }

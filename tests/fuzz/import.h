@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/decode.h"
 #include "record/import.h"
 
 typedef assay_status fuzz_importer(assay__decoder *d, const json_t *top);
@@ -22,7 +23,7 @@ static inline void fuzz_written(const assay_record *record)
     if (stream == NULL || assay_record_print(record, stream, 0, &error) != ASSAY_OK)
         abort();
     fclose(stream);
-    if (assay_record_parse(text, length, &error, &again) != ASSAY_OK ||
+    if (assay__record_parse(text, length, &error, &again) != ASSAY_OK ||
         again->subject_count != record->subject_count)
         abort();
     assay_record_free(again);

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "assay/record.h"
-#include "assay/record_build.h"
+#include "record/build.h"
 
 static inline void add_sample_subject(assay_record *record, const char *name, const double *seconds,
                                       size_t count, const char *const *command, size_t words,
@@ -79,7 +79,7 @@ static inline assay_record *export_sample(void)
     set_figures(&record->subjects[4], 0.5);
     record->subjects[5].failed_runs = 3;
     assay_record_comparison comparison;
-    assay_record_comparison_init(&comparison);
+    assay__record_comparison_init(&comparison);
     comparison.baseline = "plain";
     comparison.candidate_origin = "new|.json";
     comparison.candidate = "sort, \"it's\" | `x`";
@@ -87,7 +87,7 @@ static inline assay_record *export_sample(void)
     comparison.low = assay_reading_of(1.5);
     comparison.high = assay_reading_of(2.0);
     comparison.verdict = ASSAY_VERDICT_SLOWER;
-    assert_int_equal(assay_record_add_comparison(record, &comparison), ASSAY_OK);
+    assert_int_equal(assay__record_add_comparison(record, &comparison), ASSAY_OK);
     return record;
 }
 

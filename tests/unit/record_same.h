@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "assay/record.h"
+#include "record/decode.h"
 #include "tests/unit/record_sample.h"
 
 static inline void same_number(double a, double b)
@@ -282,7 +283,7 @@ static inline void check_round_trip(const assay_record *record, unsigned flags)
     assay_error error = {0};
     assay_record *back = NULL;
     char *text = printed(record, flags);
-    if (assay_record_parse(text, strlen(text), &error, &back) != ASSAY_OK)
+    if (assay__record_parse(text, strlen(text), &error, &back) != ASSAY_OK)
         fail_msg("%s", error.message);
     same_record(record, back);
     char *again = printed(back, flags);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "assay/record.h"
-#include "assay/record_build.h"
+#include "record/build.h"
 
 static inline void fill_operations(assay_record *record)
 {
@@ -80,7 +80,7 @@ static inline void fill_lists(assay_record *record)
     assert_int_equal(assay_record_add_lane(record, &stream), ASSAY_OK);
     assert_int_equal(assay_record_add_event(record, &span), ASSAY_OK);
     assert_int_equal(assay_record_add_event(record, &value), ASSAY_OK);
-    assert_int_equal(assay_record_add_open_span(record, &open), ASSAY_OK);
+    assert_int_equal(assay__record_add_open_span(record, &open), ASSAY_OK);
 }
 
 static inline void fill_subjects(assay_record *record)
@@ -141,8 +141,8 @@ static inline void fill_subjects(assay_record *record)
         .decision_high = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA),
     };
     assay_record_difference difference = {"cpu", "before.json", "after.json", "Z80", NULL};
-    assert_int_equal(assay_record_add_comparison(record, &comparison), ASSAY_OK);
-    assert_int_equal(assay_record_add_difference(record, &difference), ASSAY_OK);
+    assert_int_equal(assay__record_add_comparison(record, &comparison), ASSAY_OK);
+    assert_int_equal(assay__record_add_difference(record, &difference), ASSAY_OK);
 }
 
 static inline void fill_process(assay_record *record)
@@ -188,8 +188,8 @@ static inline assay_record *sample_record(void)
     assert_int_equal(assay_record_add_machine(record, "cpu", "Z80 @ 4 MHz", ASSAY_VALID), ASSAY_OK);
     assert_int_equal(assay_record_add_machine(record, "gpu", NULL, ASSAY_UNSUPPORTED), ASSAY_OK);
     assert_int_equal(assay_record_add_machine(record, "cores", "1", ASSAY_VALID), ASSAY_OK);
-    assert_int_equal(assay_record_add_build(record, "compiler", "gcc 12", ASSAY_VALID), ASSAY_OK);
-    assert_int_equal(assay_record_add_git(record, "commit", NULL, ASSAY_NOT_MEASURED), ASSAY_OK);
+    assert_int_equal(assay__record_add_build(record, "compiler", "gcc 12", ASSAY_VALID), ASSAY_OK);
+    assert_int_equal(assay__record_add_git(record, "commit", NULL, ASSAY_NOT_MEASURED), ASSAY_OK);
     record->clock = (assay_record_clock){"tsc", assay_reading_of(2.5e9), assay_reading_of(8.125),
                                          assay_reading_missing(ASSAY_NOT_MEASURED)};
     fill_process(record);

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "assay/record_build.h"
+#include "record/build.h"
 #include "tests/unit/compare_fixture.h"
 
 static const char *const origins[] = {"before.json", "after.json", "later.json"};
@@ -99,8 +99,8 @@ static void test_differences_are_pointed_out(void **state)
                      ASSAY_OK);
     assert_int_equal(assay_record_add_machine(after, "governor", "powersave", ASSAY_VALID),
                      ASSAY_OK);
-    assert_int_equal(assay_record_add_build(before, "compiler", "gcc 12", ASSAY_VALID), ASSAY_OK);
-    assert_int_equal(assay_record_add_build(after, "compiler", "gcc 13", ASSAY_VALID), ASSAY_OK);
+    assert_int_equal(assay__record_add_build(before, "compiler", "gcc 12", ASSAY_VALID), ASSAY_OK);
+    assert_int_equal(assay__record_add_build(after, "compiler", "gcc 13", ASSAY_VALID), ASSAY_OK);
     const assay_record *records[] = {before, after};
     assert_int_equal(assay_records_compare(records, origins, 2, NULL, NULL, &result), ASSAY_OK);
     static const char *const expected[][3] = {{"hostname", "x", "y"},

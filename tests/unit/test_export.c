@@ -11,6 +11,8 @@
 #include <cmocka.h>
 
 #include "assay/record_build.h"
+#include "record/decode.h"
+#include "report/export.h"
 #include "tests/golden.h"
 #include "tests/unit/comma_locale.h"
 #include "tests/unit/export_document.h"
@@ -119,7 +121,7 @@ static void test_several_records_are_one_document(void **state)
     size_t length = 0;
     FILE *stream = open_memstream(&text, &length);
     assert_int_equal(
-        assay_reports_print((const assay_record *const *)records, 2, "hyperfine", stream, NULL),
+        assay__reports_print((const assay_record *const *)records, 2, "hyperfine", stream, NULL),
         ASSAY_OK);
     fclose(stream);
     json_t *document = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
@@ -146,7 +148,7 @@ static void test_nothing_to_show_is_an_error(void **state)
         char *text = NULL;
         size_t length = 0;
         FILE *stream = open_memstream(&text, &length);
-        assert_int_equal(assay_reports_print(records, 2, format, stream, &error), ASSAY_E_DATA);
+        assert_int_equal(assay__reports_print(records, 2, format, stream, &error), ASSAY_E_DATA);
         fclose(stream);
         assert_non_null(strstr(error.message, format));
         assert_int_equal(length, 0);
@@ -226,7 +228,7 @@ static void test_round_trip(void **state)
         assay_record *back = NULL;
         assay_error error = {0};
         char *text = exported(formats[f], record);
-        if (assay_record_import(text, strlen(text), &error, &back) != ASSAY_OK)
+        if (assay__record_import(text, strlen(text), &error, &back) != ASSAY_OK)
             fail_msg("%s: %s", formats[f], error.message);
         assert_int_equal(back->subject_count, 2);
         for (size_t i = 0; i < 2; i++) {
@@ -319,7 +321,7 @@ static void test_views_of_several_records(void **state)
     char *one = exported("advice", records[1]), *many = exported("advice", records[3]);
     assert_string_equal(many, "No bottleneck stands out.\n");
     assert_int_equal(
-        assay_reports_print((const assay_record *const *)records, 4, "advice", stream, NULL),
+        assay__reports_print((const assay_record *const *)records, 4, "advice", stream, NULL),
         ASSAY_OK);
     fclose(stream);
     snprintf(expected, sizeof expected, "%s\n%s", one, many);
@@ -360,7 +362,7 @@ static void test_every_format_is_listed(void **state)
         free(text);
     }
     const assay_record *const both[] = {record, record};
-    assert_int_equal(assay_reports_print(both, 2, "trace", stdout, NULL), ASSAY_E_ARGUMENT);
+    assert_int_equal(assay__reports_print(both, 2, "trace", stdout, NULL), ASSAY_E_ARGUMENT);
     assay_record_free(record);
 }
 

@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "assay/record.h"
+#include "record/decode.h"
 
 static assay_record *load(const char *seed)
 {
@@ -96,7 +97,7 @@ static assay_record *import(const char *json)
 {
     assay_record *record = NULL;
     assay_error error = {0};
-    if (assay_record_import(json, strlen(json), &error, &record) != ASSAY_OK)
+    if (assay__record_import(json, strlen(json), &error, &record) != ASSAY_OK)
         fail_msg("%s", error.message);
     return record;
 }
@@ -197,7 +198,7 @@ static void test_what_is_no_time_is_left_out(void **state)
                        "{\"metadata\": {\"unit\": \"integer\"}}]}";
     assay_error error = {.status = ASSAY_E_IO};
     assay_record *record = NULL;
-    assert_int_equal(assay_record_import(json, strlen(json), &error, &record), ASSAY_OK);
+    assert_int_equal(assay__record_import(json, strlen(json), &error, &record), ASSAY_OK);
     assert_int_equal(record->subject_count, 1);
     assert_string_equal(record->subjects[0].name, "nbody");
     check_samples(&record->subjects[0], 1, (double[]){0.25});
@@ -207,7 +208,7 @@ static void test_what_is_no_time_is_left_out(void **state)
     assay_record_free(record);
 
     json = "{\"version\": \"1.0\", \"benchmarks\": [], \"counter\": NaN}";
-    assert_int_equal(assay_record_import(json, strlen(json), &error, &record), ASSAY_OK);
+    assert_int_equal(assay__record_import(json, strlen(json), &error, &record), ASSAY_OK);
     assert_int_equal(error.status, ASSAY_OK); /* no remark */
     assay_record_free(record);
 }
@@ -249,7 +250,7 @@ static void check_refused(const char *json, assay_status status, const char *mes
 {
     assay_error error = {0};
     assay_record *record = NULL;
-    assert_int_equal(assay_record_import(json, strlen(json), &error, &record), status);
+    assert_int_equal(assay__record_import(json, strlen(json), &error, &record), status);
     assert_null(record);
     assert_string_equal(error.message, message);
 }

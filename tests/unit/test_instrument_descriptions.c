@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "assay/instrument.h"
+#include "instrument/provenance.h"
 
 typedef struct facts {
     char text[8192];
@@ -39,7 +39,7 @@ static void test_machine_is_described(void **state)
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         assert_non_null(strstr(all.text, keys[i]));
     facts build = {0};
-    assay_build_describe(keep_fact, &build);
+    assay__build_describe(keep_fact, &build);
     assert_non_null(strstr(build.text, "assay_version=" ASSAY_VERSION "\n"));
     assert_non_null(strstr(build.text, "libc=glibc 2."));
     assay_reading steal = assay_machine_steal_seconds();
@@ -69,7 +69,7 @@ static void assert_git(const char *top, const char *below, const char *expected)
     char path[512];
     facts all = {0};
     snprintf(path, sizeof path, "%s/%s", top, below);
-    assay_git_describe(path, keep_fact, &all);
+    assay__git_describe(path, keep_fact, &all);
     assert_string_equal(all.text, expected);
 }
 

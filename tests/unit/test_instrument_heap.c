@@ -108,9 +108,9 @@ static void test_without_interposer(void **state)
     assay__heap_span_begin(&mark);
     assert_false(assay__heap_span_end(&mark, &span));
     assay_error error;
-    assert_int_equal(assay_heap_file_read("/no/such", &error, &figures), ASSAY_E_NOT_FOUND);
-    assert_int_equal(assay_heap_file_read("/tmp", &error, &figures), ASSAY_E_FORMAT);
-    assert_int_equal(assay_heap_file_read("/dev/null", &error, &figures), ASSAY_E_FORMAT);
+    assert_int_equal(assay__heap_file_read("/no/such", &error, &figures), ASSAY_E_NOT_FOUND);
+    assert_int_equal(assay__heap_file_read("/tmp", &error, &figures), ASSAY_E_FORMAT);
+    assert_int_equal(assay__heap_file_read("/dev/null", &error, &figures), ASSAY_E_FORMAT);
     assert_int_equal(assay_heap_directory_read("/no/such", &error, &figures), ASSAY_E_NOT_FOUND);
 }
 
@@ -119,7 +119,7 @@ static void test_arguments_of_heaps_are_checked(void **state)
     (void)state;
     assay_heap_figures heap = {.struct_size = 1};
     assert_int_equal(assay_heap_read(&heap), ASSAY_E_ARGUMENT);
-    assert_int_equal(assay_heap_file_read(NULL, NULL, &heap), ASSAY_E_ARGUMENT);
+    assert_int_equal(assay__heap_file_read(NULL, NULL, &heap), ASSAY_E_ARGUMENT);
 }
 
 int main(void)

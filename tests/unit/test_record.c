@@ -11,7 +11,8 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "assay/record_build.h"
+#include "record/build.h"
+#include "record/decode.h"
 #include "record/fields.h"
 #include "tests/unit/record_same.h"
 #include "tests/unit/record_sample.h"
@@ -112,7 +113,7 @@ static void test_figures_that_are_not_finite(void **state)
     record->operations[0].rss_peak_bytes = assay_reading_of(INFINITY);
     char *text = printed(record, ASSAY_RECORD_EVENTS);
     assay_record *back = NULL;
-    assert_int_equal(assay_record_parse(text, strlen(text), NULL, &back), ASSAY_OK);
+    assert_int_equal(assay__record_parse(text, strlen(text), NULL, &back), ASSAY_OK);
     assert_true(isnan(back->counters[0].max));
     assert_int_equal(back->operations[0].mean_seconds.validity, ASSAY_NOT_MEASURED);
     assert_int_equal(back->operations[0].rss_peak_bytes.validity, ASSAY_NOT_MEASURED);
@@ -128,7 +129,7 @@ static void test_counts_beyond_signed_integers(void **state)
     record->operations[0].count = UINT64_MAX;
     char *text = printed(record, 0);
     assay_record *back = NULL;
-    assert_int_equal(assay_record_parse(text, strlen(text), NULL, &back), ASSAY_OK);
+    assert_int_equal(assay__record_parse(text, strlen(text), NULL, &back), ASSAY_OK);
     assert_int_equal(back->operations[0].count, INT64_MAX);
     assay_record_free(back);
     free(text);
@@ -151,11 +152,11 @@ static void test_benchmarks_show_their_comparisons(void **state)
     assert_non_null(strstr(text, "\"comparisons\":[]"));
     free(text);
     assay_record_comparison comparison;
-    assay_record_comparison_init(&comparison);
+    assay__record_comparison_init(&comparison);
     assert_int_equal(comparison.ratio.validity, ASSAY_NOT_MEASURED);
     comparison.baseline = comparison.candidate = "x";
     comparison.reason = "too few samples";
-    assert_int_equal(assay_record_add_comparison(record, &comparison), ASSAY_OK);
+    assert_int_equal(assay__record_add_comparison(record, &comparison), ASSAY_OK);
     text = printed(record, ASSAY_RECORD_COMPACT);
     assert_non_null(strstr(text, "\"ratio\":null,\"low\":null,\"high\":null,"
                                  "\"verdict\":\"inconclusive\",\"reason\":\"too few samples\""));

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "assay/record_build.h"
+#include "record/build.h"
 #include "tests/unit/record_same.h"
 
 static void test_arrays_grow_also_after_a_caller_put_its_own(void **state)
@@ -46,10 +46,10 @@ static void test_facts_are_unique_and_bounded(void **state)
     (void)state;
     assay_record *record = NULL;
     assert_int_equal(assay_record_new(&record), ASSAY_OK);
-    assert_int_equal(assay_record_add_git(record, "branch", "a", ASSAY_VALID), ASSAY_OK);
-    assert_int_equal(assay_record_add_git(record, "dirty", NULL, ASSAY_VALID), ASSAY_OK);
-    assert_int_equal(assay_record_add_git(record, "branch", "b", ASSAY_UNSUPPORTED), ASSAY_OK);
-    assert_int_equal(assay_record_add_git(record, "unavailable", "x", ASSAY_VALID),
+    assert_int_equal(assay__record_add_git(record, "branch", "a", ASSAY_VALID), ASSAY_OK);
+    assert_int_equal(assay__record_add_git(record, "dirty", NULL, ASSAY_VALID), ASSAY_OK);
+    assert_int_equal(assay__record_add_git(record, "branch", "b", ASSAY_UNSUPPORTED), ASSAY_OK);
+    assert_int_equal(assay__record_add_git(record, "unavailable", "x", ASSAY_VALID),
                      ASSAY_E_ARGUMENT);
     assert_int_equal(record->git_count, 2);
     assert_string_equal(record->git[0].value, "b");
@@ -58,9 +58,9 @@ static void test_facts_are_unique_and_bounded(void **state)
     char key[16];
     for (int i = 2; i < ASSAY_RECORD_MAX_FACTS; i++) {
         snprintf(key, sizeof key, "k%d", i);
-        assert_int_equal(assay_record_add_git(record, key, NULL, ASSAY_UNSUPPORTED), ASSAY_OK);
+        assert_int_equal(assay__record_add_git(record, key, NULL, ASSAY_UNSUPPORTED), ASSAY_OK);
     }
-    assert_int_equal(assay_record_add_git(record, "more", "x", ASSAY_VALID), ASSAY_E_LIMIT);
+    assert_int_equal(assay__record_add_git(record, "more", "x", ASSAY_VALID), ASSAY_E_LIMIT);
     check_round_trip(record, 0);
     assay_record_free(record);
 }

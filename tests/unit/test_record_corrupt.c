@@ -13,13 +13,14 @@
 #include <unistd.h>
 
 #include "assay/record_build.h"
+#include "record/decode.h"
 #include "tests/unit/record_sample.h"
 
 static void check_error(const char *json, size_t length, assay_status status, const char *message)
 {
     assay_error error = {0};
     assay_record *record = (assay_record *)&error;
-    assert_int_equal(assay_record_parse(json, length, &error, &record), status);
+    assert_int_equal(assay__record_parse(json, length, &error, &record), status);
     assert_null(record);
     assert_int_equal(error.status, status);
     assert_string_equal(error.message, message);
@@ -30,7 +31,7 @@ static void check_syntax(const char *json, size_t length, assay_status status, c
 {
     assay_error error = {0};
     assay_record *record = NULL;
-    assert_int_equal(assay_record_parse(json, length, &error, &record), status);
+    assert_int_equal(assay__record_parse(json, length, &error, &record), status);
     error.message[strlen(begin)] = '\0';
     assert_string_equal(error.message, begin);
 }
@@ -51,7 +52,7 @@ static assay_status parse_json(const json_t *top, assay_error *error)
     char *text = json_dumps(top, JSON_REAL_PRECISION(17));
     assert_non_null(text);
     assay_record *record = NULL;
-    assay_status status = assay_record_parse(text, strlen(text), error, &record);
+    assay_status status = assay__record_parse(text, strlen(text), error, &record);
     free(text);
     assay_record_free(record);
     return status;
@@ -69,7 +70,7 @@ static void test_cut_at_every_byte(void **state)
         memcpy(exact, text, cut);
         assay_error error = {0};
         assay_record *back = NULL;
-        assay_status status = assay_record_parse(exact, cut, &error, &back);
+        assay_status status = assay__record_parse(exact, cut, &error, &back);
         assert_true(status == ASSAY_E_TRUNCATED || status == ASSAY_E_FORMAT);
         assert_null(back);
         assert_memory_equal(error.message, "record:", 7);
@@ -89,7 +90,7 @@ static void test_every_bit_flipped(void **state)
         text[bit / 8] = (char)(text[bit / 8] ^ 1 << bit % 8);
         assay_error error = {0};
         assay_record *back = NULL;
-        if (assay_record_parse(text, length, &error, &back) != ASSAY_OK)
+        if (assay__record_parse(text, length, &error, &back) != ASSAY_OK)
             assert_null(strchr(error.message, '\n'));
         assay_record_free(back);
         text[bit / 8] = (char)(text[bit / 8] ^ 1 << bit % 8);
@@ -282,7 +283,7 @@ static void test_nesting_without_end(void **state)
     memset(text, '[', length);
     assay_record *record = NULL;
     assay_error error;
-    assert_int_equal(assay_record_parse(text, length, &error, &record), ASSAY_E_FORMAT);
+    assert_int_equal(assay__record_parse(text, length, &error, &record), ASSAY_E_FORMAT);
     assert_non_null(strstr(error.message, "maximum parsing depth reached"));
     free(text);
 }
@@ -310,7 +311,7 @@ static void test_names_from_outside(void **state)
         "{\"schema\": \"assay-record\", \"version\": 1, \"total_seconds\": 0, "
         "\"name\": \"a\\u001b[31m\\nb\", \"machine\": {\"\\u0007\": \"x\"}}";
     assay_record *record = NULL;
-    assert_int_equal(assay_record_parse(bent, sizeof bent - 1, NULL, &record), ASSAY_OK);
+    assert_int_equal(assay__record_parse(bent, sizeof bent - 1, NULL, &record), ASSAY_OK);
     assert_string_equal(record->name, "a?[31m?b");
     assert_string_equal(record->machine[0].key, "?");
     assay_record_free(record);

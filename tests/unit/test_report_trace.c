@@ -11,8 +11,8 @@
 #include <math.h>
 
 #include "assay/record.h"
-#include "assay/record_build.h"
 #include "assay/report.h"
+#include "record/build.h"
 
 static uint32_t add_operation(assay_record *record, const char *name, int32_t parent)
 {
@@ -221,8 +221,8 @@ static void open_spans_reach_to_the_end(void **state)
     uint32_t lane = add_lane(record, "main", 1, 1), other = add_lane(record, "worker", 1, 2);
     add_span(record, done, lane, 3.0, 4.0);
     assay_record_open_span outer = {"outer", other, 0, 1.0}, inner = {"inner", other, 1, 2.0};
-    assert_int_equal(assay_record_add_open_span(record, &outer), ASSAY_OK);
-    assert_int_equal(assay_record_add_open_span(record, &inner), ASSAY_OK);
+    assert_int_equal(assay__record_add_open_span(record, &outer), ASSAY_OK);
+    assert_int_equal(assay__record_add_open_span(record, &inner), ASSAY_OK);
     json_t *events = trace_of(record);
     const json_t *span = find(events, "X", "inner");
     assert_true(json_is_true(json_object_get(json_object_get(span, "args"), "open")));

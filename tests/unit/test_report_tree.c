@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "assay/record.h"
-#include "assay/record_build.h"
 #include "base/text.h"
+#include "record/build.h"
 #include "report/export.h"
 #include "report/format.h"
 
@@ -130,7 +130,7 @@ static void everything_fits_in_80_columns(void **state)
     metric.operation = name;
     metric.depth = 5;
     metric.cpu_delta_bytes = assay_reading_of(-1e18);
-    assert_int_equal(assay_record_add_open_span(record, &span), ASSAY_OK);
+    assert_int_equal(assay__record_add_open_span(record, &span), ASSAY_OK);
     assert_int_equal(assay_record_add_counter(record, &counter), ASSAY_OK);
     assert_int_equal(assay_record_add_metric(record, &metric), ASSAY_OK);
     record->name = name;

@@ -1,0 +1,21 @@
+/* Filling records: what record_build.h leaves out because only the library needs it. */
+#ifndef ASSAY_RECORD_BUILD_INTERNAL_H
+#define ASSAY_RECORD_BUILD_INTERNAL_H
+
+#include "assay/record_build.h"
+
+void assay__record_comparison_init(assay_record_comparison *item); /* inconclusive */
+
+ASSAY_MUST_USE assay_status assay__record_add_open_span(assay_record *record,
+                                                        const assay_record_open_span *item);
+ASSAY_MUST_USE assay_status assay__record_add_comparison(assay_record *record,
+                                                         const assay_record_comparison *item);
+ASSAY_MUST_USE assay_status assay__record_add_difference(assay_record *record,
+                                                         const assay_record_difference *item);
+
+/* One kind of facts: assay_record_add_machine() and the two below. */
+typedef assay_status assay__record_adder(assay_record *record, const char *key, const char *value,
+                                         assay_validity validity);
+ASSAY_MUST_USE assay__record_adder assay__record_add_build, assay__record_add_git;
+
+#endif
