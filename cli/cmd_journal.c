@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #include "assay/record.h"
 #include "assay/report.h"
@@ -119,22 +120,18 @@ static bool is_number(const char *text)
 /* EX_OK, or the exit code after a message. */
 static int read_subject(const char *subject, assay_record **record)
 {
-    struct stat file;
     assay_error error = {0};
     assay_status status;
     path_list list = {.count = 0};
-    bool exists = stat(subject, &file) == 0;
-    if (!exists && is_number(subject)) {
+    if (access(subject, F_OK) != 0 && is_number(subject)) {
         int code = find_journals(subject, &list);
         if (code != EX_OK)
             return code;
         status =
             assay_snapshot_files((const char *const *)list.paths, list.count, NULL, &error, record);
         path_list_release(&list);
-    } else if (exists && S_ISDIR(file.st_mode)) {
-        status = assay_snapshot_directory(subject, &error, record);
     } else {
-        status = assay_snapshot_file(subject, &error, record);
+        status = assay_snapshot_files(&subject, 1, NULL, &error, record);
     }
     if (status == ASSAY_OK && error.status != ASSAY_OK)
         message_note("%s", error.message);

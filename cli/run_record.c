@@ -127,8 +127,7 @@ static assay_status take_snapshot(const run_facts *facts, assay_error *error, as
     assay_snapshot_options options = ASSAY_SNAPSHOT_OPTIONS_INIT;
     options.origin_monotonic_ns = facts->launch->start_ns;
     assay_error trouble = {0};
-    assay_status status =
-        assay_snapshot_directory_with(facts->journal_dir, &options, &trouble, record);
+    assay_status status = assay_snapshot_files(&facts->journal_dir, 1, &options, &trouble, record);
     if (trouble.status != ASSAY_OK && status != ASSAY_E_MEMORY)
         message_note("%s: %s", status == ASSAY_OK ? "some spans are lost" : "its spans are lost",
                      trouble.message);

@@ -40,19 +40,19 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_snapshot_file(const char *journal_pa
 
 /* Every *.assay file of a directory, merged. Journals that cannot be read are counted in the
  * record's integrity section and the first such failure is left in `error` (with ASSAY_OK returned
- * if any other could be read). A directory without journals is ASSAY_E_NOT_FOUND. NULL options are
- * the defaults. */
+ * if any other could be read). A directory without journals is ASSAY_E_NOT_FOUND. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_snapshot_directory(const char *directory,
                                                                assay_error *error,
                                                                assay_record **record);
-ASSAY_API ASSAY_MUST_USE assay_status assay_snapshot_files(const char *const *journal_paths,
-                                                           size_t count,
+
+/* Several journals, merged. A path may also name a directory, which stands for its *.assay files. A
+ * directory without journals adds nothing: that is ASSAY_E_NOT_FOUND only where no path names a
+ * journal at all. What cannot be read is counted and told as above. NULL options are the defaults.
+ */
+ASSAY_API ASSAY_MUST_USE assay_status assay_snapshot_files(const char *const *paths, size_t count,
                                                            const assay_snapshot_options *options,
                                                            assay_error *error,
                                                            assay_record **record);
-ASSAY_API ASSAY_MUST_USE assay_status
-assay_snapshot_directory_with(const char *directory, const assay_snapshot_options *options,
-                              assay_error *error, assay_record **record);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,5 @@
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,6 +7,7 @@
 
 #include "assay/record_build.h"
 #include "base/error.h"
+#include "base/grow.h"
 #include "base/struct_size.h"
 #include "snapshot/merge.h"
 
@@ -71,25 +73,19 @@ static assay_status merge_files(assay__merge *merge, const char *const *paths, s
 }
 
 /* Two passes, because the earliest journal says what all times count from. */
-assay_status assay_snapshot_files(const char *const *journal_paths, size_t count,
+static assay_status read_journals(const char *const *paths, size_t count,
                                   const assay_snapshot_options *options, assay_error *error,
                                   assay_record **record)
 {
-    if (journal_paths == NULL || count == 0 || record == NULL)
-        return assay__fail(error, ASSAY_E_ARGUMENT, "no journal given");
-    assay_snapshot_options own;
-    assay_status status =
-        assay__struct_take(&own, sizeof own, options, "assay_snapshot_options", error);
-    if (status != ASSAY_OK)
-        return status;
+    assay_status status = ASSAY_OK;
     assay__journal_header earliest;
     assay_error unread;
-    bool found = find_earliest(journal_paths, count, &earliest, &unread);
+    bool found = find_earliest(paths, count, &earliest, &unread);
     assay__merge merge = {0};
     if (found) {
-        status = assay__merge_begin(&merge, &earliest, &own);
+        status = assay__merge_begin(&merge, &earliest, options);
         if (status == ASSAY_OK)
-            status = merge_files(&merge, journal_paths, count, &unread);
+            status = merge_files(&merge, paths, count, &unread);
         if (status != ASSAY_OK)
             status = fail(error, status);
         else
@@ -103,10 +99,33 @@ assay_status assay_snapshot_files(const char *const *journal_paths, size_t count
     return status == ASSAY_OK && !found ? unread.status : status;
 }
 
+static const assay_snapshot_options defaults = ASSAY_SNAPSHOT_OPTIONS_INIT;
+
 assay_status assay_snapshot_file(const char *journal_path, assay_error *error,
                                  assay_record **record)
 {
-    return assay_snapshot_files(&journal_path, 1, NULL, error, record);
+    if (journal_path == NULL || record == NULL)
+        return assay__fail(error, ASSAY_E_ARGUMENT, "no journal given");
+    return read_journals(&journal_path, 1, &defaults, error, record);
+}
+
+typedef struct path_list {
+    char **paths;
+    size_t count, capacity;
+} path_list;
+
+static assay_status out_of_memory(assay_error *error)
+{
+    return assay__fail(error, ASSAY_E_MEMORY, "out of memory for a list of journals");
+}
+
+static assay_status add_path(path_list *list, const char *path, assay_error *error)
+{
+    if (!assay__grow(&list->paths, &list->capacity, list->count + 1, sizeof *list->paths) ||
+        (list->paths[list->count] = strdup(path)) == NULL)
+        return out_of_memory(error);
+    list->count++;
+    return ASSAY_OK;
 }
 
 static bool has_suffix(const char *name)
@@ -120,55 +139,79 @@ static int by_text(const void *left, const void *right)
     return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-static assay_status list_journals(const char *directory, char **paths, size_t *count,
-                                  assay_error *error)
+/* In the order of their names. Closes the stream. */
+static assay_status add_journals(path_list *list, const char *directory, DIR *stream,
+                                 assay_error *error)
 {
-    DIR *stream = opendir(directory);
-    if (stream == NULL)
-        return assay__fail_errno(error, "cannot read the directory '%s'", directory);
+    size_t first = list->count;
     assay_status status = ASSAY_OK;
     for (const struct dirent *entry; status == ASSAY_OK && (entry = readdir(stream)) != NULL;) {
         if (!has_suffix(entry->d_name))
             continue;
         char path[PATH_MAX];
         snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
-        if (*count == MOST_JOURNALS)
+        if (list->count - first == MOST_JOURNALS)
             status = assay__fail(error, ASSAY_E_LIMIT, "'%s' holds more than %d journals",
                                  directory, MOST_JOURNALS);
-        else if ((paths[*count] = strdup(path)) == NULL)
-            status = assay__fail(error, ASSAY_E_MEMORY, "out of memory for a list of journals");
         else
-            ++*count;
+            status = add_path(list, path, error);
     }
     closedir(stream);
-    qsort(paths, *count, sizeof *paths, by_text);
+    if (list->count > first)
+        qsort(list->paths + first, list->count - first, sizeof *list->paths, by_text);
     return status;
 }
 
-assay_status assay_snapshot_directory_with(const char *directory,
-                                           const assay_snapshot_options *options,
-                                           assay_error *error, assay_record **record)
+/* Read and release the list, which is empty if `directory` and its like hold no journal. */
+static assay_status read_list(path_list *list, assay_status status, const char *directory,
+                              const assay_snapshot_options *options, assay_error *error,
+                              assay_record **record)
 {
-    if (directory == NULL || record == NULL)
-        return assay__fail(error, ASSAY_E_ARGUMENT, "no directory given");
-    char **paths = calloc(MOST_JOURNALS, sizeof *paths);
-    if (paths == NULL)
-        return assay__fail(error, ASSAY_E_MEMORY, "out of memory for a list of journals");
-    size_t count = 0;
-    assay_status status = list_journals(directory, paths, &count, error);
-    if (status == ASSAY_OK && count == 0)
+    if (status == ASSAY_OK && list->count == 0)
         status = assay__fail(error, ASSAY_E_NOT_FOUND, "no *" ASSAY__JOURNAL_SUFFIX " file in '%s'",
                              directory);
     if (status == ASSAY_OK)
-        status = assay_snapshot_files((const char *const *)paths, count, options, error, record);
-    for (size_t i = 0; i < count; i++)
-        free(paths[i]);
-    free(paths);
+        status =
+            read_journals((const char *const *)list->paths, list->count, options, error, record);
+    for (size_t i = 0; i < list->count; i++)
+        free(list->paths[i]);
+    free(list->paths);
     return status;
 }
 
 assay_status assay_snapshot_directory(const char *directory, assay_error *error,
                                       assay_record **record)
 {
-    return assay_snapshot_directory_with(directory, NULL, error, record);
+    if (directory == NULL || record == NULL)
+        return assay__fail(error, ASSAY_E_ARGUMENT, "no directory given");
+    DIR *stream = opendir(directory);
+    if (stream == NULL)
+        return assay__fail_errno(error, "cannot read the directory '%s'", directory);
+    path_list list = {0};
+    assay_status status = add_journals(&list, directory, stream, error);
+    return read_list(&list, status, directory, &defaults, error, record);
+}
+
+/* What is no directory, or one that cannot be opened, is read like a journal: the failure is told
+ * and counted there. */
+assay_status assay_snapshot_files(const char *const *paths, size_t count,
+                                  const assay_snapshot_options *options, assay_error *error,
+                                  assay_record **record)
+{
+    if (paths == NULL || count == 0 || record == NULL)
+        return assay__fail(error, ASSAY_E_ARGUMENT, "no journal given");
+    assay_snapshot_options own;
+    assay_status status =
+        assay__struct_take(&own, sizeof own, options, "assay_snapshot_options", error);
+    path_list list = {0};
+    for (size_t i = 0; status == ASSAY_OK && i < count; i++) {
+        DIR *stream = paths[i] != NULL ? opendir(paths[i]) : NULL;
+        if (paths[i] == NULL)
+            status = assay__fail(error, ASSAY_E_ARGUMENT, "path %zu is NULL", i + 1);
+        else if (stream != NULL)
+            status = add_journals(&list, paths[i], stream, error);
+        else
+            status = errno == ENOMEM ? out_of_memory(error) : add_path(&list, paths[i], error);
+    }
+    return read_list(&list, status, paths[0], &own, error, record);
 }

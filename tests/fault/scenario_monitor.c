@@ -98,6 +98,11 @@ static assay_status run_file(void)
     if (status == ASSAY_OK)
         status = assay_snapshot_directory(".", &error, &record);
     assay_record_free(record);
+    record = NULL;
+    const char *const paths[] = {".", "run.assay"};
+    if (status == ASSAY_OK)
+        status = assay_snapshot_files(paths, 2, NULL, &error, &record);
+    assay_record_free(record);
     return status;
 }
 

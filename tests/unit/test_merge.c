@@ -198,6 +198,40 @@ static void test_the_earliest_journal_gives_name_and_start(void **state)
     assert_null(record);
 }
 
+/* A directory stands for its journals; one without any adds nothing. */
+static void test_directories_among_the_paths(void **state)
+{
+    (void)state;
+    char full[] = "/tmp/assay-merge-XXXXXX", empty[] = "/tmp/assay-merge-XXXXXX", inside[2][64];
+    assert_non_null(mkdtemp(full));
+    assert_non_null(mkdtemp(empty));
+    for (int i = 0; i < 2; i++) {
+        snprintf(inside[i], sizeof inside[i], "%s/%d.assay", full, i);
+        assert_int_equal(link(paths[i + 1], inside[i]), 0);
+    }
+    const char *const mixed[] = {empty, full, paths[3], "/nonexistent.assay", NULL};
+    assay_record *record = NULL;
+    assay_error error = {0};
+    assert_int_equal(assay_snapshot_files(mixed, 3, NULL, &error, &record), ASSAY_OK);
+    assert_int_equal(error.status, ASSAY_OK);
+    assert_int_equal(record->integrity.unreadable_journals, 0);
+    assert_string_equal(record->name, "worker 1");
+    assert_int_equal(below(record, "train", "layer 0")->count, 3);
+    assay_record_free(record);
+    record = NULL;
+    assert_int_equal(assay_snapshot_files(mixed, 1, NULL, &error, &record), ASSAY_E_NOT_FOUND);
+    assert_non_null(strstr(error.message, empty));
+    const char *const nothing[] = {empty, "/nonexistent.assay"};
+    assert_int_equal(assay_snapshot_files(nothing, 2, NULL, &error, &record), ASSAY_E_NOT_FOUND);
+    assert_non_null(strstr(error.message, "/nonexistent.assay"));
+    assert_int_equal(assay_snapshot_files(mixed + 3, 2, NULL, &error, &record), ASSAY_E_ARGUMENT);
+    assert_null(record);
+    for (int i = 0; i < 2; i++)
+        unlink(inside[i]);
+    rmdir(full);
+    rmdir(empty);
+}
+
 /* ---- clocks that do not agree ---------------------------------------------------------------- */
 
 static unsigned char *copy_of_journal(assay_monitor *monitor)
@@ -288,6 +322,7 @@ int main(void)
         cmocka_unit_test(test_one_name_at_several_places_is_several_operations),
         cmocka_unit_test(test_counters_merge_by_name),
         cmocka_unit_test(test_the_earliest_journal_gives_name_and_start),
+        cmocka_unit_test(test_directories_among_the_paths),
         cmocka_unit_test(test_buckets_of_two_calibrations_are_joined),
         cmocka_unit_test(test_a_damaged_name_is_one_operation),
     };
