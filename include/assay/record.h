@@ -12,6 +12,10 @@
  *     ...
  *     assay_record_free(record);
  *
+ * Items of the record's arrays end in reserved members, which are zero: figures that a later
+ * version measures take their place, and programs built with this one still find every item where
+ * it is.
+ *
  * Owner: the record owns everything reachable from it (strings and arrays live in its arena until
  * assay_record_free). Threads: a record has no locks; one thread at a time.
  */
@@ -59,6 +63,7 @@ typedef struct assay_record_operation {
     assay_reading heap_peak_bytes;  /* largest growth of the thread's live heap within one span */
     assay_reading heap_allocations; /* allocations made in spans, summed */
     assay_reading gpu_delta_bytes, gpu_peak_bytes;
+    uint64_t reserved[8]; /* zero */
 } assay_record_operation;
 
 /* One individually recorded span (seed C's `track` without aggregation), in order of completion. */
@@ -69,6 +74,7 @@ typedef struct assay_record_metric {
     double duration_seconds;
     assay_reading cpu_delta_bytes; /* resident memory, end minus begin */
     assay_reading gpu_delta_bytes, gpu_peak_bytes;
+    uint64_t reserved[4]; /* zero */
 } assay_record_metric;
 
 /* A value followed over time (a loss, a queue length). */
@@ -76,6 +82,7 @@ typedef struct assay_record_counter {
     const char *name;
     uint64_t count;
     double last, min, max, mean;
+    uint64_t reserved[4]; /* zero */
 } assay_record_counter;
 
 /* A timeline of strictly nested spans: a thread, later also a GPU stream or an asyncio task. */
@@ -84,7 +91,8 @@ typedef struct assay_record_lane {
     assay_lane_kind kind;
     int64_t process_id, thread_id;
     uint64_t spans;
-    bool ended; /* the thread is gone; its figures are kept */
+    bool ended;           /* the thread is gone; its figures are kept */
+    uint64_t reserved[4]; /* zero */
 } assay_record_lane;
 
 /* One entry of the event trace. */
@@ -103,6 +111,7 @@ typedef struct assay_record_open_span {
     uint32_t lane;
     int32_t depth;
     double start_seconds;
+    uint64_t reserved[4]; /* zero */
 } assay_record_open_span;
 
 /* A key of the machine description, in the order to print: "cpu", "cores", "kernel", … */
@@ -135,6 +144,7 @@ typedef struct assay_record_process {
     assay_reading steal_seconds;             /* machine-wide, while it ran */
     assay_reading process_count;             /* processes seen in the tree */
     assay_reading observer_seconds;          /* processor time that assay itself took beside it */
+    uint64_t reserved[4];                    /* zero */
 } assay_record_process;
 
 /* Something whose time was sampled: a function, a model, a command. */
@@ -167,6 +177,7 @@ typedef struct assay_record_subject {
     assay_reading median_seconds, std_seconds, min_seconds, max_seconds;
     assay_reading user_seconds, sys_seconds; /* processor time of one iteration, mean */
     assay_reading peak_rss_bytes;
+    uint64_t reserved[8]; /* zero */
 } assay_record_subject;
 
 typedef enum assay_verdict {
@@ -194,6 +205,7 @@ typedef struct assay_record_comparison {
     double decision_level; /* of the interval that must lie beyond the margin; above 0.99 when
                               several comparisons share the risk */
     assay_reading decision_low, decision_high; /* that interval */
+    uint64_t reserved[4];                      /* zero */
 } assay_record_comparison;
 
 /* A difference between the origins of two subjects that is not in the code: machine, build, … */
@@ -201,6 +213,7 @@ typedef struct assay_record_difference {
     const char *what;                               /* "cpu", "governor", "iterations of x", … */
     const char *baseline_origin, *candidate_origin; /* or NULL */
     const char *baseline, *candidate;               /* the two values; NULL: unknown */
+    uint64_t reserved[4];                           /* zero */
 } assay_record_difference;
 
 /* What could not be recorded; all zero in a clean run. */
@@ -211,6 +224,7 @@ typedef struct assay_record_integrity {
     uint64_t abandoned_spans; /* begun, never ended, while an enclosing span ended */
     uint64_t torn_operations; /* an update was under way when the journal was read */
     uint64_t unreadable_journals;
+    uint64_t reserved[4]; /* zero */
 } assay_record_integrity;
 
 typedef struct assay_record {

@@ -41,8 +41,16 @@ static inline void same_facts(const assay_record_fact *a, size_t a_count,
     }
 }
 
+/* What a later version may use is zero today, also after a way through JSON. */
+#define SAME_RESERVED(a, b)                                                                        \
+    do {                                                                                           \
+        for (size_t word = 0; word < sizeof(a)->reserved / sizeof *(a)->reserved; word++)          \
+            assert_true((a)->reserved[word] == 0 && (b)->reserved[word] == 0);                     \
+    } while (0)
+
 static inline void same_process(const assay_record_process *a, const assay_record_process *b)
 {
+    SAME_RESERVED(a, b);
     assert_int_equal(a->command_count, b->command_count);
     for (size_t i = 0; i < a->command_count; i++)
         same_text(a->command[i], b->command[i]);
@@ -87,6 +95,7 @@ static inline void same_distribution(const assay_record_operation *a,
 
 static inline void same_operation(const assay_record_operation *a, const assay_record_operation *b)
 {
+    SAME_RESERVED(a, b);
     same_text(a->name, b->name);
     assert_int_equal(a->parent, b->parent);
     assert_int_equal(a->count, b->count);
@@ -112,6 +121,7 @@ static inline void same_operation(const assay_record_operation *a, const assay_r
 
 static inline void same_metric(const assay_record_metric *a, const assay_record_metric *b)
 {
+    SAME_RESERVED(a, b);
     same_text(a->operation, b->operation);
     assert_int_equal(a->depth, b->depth);
     same_number(a->start_seconds, b->start_seconds);
@@ -123,6 +133,7 @@ static inline void same_metric(const assay_record_metric *a, const assay_record_
 
 static inline void same_counter(const assay_record_counter *a, const assay_record_counter *b)
 {
+    SAME_RESERVED(a, b);
     same_text(a->name, b->name);
     assert_int_equal(a->count, b->count);
     same_number(a->last, b->last);
@@ -133,6 +144,7 @@ static inline void same_counter(const assay_record_counter *a, const assay_recor
 
 static inline void same_lane(const assay_record_lane *a, const assay_record_lane *b)
 {
+    SAME_RESERVED(a, b);
     same_text(a->name, b->name);
     assert_int_equal(a->kind, b->kind);
     assert_int_equal(a->process_id, b->process_id);
@@ -153,6 +165,7 @@ static inline void same_event(const assay_record_event *a, const assay_record_ev
 
 static inline void same_open_span(const assay_record_open_span *a, const assay_record_open_span *b)
 {
+    SAME_RESERVED(a, b);
     same_text(a->operation, b->operation);
     assert_int_equal(a->lane, b->lane);
     assert_int_equal(a->depth, b->depth);
@@ -173,6 +186,7 @@ static inline void same_subject_samples(const assay_record_subject *a,
 
 static inline void same_subject(const assay_record_subject *a, const assay_record_subject *b)
 {
+    SAME_RESERVED(a, b);
     same_text(a->name, b->name);
     same_text(a->source, b->source);
     same_text(a->origin, b->origin);
@@ -203,6 +217,7 @@ static inline void same_subject(const assay_record_subject *a, const assay_recor
 static inline void same_comparison(const assay_record_comparison *a,
                                    const assay_record_comparison *b)
 {
+    SAME_RESERVED(a, b);
     same_text(a->baseline, b->baseline);
     same_text(a->candidate, b->candidate);
     same_text(a->baseline_origin, b->baseline_origin);
@@ -225,6 +240,7 @@ static inline void same_comparison(const assay_record_comparison *a,
 static inline void same_difference(const assay_record_difference *a,
                                    const assay_record_difference *b)
 {
+    SAME_RESERVED(a, b);
     same_text(a->what, b->what);
     same_text(a->baseline_origin, b->baseline_origin);
     same_text(a->candidate_origin, b->candidate_origin);
@@ -234,6 +250,7 @@ static inline void same_difference(const assay_record_difference *a,
 
 static inline void same_integrity(const assay_record_integrity *a, const assay_record_integrity *b)
 {
+    SAME_RESERVED(a, b);
     assert_int_equal(a->dropped_spans, b->dropped_spans);
     assert_int_equal(a->dropped_events, b->dropped_events);
     assert_int_equal(a->mismatched_ends, b->mismatched_ends);

@@ -67,13 +67,14 @@ static inline void fill_lists(assay_record *record)
                                   0.25,
                                   assay_reading_of(-12288),
                                   assay_reading_missing(ASSAY_UNSUPPORTED),
-                                  assay_reading_of(5)};
-    assay_record_counter counter = {"loss", 3, 0.125, -2.5, 1e30, 0.3};
-    assay_record_lane thread = {"main", ASSAY_LANE_THREAD, 4711, 4712, 1001, false};
-    assay_record_lane stream = {NULL, ASSAY_LANE_GPU_STREAM, 4711, -1, 0, true};
+                                  assay_reading_of(5),
+                                  {0}};
+    assay_record_counter counter = {"loss", 3, 0.125, -2.5, 1e30, 0.3, {0}};
+    assay_record_lane thread = {"main", ASSAY_LANE_THREAD, 4711, 4712, 1001, false, {0}};
+    assay_record_lane stream = {NULL, ASSAY_LANE_GPU_STREAM, 4711, -1, 0, true, {0}};
     assay_record_event span = {ASSAY_EVENT_SPAN, 1, 0, 0.000000001, 0.1, 0};
     assay_record_event value = {ASSAY_EVENT_COUNTER, 0, 1, 0.2, 0, -3.5};
-    assay_record_open_span open = {"forward", 1, 3, 12.5};
+    assay_record_open_span open = {"forward", 1, 3, 12.5, {0}};
     assert_int_equal(assay_record_add_metric(record, &metric), ASSAY_OK);
     assert_int_equal(assay_record_add_counter(record, &counter), ASSAY_OK);
     assert_int_equal(assay_record_add_lane(record, &thread), ASSAY_OK);
@@ -140,7 +141,7 @@ static inline void fill_subjects(assay_record *record)
         .decision_low = assay_reading_of(1.1),
         .decision_high = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA),
     };
-    assay_record_difference difference = {"cpu", "before.json", "after.json", "Z80", NULL};
+    assay_record_difference difference = {"cpu", "before.json", "after.json", "Z80", NULL, {0}};
     assert_int_equal(assay__record_add_comparison(record, &comparison), ASSAY_OK);
     assert_int_equal(assay__record_add_difference(record, &difference), ASSAY_OK);
 }
@@ -196,7 +197,7 @@ static inline assay_record *sample_record(void)
     fill_operations(record);
     fill_lists(record);
     fill_subjects(record);
-    record->integrity = (assay_record_integrity){1, 2, 3, 4, 5, INT64_MAX};
+    record->integrity = (assay_record_integrity){1, 2, 3, 4, 5, INT64_MAX, {0}};
     return record;
 }
 

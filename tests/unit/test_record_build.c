@@ -16,7 +16,7 @@ static void test_arrays_grow_also_after_a_caller_put_its_own(void **state)
     (void)state;
     assay_record *record = NULL;
     assert_int_equal(assay_record_new(&record), ASSAY_OK);
-    assay_record_lane lane = {"x", ASSAY_LANE_THREAD, 0, 0, 0, false};
+    assay_record_lane lane = {"x", ASSAY_LANE_THREAD, 0, 0, 0, false, {0}};
     for (int i = 0; i < 40; i++) {
         lane.thread_id = i;
         assert_int_equal(assay_record_add_lane(record, &lane), ASSAY_OK);
@@ -63,6 +63,26 @@ static void test_facts_are_unique_and_bounded(void **state)
     assert_int_equal(assay__record_add_git(record, "more", "x", ASSAY_VALID), ASSAY_E_LIMIT);
     check_round_trip(record, 0);
     assay_record_free(record);
+}
+
+/* Whatever lay there before. */
+static void test_items_begin_with_zero_in_reserve(void **state)
+{
+    (void)state;
+    assay_record_operation operation;
+    assay_record_metric metric;
+    assay_record_subject subject;
+    assay_record_comparison comparison;
+    memset(&operation, 0xff, sizeof operation);
+    memset(&metric, 0xff, sizeof metric);
+    memset(&subject, 0xff, sizeof subject);
+    memset(&comparison, 0xff, sizeof comparison);
+    assay_record_operation_init(&operation);
+    assay_record_metric_init(&metric);
+    assay_record_subject_init(&subject);
+    assay__record_comparison_init(&comparison);
+    SAME_RESERVED(&operation, &subject);
+    SAME_RESERVED(&metric, &comparison);
 }
 
 static void test_parameters_are_unique_and_bounded(void **state)
@@ -116,6 +136,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_arrays_grow_also_after_a_caller_put_its_own),
         cmocka_unit_test(test_facts_are_unique_and_bounded),
+        cmocka_unit_test(test_items_begin_with_zero_in_reserve),
         cmocka_unit_test(test_parameters_are_unique_and_bounded),
         cmocka_unit_test(test_texts_are_made_printable_and_bounded),
     };

@@ -220,7 +220,8 @@ static void open_spans_reach_to_the_end(void **state)
     uint32_t done = add_operation(record, "done", -1);
     uint32_t lane = add_lane(record, "main", 1, 1), other = add_lane(record, "worker", 1, 2);
     add_span(record, done, lane, 3.0, 4.0);
-    assay_record_open_span outer = {"outer", other, 0, 1.0}, inner = {"inner", other, 1, 2.0};
+    assay_record_open_span outer = {"outer", other, 0, 1.0, {0}};
+    assay_record_open_span inner = {"inner", other, 1, 2.0, {0}};
     assert_int_equal(assay__record_add_open_span(record, &outer), ASSAY_OK);
     assert_int_equal(assay__record_add_open_span(record, &inner), ASSAY_OK);
     json_t *events = trace_of(record);

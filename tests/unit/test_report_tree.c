@@ -123,8 +123,8 @@ static void everything_fits_in_80_columns(void **state)
         record->operations[i].mean_seconds = assay_reading_of(999.95e-6);
         record->operations[i].p99_seconds = assay_reading_of(-0.0009999);
     }
-    assay_record_open_span span = {name, 99, 77, 1234.5};
-    assay_record_counter counter = {name, UINT64_MAX, -1.2345678e-5, 1e300, -1e-300, 0};
+    assay_record_open_span span = {name, 99, 77, 1234.5, {0}};
+    assay_record_counter counter = {name, UINT64_MAX, -1.2345678e-5, 1e300, -1e-300, 0, {0}};
     assay_record_metric metric;
     assay_record_metric_init(&metric);
     metric.operation = name;
