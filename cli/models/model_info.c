@@ -5,6 +5,7 @@
 #include <sysexits.h>
 
 #include "assay/flops.h"
+#include "base/grow.h"
 #include "cli/common/message.h"
 #include "cli/models/model_job.h"
 
@@ -18,20 +19,16 @@ typedef struct operation_list {
 static void keep(void *context, const assay_term *operation)
 {
     operation_list *list = context;
-    if (list->count == list->capacity && !list->failed) {
-        size_t capacity = list->capacity == 0 ? 64 : 2 * list->capacity;
-        assay_term *items = reallocarray(list->items, capacity, sizeof *items);
-        list->failed = items == NULL;
-        list->items = items != NULL ? items : list->items;
-        list->capacity = items != NULL ? capacity : list->capacity;
-    }
     if (list->failed)
         return;
     assay_term copy = *operation;
     copy.component = strdup(operation->component);
-    list->failed = copy.component == NULL;
+    list->failed = copy.component == NULL || !assay__grow(&list->items, &list->capacity,
+                                                          list->count + 1, sizeof *list->items);
     if (!list->failed)
         list->items[list->count++] = copy;
+    else
+        free((char *)copy.component);
 }
 
 static void release(operation_list *list)

@@ -5,6 +5,7 @@
 
 #include "assay/flops.h"
 #include "base/arena.h"
+#include "base/grow.h"
 
 enum { NAMES_MAX_BYTES = 16 << 20 };
 
@@ -40,22 +41,6 @@ void assay_flop_account_free(assay_flop_account *account)
     free(account);
 }
 
-static assay_status make_room(assay_flop_account *account)
-{
-    if (account->count < account->capacity)
-        return ASSAY_OK;
-    if (account->count >= ASSAY_FLOP_COMPONENTS_MAX)
-        return ASSAY_E_LIMIT;
-    size_t capacity = account->capacity == 0 ? 32 : 2 * account->capacity;
-    assay_flop_component *components =
-        reallocarray(account->components, capacity, sizeof *components);
-    if (components == NULL)
-        return ASSAY_E_MEMORY;
-    account->components = components;
-    account->capacity = capacity;
-    return ASSAY_OK;
-}
-
 /* The component of that name (`length` bytes), made if it is new. */
 static assay_status find(assay_flop_account *account, const char *name, size_t length,
                          assay_flop_component **component)
@@ -67,9 +52,11 @@ static assay_status find(assay_flop_account *account, const char *name, size_t l
             return ASSAY_OK;
         }
     }
-    assay_status status = make_room(account);
-    if (status != ASSAY_OK)
-        return status;
+    if (account->count >= ASSAY_FLOP_COMPONENTS_MAX)
+        return ASSAY_E_LIMIT;
+    if (!assay__grow(&account->components, &account->capacity, account->count + 1,
+                     sizeof *account->components))
+        return ASSAY_E_MEMORY;
     char *copy = assay__arena_allocate(account->names, length + 1, 1);
     if (copy == NULL)
         return ASSAY_E_MEMORY;

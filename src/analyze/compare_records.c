@@ -9,6 +9,7 @@
 
 #include "analyze/compare.h"
 #include "base/error.h"
+#include "base/grow.h"
 #include "record/build.h"
 #include "record/fact.h"
 
@@ -215,14 +216,8 @@ typedef struct pairing_list {
 
 static assay_status add_pairing(pairing_list *list, assay__pairing pairing)
 {
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity == 0 ? 64 : 2 * list->capacity;
-        assay__pairing *grown = realloc(list->items, capacity * sizeof *grown);
-        if (grown == NULL)
-            return ASSAY_E_MEMORY;
-        list->items = grown;
-        list->capacity = capacity;
-    }
+    if (!assay__grow(&list->items, &list->capacity, list->count + 1, sizeof *list->items))
+        return ASSAY_E_MEMORY;
     list->items[list->count++] = pairing;
     return ASSAY_OK;
 }

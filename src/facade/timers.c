@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 static const char time_key[] = "time";
 
 assay_status assay_timers_new(FILE *progress, assay_timers **timers)
@@ -52,14 +54,9 @@ static assay_status append(assay_timers *timers, const char *name, assay__timer 
 {
     if (timers->count == ASSAY_TIMERS_MAX)
         return ASSAY_E_LIMIT;
-    if (timers->count == timers->capacity) {
-        size_t capacity = timers->capacity == 0 ? 8 : timers->capacity * 2;
-        assay__timer *entries = realloc(timers->entries, capacity * sizeof *entries);
-        if (entries == NULL)
-            return ASSAY_E_MEMORY;
-        timers->entries = entries;
-        timers->capacity = capacity;
-    }
+    if (!assay__grow(&timers->entries, &timers->capacity, timers->count + 1,
+                     sizeof *timers->entries))
+        return ASSAY_E_MEMORY;
     *entry = &timers->entries[timers->count++];
     **entry = (assay__timer){.parent = -1, .time = assay_reading_missing(ASSAY_NOT_MEASURED)};
     assay__text_copy_name((*entry)->name, sizeof(*entry)->name, name,

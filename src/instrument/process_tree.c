@@ -16,6 +16,7 @@
 
 #include "assay/instrument.h"
 #include "base/error.h"
+#include "base/grow.h"
 #include "base/struct_size.h"
 #include "instrument/process_stat.h"
 
@@ -73,27 +74,17 @@ static bool is_member(const assay_tree_sampler *sampler, pid_t process)
 }
 
 /* Make room for one more item in an array that is bounded by MEMBERS_MAX. */
-static assay_status reserve(void **items, size_t count, size_t *capacity, size_t size)
+static assay_status reserve(void *array, size_t count, size_t *capacity, size_t size)
 {
-    if (count < *capacity)
-        return ASSAY_OK;
     if (count >= MEMBERS_MAX)
         return ASSAY_E_LIMIT;
-    size_t wanted = *capacity == 0 ? 16 : 2 * *capacity;
-    void *grown = realloc(*items, wanted * size);
-    if (grown == NULL)
-        return ASSAY_E_MEMORY;
-    *items = grown;
-    *capacity = wanted;
-    return ASSAY_OK;
+    return assay__grow(array, capacity, count + 1, size) ? ASSAY_OK : ASSAY_E_MEMORY;
 }
 
 static assay_status push_pending(assay_tree_sampler *sampler, pid_t process)
 {
-    void *pending = sampler->pending;
-    assay_status status = reserve(&pending, sampler->pending_count, &sampler->pending_capacity,
-                                  sizeof *sampler->pending);
-    sampler->pending = pending;
+    assay_status status = reserve(&sampler->pending, sampler->pending_count,
+                                  &sampler->pending_capacity, sizeof *sampler->pending);
     if (status == ASSAY_OK)
         sampler->pending[sampler->pending_count++] = process;
     return status;
@@ -101,10 +92,8 @@ static assay_status push_pending(assay_tree_sampler *sampler, pid_t process)
 
 static assay_status add_member(assay_tree_sampler *sampler, const assay__process_stat *stat)
 {
-    void *members = sampler->members;
     assay_status status =
-        reserve(&members, sampler->count, &sampler->capacity, sizeof *sampler->members);
-    sampler->members = members;
+        reserve(&sampler->members, sampler->count, &sampler->capacity, sizeof *sampler->members);
     if (status != ASSAY_OK)
         return status;
     size_t position = position_of(sampler, stat->process);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/grow.h"
 #include "base/struct_size.h"
 #include "sampling/sampler.h"
 
@@ -188,21 +189,6 @@ static void release(assay__sampler *sampler)
     free(sampler->shots);
 }
 
-static assay_status reserve(assay__sampler *sampler, size_t rounds)
-{
-    if (rounds <= sampler->capacity)
-        return ASSAY_OK;
-    size_t capacity = sampler->capacity < 16 ? 16 : sampler->capacity * 2;
-    capacity = capacity < rounds ? rounds : capacity;
-    assay__shot *grown =
-        reallocarray(sampler->shots, capacity, sampler->count * sizeof *sampler->shots);
-    if (grown == NULL)
-        return ASSAY_E_MEMORY;
-    sampler->shots = grown;
-    sampler->capacity = capacity;
-    return ASSAY_OK;
-}
-
 static void tell_progress(assay__sampler *sampler, size_t subject)
 {
     assay_sampling_options *options = &sampler->options;
@@ -242,12 +228,13 @@ static assay_status advance(assay__sampler *sampler)
     size_t rounds = sampler->options.fresh_rounds > 0 ? sampler->options.fresh_rounds : 1;
     size_t left = sampler->options.max_rounds - sampler->rounds;
     rounds = rounds < left ? rounds : left;
-    assay_status status = reserve(sampler, sampler->rounds + rounds);
-    if (status != ASSAY_OK)
-        return status;
+    if (!assay__grow(&sampler->shots, &sampler->capacity, sampler->rounds + rounds,
+                     sampler->count * sizeof *sampler->shots))
+        return ASSAY_E_MEMORY;
     assay__shot *shots = sampler->shots + sampler->rounds * sampler->count;
-    status = sampler->options.fresh_rounds > 0 ? assay__sampler_shoot_fresh(sampler, rounds, shots)
-                                               : shoot_round(sampler, shots);
+    assay_status status = sampler->options.fresh_rounds > 0
+                              ? assay__sampler_shoot_fresh(sampler, rounds, shots)
+                              : shoot_round(sampler, shots);
     if (status != ASSAY_OK)
         return status;
     sampler->rounds += rounds;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "record/describe.h"
 #include "stats/moments.h"
 #include "stats/sketch.h"
@@ -62,14 +63,8 @@ assay_status assay__merge_begin(assay__merge *merge, const assay__journal_header
 static bool make_state(assay__merge *merge)
 {
     size_t count = merge->record->operation_count;
-    if (count == merge->state_room) {
-        size_t larger = count < 16 ? 16 : 2 * count;
-        assay__merge_state *grown = realloc(merge->states, larger * sizeof *grown);
-        if (grown == NULL)
-            return false;
-        merge->states = grown;
-        merge->state_room = larger;
-    }
+    if (!assay__grow(&merge->states, &merge->state_room, count + 1, sizeof *merge->states))
+        return false;
     merge->states[count] = (assay__merge_state){0};
     return true;
 }

@@ -8,6 +8,7 @@
 #include <yaml.h>
 
 #include "base/error.h"
+#include "base/grow.h"
 
 enum { MAX_DEPTH = 16 };
 
@@ -21,14 +22,8 @@ assay_status assay__config_entries_add(assay__config_entries *entries, assay__co
 {
     if (entries->count == ASSAY__CONFIG_ENTRIES_MAX)
         return ASSAY_E_LIMIT;
-    if (entries->count == entries->capacity) {
-        size_t capacity = entries->capacity == 0 ? 32 : 2 * entries->capacity;
-        assay__config_entry *list = reallocarray(entries->list, capacity, sizeof *list);
-        if (list == NULL)
-            return ASSAY_E_MEMORY;
-        entries->list = list;
-        entries->capacity = capacity;
-    }
+    if (!assay__grow(&entries->list, &entries->capacity, entries->count + 1, sizeof entry))
+        return ASSAY_E_MEMORY;
     entries->list[entries->count++] = entry;
     return ASSAY_OK;
 }
