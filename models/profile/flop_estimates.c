@@ -1,119 +1,82 @@
 /* Seed D's estimates from plain numbers. Each is a list of operations priced like any other, so an
  * estimate and a model's own description cannot drift apart in how they count. */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "assay/flops.h"
 #include "base/struct_size.h"
+#include "models/kernel/describe.h"
 
-typedef struct emitter {
-    assay_term_sink sink;
-    void *context;
-    char prefix[32]; /* "layers.3." */
-} emitter;
-
-static void emit(const emitter *to, const char *component, assay_term_kind kind, int64_t count,
-                 int64_t m, int64_t k, int64_t n)
-{
-    char name[96];
-    snprintf(name, sizeof name, "%s%s", to->prefix, component);
-    assay_term term = {.component = name,
-                       .kind = kind,
-                       .count = count,
-                       .m = m,
-                       .k = k,
-                       .n = n,
-                       .operand_gradients = kind == ASSAY_TERM_MATMUL ? 2 : 0};
-    to->sink(to->context, &term);
-}
-
-static void emit_linear(const emitter *to, const char *component, int64_t rows, int64_t in,
-                        int64_t out)
-{
-    emit(to, component, ASSAY_TERM_MATMUL, 1, rows, in, out);
-    emit(to, component, ASSAY_TERM_BIAS, 1, rows, 0, out);
-}
-
-/* Features are data: only the weights get a gradient. */
-static void emit_encoder(const emitter *to, int64_t nodes, int64_t in, int64_t hidden)
-{
-    to->sink(to->context, &(assay_term){.component = "encoder",
-                                        .kind = ASSAY_TERM_MATMUL,
-                                        .count = 1,
-                                        .m = nodes,
-                                        .k = in,
-                                        .n = hidden,
-                                        .operand_gradients = 1});
-    emit(to, "encoder", ASSAY_TERM_BIAS, 1, nodes, 0, hidden);
-}
+/* Operands of a product that get a gradient. Features are data: only the weights get one there. */
+enum { WEIGHTS = 1, BOTH = 2 };
 
 /* Scores and weighted sums of all pairs are one product a head; of some pairs, a dot product each.
  */
-static void emit_attention(const emitter *to, int64_t nodes, int64_t hidden, int64_t heads,
+static void tell_attention(const assay__teller *to, int64_t nodes, int64_t hidden, int64_t heads,
                            double sparse_ratio)
 {
     int64_t width = heads > 0 ? hidden / heads : 0;
-    emit_linear(to, "attention.in_proj", nodes, hidden, 3 * hidden);
+    assay__tell_linear(to, "attention.in_proj", BOTH, nodes, hidden, 3 * hidden);
     if (sparse_ratio >= 1) {
-        emit(to, "attention.scores", ASSAY_TERM_MATMUL, heads, nodes, width, nodes);
-        emit(to, "attention.softmax", ASSAY_TERM_SOFTMAX, heads, nodes, 0, nodes);
-        emit(to, "attention.values", ASSAY_TERM_MATMUL, heads, nodes, nodes, width);
+        assay__tell_product(to, "attention.scores", BOTH, heads, nodes, width, nodes);
+        assay__tell(to, "attention.softmax", ASSAY_TERM_SOFTMAX, heads, nodes, nodes);
+        assay__tell_product(to, "attention.values", BOTH, heads, nodes, nodes, width);
     } else {
         int64_t pairs = (int64_t)llround(sparse_ratio * (double)nodes * (double)nodes);
-        emit(to, "attention.scores", ASSAY_TERM_MATMUL, heads, pairs, width, 1);
-        emit(to, "attention.softmax", ASSAY_TERM_SOFTMAX, heads, pairs, 0, 1);
-        emit(to, "attention.values", ASSAY_TERM_MATMUL, heads, pairs, 1, width);
+        assay__tell_product(to, "attention.scores", BOTH, heads, pairs, width, 1);
+        assay__tell(to, "attention.softmax", ASSAY_TERM_SOFTMAX, heads, pairs, 1);
+        assay__tell_product(to, "attention.values", BOTH, heads, pairs, 1, width);
     }
-    emit_linear(to, "attention.out_proj", nodes, hidden, hidden);
+    assay__tell_linear(to, "attention.out_proj", BOTH, nodes, hidden, hidden);
 }
 
-static void emit_gated_gcn(const emitter *to, int64_t nodes, int64_t edges, int64_t in, int64_t out)
+static void tell_gated_gcn(const assay__teller *to, int64_t nodes, int64_t edges, int64_t in,
+                           int64_t out)
 {
     for (int product = 0; product < 5; product++)
-        emit_linear(to, "mpnn.linear", product == 2 ? edges : nodes, in, out);
-    emit(to, "mpnn.gate", ASSAY_TERM_ADD, 2, edges, 0, out);
-    emit(to, "mpnn.gate", ASSAY_TERM_SIGMOID, 1, edges, 0, out);
-    emit(to, "mpnn.gate", ASSAY_TERM_MULTIPLY, 1, edges, 0, out);
-    emit(to, "mpnn.aggregate", ASSAY_TERM_GATHER_ADD, 2, edges, 0, out);
-    emit(to, "mpnn.aggregate", ASSAY_TERM_MULTIPLY, 1, nodes, 0, out);
-    emit(to, "mpnn.aggregate", ASSAY_TERM_ADD, 1, nodes, 0, out);
+        assay__tell_linear(to, "mpnn.linear", BOTH, product == 2 ? edges : nodes, in, out);
+    assay__tell(to, "mpnn.gate", ASSAY_TERM_ADD, 2, edges, out);
+    assay__tell(to, "mpnn.gate", ASSAY_TERM_SIGMOID, 1, edges, out);
+    assay__tell(to, "mpnn.gate", ASSAY_TERM_MULTIPLY, 1, edges, out);
+    assay__tell(to, "mpnn.aggregate", ASSAY_TERM_GATHER_ADD, 2, edges, out);
+    assay__tell(to, "mpnn.aggregate", ASSAY_TERM_MULTIPLY, 1, nodes, out);
+    assay__tell(to, "mpnn.aggregate", ASSAY_TERM_ADD, 1, nodes, out);
 }
 
-static void emit_mpnn(const emitter *to, int64_t nodes, int64_t edges, int64_t in, int64_t out,
-                      assay_mpnn_type type)
+static void tell_mpnn(const assay__teller *to, int64_t nodes, int64_t edges, int64_t in,
+                      int64_t out, assay_mpnn_type type)
 {
     switch (type) {
     case ASSAY_MPNN_GIN:
-        emit(to, "mpnn.aggregate", ASSAY_TERM_GATHER_ADD, 1, edges, 0, in);
-        emit(to, "mpnn.aggregate", ASSAY_TERM_ADD, 1, nodes, 0, in);
-        emit_linear(to, "mpnn.linear", nodes, in, out);
-        emit(to, "mpnn.activation", ASSAY_TERM_RELU, 1, nodes, 0, out);
-        emit_linear(to, "mpnn.linear", nodes, out, out);
+        assay__tell(to, "mpnn.aggregate", ASSAY_TERM_GATHER_ADD, 1, edges, in);
+        assay__tell(to, "mpnn.aggregate", ASSAY_TERM_ADD, 1, nodes, in);
+        assay__tell_linear(to, "mpnn.linear", BOTH, nodes, in, out);
+        assay__tell(to, "mpnn.activation", ASSAY_TERM_RELU, 1, nodes, out);
+        assay__tell_linear(to, "mpnn.linear", BOTH, nodes, out, out);
         break;
     case ASSAY_MPNN_GCN:
-        emit_linear(to, "mpnn.linear", nodes, in, out);
-        emit(to, "mpnn.aggregate", ASSAY_TERM_MULTIPLY, 1, edges + nodes, 0, out);
-        emit(to, "mpnn.aggregate", ASSAY_TERM_GATHER_ADD, 1, edges + nodes, 0, out);
+        assay__tell_linear(to, "mpnn.linear", BOTH, nodes, in, out);
+        assay__tell(to, "mpnn.aggregate", ASSAY_TERM_MULTIPLY, 1, edges + nodes, out);
+        assay__tell(to, "mpnn.aggregate", ASSAY_TERM_GATHER_ADD, 1, edges + nodes, out);
         break;
     case ASSAY_MPNN_GATED_GCN:
-        emit_gated_gcn(to, nodes, edges, in, out);
+        tell_gated_gcn(to, nodes, edges, in, out);
         break;
     }
 }
 
-static void emit_ffn(const emitter *to, int64_t hidden, int64_t ffn, int64_t nodes,
+static void tell_ffn(const assay__teller *to, int64_t hidden, int64_t ffn, int64_t nodes,
                      assay_term_kind activation)
 {
-    emit_linear(to, "ffn.linear", nodes, hidden, ffn);
-    emit(to, "ffn.activation", activation, 1, nodes, 0, ffn);
-    emit_linear(to, "ffn.linear", nodes, ffn, hidden);
+    assay__tell_linear(to, "ffn.linear", BOTH, nodes, hidden, ffn);
+    assay__tell(to, "ffn.activation", activation, 1, nodes, ffn);
+    assay__tell_linear(to, "ffn.linear", BOTH, nodes, ffn, hidden);
 }
 
-static void emit_residual_norm(const emitter *to, int64_t nodes, int64_t hidden)
+static void tell_residual_norm(const assay__teller *to, int64_t nodes, int64_t hidden)
 {
-    emit(to, "norm", ASSAY_TERM_ADD, 1, nodes, 0, hidden);
-    emit(to, "norm", ASSAY_TERM_LAYER_NORM, 1, nodes, 0, hidden);
+    assay__tell(to, "norm", ASSAY_TERM_ADD, 1, nodes, hidden);
+    assay__tell(to, "norm", ASSAY_TERM_LAYER_NORM, 1, nodes, hidden);
 }
 
 static assay_status check(const assay_graph_transformer_shape *shape)
@@ -137,26 +100,26 @@ static assay_status describe(const assay_graph_transformer_shape *shape, assay_t
     assay_status status = check(shape);
     if (status != ASSAY_OK)
         return status;
-    emitter to = {.sink = sink, .context = context};
+    assay__teller to = {.sink = sink, .context = context};
     int64_t nodes = shape->num_nodes, hidden = shape->hidden_dim;
     double ratio = shape->sparse_ratio > 0 ? shape->sparse_ratio : 1;
     assay_term_kind activation =
         shape->activation == ASSAY_TERM_RELU ? ASSAY_TERM_RELU : ASSAY_TERM_GELU;
     if (shape->input_dim > 0)
-        emit_encoder(&to, nodes, shape->input_dim, hidden);
+        assay__tell_linear(&to, "encoder", WEIGHTS, nodes, shape->input_dim, hidden);
     for (int64_t layer = 0; layer < shape->num_layers; layer++) {
         snprintf(to.prefix, sizeof to.prefix, "layers.%lld.", (long long)layer);
-        emit_mpnn(&to, nodes, shape->num_edges, hidden, hidden, shape->mpnn_type);
-        emit_residual_norm(&to, nodes, hidden);
-        emit_attention(&to, nodes, hidden, shape->num_heads, ratio);
-        emit_residual_norm(&to, nodes, hidden);
-        emit(&to, "merge", ASSAY_TERM_ADD, 1, nodes, 0, hidden);
-        emit_ffn(&to, hidden, shape->ffn_dim, nodes, activation);
-        emit_residual_norm(&to, nodes, hidden);
+        tell_mpnn(&to, nodes, shape->num_edges, hidden, hidden, shape->mpnn_type);
+        tell_residual_norm(&to, nodes, hidden);
+        tell_attention(&to, nodes, hidden, shape->num_heads, ratio);
+        tell_residual_norm(&to, nodes, hidden);
+        assay__tell(&to, "merge", ASSAY_TERM_ADD, 1, nodes, hidden);
+        tell_ffn(&to, hidden, shape->ffn_dim, nodes, activation);
+        tell_residual_norm(&to, nodes, hidden);
     }
     to.prefix[0] = '\0';
     if (shape->output_dim > 0)
-        emit_linear(&to, "head", nodes, hidden, shape->output_dim);
+        assay__tell_linear(&to, "head", BOTH, nodes, hidden, shape->output_dim);
     return ASSAY_OK;
 }
 
@@ -192,7 +155,8 @@ uint64_t assay_estimate_linear_flops(int64_t in_features, int64_t out_features, 
     int64_t rows;
     if (batch_size < 0 || seq_len < 0 || __builtin_mul_overflow(batch_size, seq_len, &rows))
         return UINT64_MAX;
-    emit_linear(&(emitter){.sink = add_up, .context = &sum}, "", rows, in_features, out_features);
+    assay__tell_linear(&(assay__teller){.sink = add_up, .context = &sum}, "", BOTH, rows,
+                       in_features, out_features);
     return sum;
 }
 
@@ -203,8 +167,8 @@ uint64_t assay_estimate_attention_flops(int64_t num_nodes, int64_t hidden_dim, i
     if (num_heads < 1 || hidden_dim < 0 || hidden_dim % num_heads != 0 ||
         !(sparse_ratio >= 0 && sparse_ratio <= 1) || hidden_dim > INT64_MAX / 3)
         return UINT64_MAX;
-    emit_attention(&(emitter){.sink = add_up, .context = &sum}, num_nodes, hidden_dim, num_heads,
-                   sparse_ratio);
+    tell_attention(&(assay__teller){.sink = add_up, .context = &sum}, num_nodes, hidden_dim,
+                   num_heads, sparse_ratio);
     return sum;
 }
 
@@ -215,7 +179,7 @@ uint64_t assay_estimate_mpnn_flops(int64_t num_nodes, int64_t num_edges, int64_t
     int64_t ends;
     if (num_nodes < 0 || num_edges < 0 || __builtin_add_overflow(num_nodes, num_edges, &ends))
         return UINT64_MAX;
-    emit_mpnn(&(emitter){.sink = add_up, .context = &sum}, num_nodes, num_edges, in_features,
+    tell_mpnn(&(assay__teller){.sink = add_up, .context = &sum}, num_nodes, num_edges, in_features,
               out_features, type);
     return sum;
 }
@@ -223,7 +187,7 @@ uint64_t assay_estimate_mpnn_flops(int64_t num_nodes, int64_t num_edges, int64_t
 uint64_t assay_estimate_ffn_flops(int64_t hidden_dim, int64_t ffn_dim, int64_t num_nodes)
 {
     uint64_t sum = 0;
-    emit_ffn(&(emitter){.sink = add_up, .context = &sum}, hidden_dim, ffn_dim, num_nodes,
+    tell_ffn(&(assay__teller){.sink = add_up, .context = &sum}, hidden_dim, ffn_dim, num_nodes,
              ASSAY_TERM_GELU);
     return sum;
 }
@@ -231,17 +195,17 @@ uint64_t assay_estimate_ffn_flops(int64_t hidden_dim, int64_t ffn_dim, int64_t n
 uint64_t assay_estimate_pe_flops(int64_t num_nodes, int64_t pe_dim, assay_pe_type type)
 {
     uint64_t sum = 0;
-    emitter to = {.sink = add_up, .context = &sum};
+    assay__teller to = {.sink = add_up, .context = &sum};
     if (num_nodes < 0 || pe_dim < 0)
         return UINT64_MAX;
     if (type == ASSAY_PE_RANDOM_WALK) {
-        emit(&to, "", ASSAY_TERM_MATMUL, pe_dim > 0 ? pe_dim - 1 : 0, num_nodes, num_nodes,
-             num_nodes);
+        assay__tell_product(&to, "", BOTH, pe_dim > 0 ? pe_dim - 1 : 0, num_nodes, num_nodes,
+                            num_nodes);
     } else if (type == ASSAY_PE_LAPLACIAN) {
         uint64_t thrice = 0;
-        emit(&(emitter){.sink = add_up, .context = &thrice}, "", ASSAY_TERM_MATMUL, 2, num_nodes,
-             num_nodes, num_nodes);
-        emit(&to, "", ASSAY_TERM_MATMUL, 1, num_nodes, num_nodes, pe_dim);
+        assay__tell_product(&(assay__teller){.sink = add_up, .context = &thrice}, "", BOTH, 2,
+                            num_nodes, num_nodes, num_nodes);
+        assay__tell_product(&to, "", BOTH, 1, num_nodes, num_nodes, pe_dim);
         if (thrice == UINT64_MAX || __builtin_add_overflow(sum, (thrice + 2) / 3, &sum))
             return UINT64_MAX;
     }
