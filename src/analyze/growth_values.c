@@ -9,7 +9,7 @@
 
 #include "analyze/growth.h"
 #include "base/error.h"
-#include "stats/order.h"
+#include "stats/sorted.h"
 
 enum { MIN_REPEATS = 3 };               /* for a median that one value cannot move */
 static const double MAD_TO_SD = 1.4826; /* of a normal distribution */

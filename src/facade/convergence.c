@@ -18,7 +18,7 @@
 #include "assay/training.h"
 #include "stats/distribution.h"
 #include "stats/mean.h"
-#include "stats/order.h"
+#include "stats/sorted.h"
 
 static const double level = 0.95;
 

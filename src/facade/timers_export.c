@@ -14,7 +14,7 @@
 #include "base/json_writer.h"
 #include "base/text.h"
 #include "report/cell.h"
-#include "report/csv.h"
+#include "report/csv_writer.h"
 
 assay_status assay_export_timing_csv(const assay_timers *timers, const char *path,
                                      const char *section_name, assay_error *error)

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "record/fact.h"
 #include "report/cell.h"
-#include "report/csv.h"
+#include "report/csv_writer.h"
 #include "report/export.h"
 
 static const char schema[] =

@@ -7,7 +7,7 @@
 #include "assay/report.h"
 #include "base/error.h"
 #include "report/cell.h"
-#include "report/csv.h"
+#include "report/csv_writer.h"
 #include "report/export.h"
 #include "report/performance_rows.h"
 

@@ -8,9 +8,9 @@
 #include "stats/mean.h"
 #include "assay/stats.h"
 #include "stats/autoregression.h"
-#include "stats/check.h"
 #include "stats/distribution.h"
-#include "stats/sample.h"
+#include "stats/input.h"
+#include "stats/moments.h"
 
 #include <math.h>
 

@@ -4,10 +4,9 @@
  * 2010, "Permutation p-values should never be zero"). */
 #include "assay/stats.h"
 #include "base/random.h"
-#include "stats/check.h"
 #include "stats/distribution.h"
+#include "stats/input.h"
 #include "stats/moments.h"
-#include "stats/sample.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Outliers: Tukey (1977), "Exploratory Data Analysis", fences at 1.5 and 3 interquartile ranges. */
 #include "stats/outliers.h"
-#include "stats/check.h"
-#include "stats/order.h"
+#include "stats/input.h"
+#include "stats/sorted.h"
 
 #include <stdlib.h>
 

@@ -6,9 +6,9 @@
  * the sample cannot bound the quantile there is no interval. */
 #include "stats/quantile.h"
 #include "assay/stats.h"
-#include "stats/check.h"
 #include "stats/distribution.h"
-#include "stats/order.h"
+#include "stats/input.h"
+#include "stats/sorted.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  * the corrections for ties and continuity of Hollander and Wolfe, "Nonparametric Statistical
  * Methods", sections 3.1 and 4.1. Exact up to 50 values, where the approximation is off most. */
 #include "assay/stats.h"
-#include "stats/check.h"
 #include "stats/distribution.h"
+#include "stats/input.h"
 #include "stats/ranks.h"
 
 #include <math.h>

@@ -15,8 +15,8 @@
  * (Killick et al. 2012) would prune the search, but saves nothing on the usual series without cuts;
  * instead series of more than 2048 values are averaged in groups first. */
 #include "stats/segments.h"
-#include "stats/check.h"
-#include "stats/order.h"
+#include "stats/input.h"
+#include "stats/sorted.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  * not break into steps; and a few single slow values at the very start, which count as outliers
  * anywhere else, are warm-up. */
 #include "assay/stats.h"
-#include "stats/check.h"
+#include "stats/input.h"
 #include "stats/segments.h"
 #include "stats/tail.h"
 

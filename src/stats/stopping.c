@@ -22,8 +22,8 @@
  * (there are many looks). Stopping there favours noisy moments, which have wide intervals: it does
  * not cost coverage either (96.5 %). */
 #include "assay/stats.h"
-#include "stats/check.h"
 #include "stats/distribution.h"
+#include "stats/input.h"
 #include "stats/mean.h"
 
 #include <math.h>

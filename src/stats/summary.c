@@ -1,8 +1,8 @@
 #include "assay/stats.h"
-#include "stats/check.h"
-#include "stats/order.h"
+#include "stats/input.h"
+#include "stats/moments.h"
 #include "stats/quantile.h"
-#include "stats/sample.h"
+#include "stats/sorted.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Sorted copies. */
-#ifndef ASSAY_STATS_ORDER_H
-#define ASSAY_STATS_ORDER_H
+#ifndef ASSAY_STATS_SORTED_H
+#define ASSAY_STATS_SORTED_H
 
 #include <stddef.h>
 

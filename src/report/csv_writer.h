@@ -1,7 +1,7 @@
 /* Comma-separated values as RFC 4180 has them, except that lines end in a newline alone, as every
  * tool here reads and writes. */
-#ifndef ASSAY_REPORT_CSV_H
-#define ASSAY_REPORT_CSV_H
+#ifndef ASSAY_REPORT_CSV_WRITER_H
+#define ASSAY_REPORT_CSV_WRITER_H
 
 #include "assay/reading.h"
 #include "base/buffer.h"

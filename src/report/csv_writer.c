@@ -1,4 +1,4 @@
-#include "report/csv.h"
+#include "report/csv_writer.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "stats/order.h"
+#include "stats/sorted.h"
 
 #include <stdlib.h>
 #include <string.h>

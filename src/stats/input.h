@@ -1,6 +1,6 @@
 /* What every call asks of its input first. */
-#ifndef ASSAY_STATS_CHECK_H
-#define ASSAY_STATS_CHECK_H
+#ifndef ASSAY_STATS_INPUT_H
+#define ASSAY_STATS_INPUT_H
 
 #include <math.h>
 #include <stdbool.h>
