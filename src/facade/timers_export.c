@@ -52,9 +52,7 @@ static void print_metric(assay__json *json, const assay_timer_metric *metric)
         return;
     }
     snprintf(key, sizeof key, "%.*s_mb", (int)(length - suffix), metric->key);
-    assay_reading value = metric->value;
-    value.value /= 1048576.0;
-    assay__json_reading(json, key, value);
+    assay__json_reading(json, key, assay__in_mb(metric->value));
 }
 
 static void print_timer(assay__json *json, const assay_timers *timers, size_t index)

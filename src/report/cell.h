@@ -31,6 +31,11 @@ static inline double assay__value_or_nan(assay_reading reading)
 {
     return reading.validity == ASSAY_VALID ? reading.value : NAN;
 }
+/* MB of 2^20 bytes, in which tables and most of the seeds' JSON count. */
+static inline assay_reading assay__in_mb(assay_reading bytes)
+{
+    return (assay_reading){bytes.value / 1048576.0, bytes.validity};
+}
 const char *assay__cell_reading(char text[ASSAY__CELL_BYTES], assay_reading value, int decimals,
                                 int width);
 

@@ -13,8 +13,6 @@
 
 enum { WIDTH = 90, NAME_WIDTH = 31 };
 
-static const double bytes_in_mb = 1048576.0;
-
 static assay_status fail(assay_error *error, assay_status status)
 {
     if (status == ASSAY_OK)
@@ -22,15 +20,9 @@ static assay_status fail(assay_error *error, assay_status status)
     return assay__fail(error, status, "cannot print the summary: %s", assay_status_message(status));
 }
 
-static assay_reading in_mb(assay_reading bytes)
-{
-    bytes.value /= bytes_in_mb;
-    return bytes;
-}
-
 static const char *change_mb(char text[ASSAY__CELL_BYTES], assay_reading bytes)
 {
-    return assay__cell_change(text, assay__value_or_nan(in_mb(bytes)), 1);
+    return assay__cell_change(text, assay__value_or_nan(assay__in_mb(bytes)), 1);
 }
 
 static void performance_row(assay__buffer *table, const assay__performance_row *row)
@@ -44,7 +36,7 @@ static void performance_row(assay__buffer *table, const assay__performance_row *
     assay__buffer_printf(
         table, "%10s %14s %14s %11s\n", assay__cell_number(seconds, span->duration_seconds, 3, 10),
         change_mb(cpu, span->cpu_delta_bytes), change_mb(gpu, span->gpu_delta_bytes),
-        assay__cell_reading(peak, in_mb(span->gpu_peak_bytes), 1, 11));
+        assay__cell_reading(peak, assay__in_mb(span->gpu_peak_bytes), 1, 11));
 }
 
 assay_status assay__report_performance(const assay_record *record, FILE *stream, assay_error *error)
@@ -167,9 +159,9 @@ assay_status assay__performance_csv(const assay_record *record, bool header, FIL
         assay__buffer_append_text(&csv, ",");
         assay__csv_reading(&csv, assay_reading_of(rows[i].span.duration_seconds));
         assay__buffer_append_text(&csv, ",");
-        assay__csv_reading(&csv, in_mb(rows[i].span.cpu_delta_bytes));
+        assay__csv_reading(&csv, assay__in_mb(rows[i].span.cpu_delta_bytes));
         assay__buffer_append_text(&csv, ",");
-        assay__csv_reading(&csv, in_mb(rows[i].span.gpu_delta_bytes));
+        assay__csv_reading(&csv, assay__in_mb(rows[i].span.gpu_delta_bytes));
         assay__buffer_append_text(&csv, "\n");
     }
     free(rows);

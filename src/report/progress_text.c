@@ -6,8 +6,6 @@
 
 enum { LINE_MAX_BYTES = 4096 };
 
-static const double bytes_in_mb = 1048576.0;
-
 static void begin_complete(assay__buffer *line, const char *name, double seconds)
 {
     char label[ASSAY__LABEL_BYTES], number[ASSAY__CELL_BYTES];
@@ -23,7 +21,7 @@ static void add_mb(assay__buffer *line, const char *before, assay_reading bytes,
     char number[ASSAY__CELL_BYTES];
     if (bytes.validity == ASSAY_VALID && isfinite(bytes.value))
         assay__buffer_printf(line, "%s%s%s", before,
-                             assay__cell_fixed(number, bytes.value / bytes_in_mb, decimals), after);
+                             assay__cell_fixed(number, assay__in_mb(bytes).value, decimals), after);
 }
 
 static void add_change(assay__buffer *line, const char *before, assay_reading bytes)
@@ -31,7 +29,7 @@ static void add_change(assay__buffer *line, const char *before, assay_reading by
     char number[ASSAY__CELL_BYTES];
     if (bytes.validity == ASSAY_VALID && isfinite(bytes.value))
         assay__buffer_printf(line, "%s%sMB", before,
-                             assay__cell_change(number, bytes.value / bytes_in_mb, 1));
+                             assay__cell_change(number, assay__in_mb(bytes).value, 1));
 }
 
 assay_status assay__line_time(FILE *stream, const char *name, double seconds)

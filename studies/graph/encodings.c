@@ -8,9 +8,9 @@
 #include "base/error.h"
 #include "studies/graph/files.h"
 #include "studies/profile/encoding_cost.h"
+#include "studies/profile/profile.h"
 
 enum { SIZES = 5, ENCODINGS = 2 };
-static const double bytes_in_mb = 1048576; /* in the seed's JSON and the table */
 static const char *const names[ENCODINGS] = {"lap", "rwse"};
 
 typedef struct costs_table {
@@ -87,13 +87,15 @@ static json_t *storage_json(const assay__encoding_growth_plan *plan, const costs
         assay_pe_storage storage =
             assay_estimate_pe_storage(table->nodes[i], plan->dim, 1, table->edges[i] / all);
         json_array_append_new(nodes, json_integer(table->nodes[i]));
-        json_array_append_new(node, json_real(storage.node_pe_bytes / bytes_in_mb));
-        json_array_append_new(dense, json_real(storage.relative_pe_dense_bytes / bytes_in_mb));
-        json_array_append_new(sparse, json_real(storage.relative_pe_sparse_bytes / bytes_in_mb));
+        json_array_append_new(node, json_real(storage.node_pe_bytes / ASSAY__BYTES_IN_MB));
+        json_array_append_new(dense,
+                              json_real(storage.relative_pe_dense_bytes / ASSAY__BYTES_IN_MB));
+        json_array_append_new(sparse,
+                              json_real(storage.relative_pe_sparse_bytes / ASSAY__BYTES_IN_MB));
         json_array_append_new(attention, json_real(assay_estimate_attention_memory(
                                                        table->nodes[i], plan->num_heads,
                                                        plan->hidden_dim, plan->batch_size) /
-                                                   bytes_in_mb));
+                                                   ASSAY__BYTES_IN_MB));
     }
     return json_pack("{sI, so, so, so, so, so}", "dim", (json_int_t)plan->dim, "num_nodes", nodes,
                      "node_pe_mb", node, "relative_pe_dense_mb", dense, "relative_pe_sparse_mb",

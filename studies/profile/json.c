@@ -9,8 +9,6 @@
 #include "base/json_writer.h"
 #include "studies/profile/profile.h"
 
-static const double bytes_in_mb = 1048576;
-
 /* The seed counts times in milliseconds and memory in MB of 2^20 bytes. */
 static assay_reading in_ms(assay_reading seconds)
 {
@@ -19,7 +17,7 @@ static assay_reading in_ms(assay_reading seconds)
 
 static assay_reading in_mb(assay_reading bytes)
 {
-    return (assay_reading){bytes.value / bytes_in_mb, bytes.validity};
+    return (assay_reading){bytes.value / ASSAY__BYTES_IN_MB, bytes.validity};
 }
 
 static void write_timing(assay__json *json, const char *key, const assay_timing *timing)
@@ -94,7 +92,7 @@ static void write_model(assay__json *json, const assay__profile *profile)
 {
     assay__json_object(json, "model_info");
     assay__json_count(json, "total_parameters", profile->parameters);
-    assay__json_number(json, "parameter_memory_mb", profile->parameter_bytes / bytes_in_mb);
+    assay__json_number(json, "parameter_memory_mb", profile->parameter_bytes / ASSAY__BYTES_IN_MB);
     assay__json_text(json, "name", profile->class_->name);
     assay__json_text(json, "data", profile->plan.data);
     assay__json_count(json, "seed", profile->plan.seed);
@@ -127,12 +125,13 @@ static void write_memory(assay__json *json, const assay__profile *profile)
     if (profile->has_breakdown) {
         assay__json_object(json, "breakdown");
         const assay_model_memory *it = &profile->breakdown;
-        assay__json_number(json, "parameters", (double)it->parameters / bytes_in_mb);
-        assay__json_number(json, "activations", (double)it->activations / bytes_in_mb);
-        assay__json_number(json, "gradients", (double)it->gradients / bytes_in_mb);
-        assay__json_number(json, "optimizer_state", (double)it->optimizer / bytes_in_mb);
-        assay__json_number(json, "workspace", (double)it->workspace / bytes_in_mb);
-        assay__json_number(json, "total", (double)assay__profile_model_bytes(it) / bytes_in_mb);
+        assay__json_number(json, "parameters", (double)it->parameters / ASSAY__BYTES_IN_MB);
+        assay__json_number(json, "activations", (double)it->activations / ASSAY__BYTES_IN_MB);
+        assay__json_number(json, "gradients", (double)it->gradients / ASSAY__BYTES_IN_MB);
+        assay__json_number(json, "optimizer_state", (double)it->optimizer / ASSAY__BYTES_IN_MB);
+        assay__json_number(json, "workspace", (double)it->workspace / ASSAY__BYTES_IN_MB);
+        assay__json_number(json, "total",
+                           (double)assay__profile_model_bytes(it) / ASSAY__BYTES_IN_MB);
         assay__json_end(json);
     } else {
         assay__json_reading(json, "breakdown", assay_reading_missing(ASSAY_UNSUPPORTED));
@@ -289,7 +288,7 @@ static void write_encodings(assay__json *json, const assay__axis_result *axis)
         write_timing(json, "forward", &cost->forward);
         if (cost->computing.count > 0)
             write_timing(json, "computation", &cost->computing);
-        assay__json_number(json, "storage_mb", cost->storage_bytes / bytes_in_mb);
+        assay__json_number(json, "storage_mb", cost->storage_bytes / ASSAY__BYTES_IN_MB);
         assay__json_end(json);
     }
 }

@@ -27,6 +27,9 @@
 #include "studies/profile/complexity.h"
 #include "studies/profile/roofline.h"
 
+/* MB of the seed's JSON and of the tables. */
+#define ASSAY__BYTES_IN_MB 1048576.0
+
 enum {
     ASSAY__PROFILE_RUNTIME = 1,
     ASSAY__PROFILE_MEMORY = 2,

@@ -10,8 +10,6 @@
 #include "studies/profile/profile.h"
 
 enum { WIDTH = 80, LABEL = 14, CELL = 32 };
-static const double bytes_in_mb = 1048576;
-
 static void rule(FILE *stream, char mark)
 {
     for (int i = 0; i < WIDTH; i++)
@@ -84,7 +82,7 @@ static void print_head(const assay__profile *profile, FILE *stream)
     fprintf(stream, "PROFILE: %s\n", profile->class_->name);
     rule(stream, '=');
     snprintf(line, sizeof line, "%" PRIu64 " parameters, %.2f MB; seed %" PRIu64 ", %zu thread%s",
-             profile->parameters, profile->parameter_bytes / bytes_in_mb, profile->plan.seed,
+             profile->parameters, profile->parameter_bytes / ASSAY__BYTES_IN_MB, profile->plan.seed,
              profile->plan.threads, profile->plan.threads == 1 ? "" : "s");
     paragraph(stream, "model", line);
     print_inputs(profile, line, sizeof line);
@@ -143,17 +141,19 @@ static void print_memory(const assay__profile *profile, FILE *stream)
     if (profile->has_breakdown) {
         const uint64_t figures[] = {it->parameters, it->gradients, it->optimizer, it->activations,
                                     it->workspace};
-        snprintf(cell, sizeof cell, "%.3f", (double)assay__profile_model_bytes(it) / bytes_in_mb);
+        snprintf(cell, sizeof cell, "%.3f",
+                 (double)assay__profile_model_bytes(it) / ASSAY__BYTES_IN_MB);
         fprintf(stream, "%-5s%10s ", "total", cell);
         for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
-            fprintf(stream, "%12.3f", (double)figures[i] / bytes_in_mb);
+            fprintf(stream, "%12.3f", (double)figures[i] / ASSAY__BYTES_IN_MB);
         fputc('\n', stream);
     } else {
         fputs("the model does not account for its memory\n", stream);
     }
     bool known = profile->process.peak_bytes.validity == ASSAY_VALID;
     fprintf(stream, "process       peak %s%s resident, code and libraries included\n",
-            known ? digits(profile->process.peak_bytes.value / bytes_in_mb, cell) : "unknown:",
+            known ? digits(profile->process.peak_bytes.value / ASSAY__BYTES_IN_MB, cell)
+                  : "unknown:",
             known ? " MB" : " the kernel does not let us reset it,");
 }
 
@@ -289,7 +289,7 @@ static void print_encodings(const assay__axis_result *axis, FILE *stream)
         fprintf(stream, "%-14s%12s%12s%12s%12s%14.4f\n", axis->encodings->subjects[i].name,
                 digits(1e3 * timing->mean_seconds, mean), ms(timing->std_seconds, std),
                 digits(1e3 * timing->min_seconds, least), digits(1e3 * timing->max_seconds, most),
-                axis->costs[i].storage_bytes / bytes_in_mb);
+                axis->costs[i].storage_bytes / ASSAY__BYTES_IN_MB);
     }
 }
 
