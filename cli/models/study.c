@@ -35,6 +35,7 @@ assay__study_plan study_plan(const study_common *common, const char *study, cons
                              const char *folder)
 {
     struct sigaction action = {.sa_handler = interrupt};
+    bool on_stdout = common->json != NULL && strcmp(common->json, "-") == 0;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     setvbuf(stdout, NULL, _IOLBF, 0); /* whoever reads a pipe or a file need not wait minutes */
@@ -45,7 +46,7 @@ assay__study_plan study_plan(const study_common *common, const char *study, cons
                                .quick = common->quick,
                                .restart = common->restart,
                                .settings = "",
-                               .output = stdout,
+                               .output = on_stdout ? stderr : stdout,
                                .progress = bench_progress_wanted() ? stderr : NULL,
                                .stop = &interrupted};
 }

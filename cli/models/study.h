@@ -51,7 +51,8 @@ typedef struct study_common {
     }
 
 /* The plan's fields that come from the common options; from here on Ctrl-C asks the study to stop
- * (a second one kills). `folder` is the default for --out. */
+ * (a second one kills). `folder` is the default for --out. The report goes to standard error where
+ * the JSON goes to standard output. */
 assay__study_plan study_plan(const study_common *common, const char *study, const char *experiment,
                              const char *folder);
 

@@ -1,5 +1,4 @@
 /* assay study fields: MLP, SIREN and KAN on nine functions of two variables. */
-#include <string.h>
 #include <sysexits.h>
 
 #include "cli/common/message.h"
@@ -45,8 +44,6 @@ static int fields_main(const command *self, int argc, char **argv)
     if (code != EX_OK)
         return code;
     assay__study_plan plan = study_plan(&settings.common, "fields", "fields", "assay-fields-study");
-    if (settings.common.json != NULL && strcmp(settings.common.json, "-") == 0)
-        plan.output = stderr;
     const assay__fields_options options = {.epochs = (int64_t)settings.epochs,
                                            .samples = (int64_t)settings.samples,
                                            .threshold = settings.threshold,

@@ -1,6 +1,5 @@
 /* assay study graph: the options of the study. */
 #include <stdio.h>
-#include <string.h>
 #include <sysexits.h>
 
 #include "cli/common/message.h"
@@ -83,8 +82,6 @@ static int graph_main(const command *self, int argc, char **argv)
         return code;
     assay__graph_settings settings = settle(&chosen);
     assay__study_plan plan = study_plan(&chosen.common, "graph", "graph", "assay-graph-study");
-    if (chosen.common.json != NULL && strcmp(chosen.common.json, "-") == 0)
-        plan.output = stderr;
     assay_error error = {0};
     assay_status status = assay__graph_study(&plan, &settings, chosen.common.json, &error);
     code = study_exit(self->name, status, &error);

@@ -57,8 +57,6 @@ static int run(const command *self, const pde_settings *settings,
     snprintf(experiment, sizeof experiment, "%.*s", (int)length, source->name);
     snprintf(folder, sizeof folder, "assay-pde-study/%s", experiment);
     assay__study_plan plan = study_plan(&settings->common, "pde", experiment, folder);
-    if (settings->common.json != NULL && strcmp(settings->common.json, "-") == 0)
-        plan.output = stderr;
     status = assay__pde_run(&plan, &config, settings->common.json, &error);
     return study_exit(self->name, status, &error);
 }

@@ -182,8 +182,6 @@ static int routes_main(const command *self, int argc, char **argv)
         return code;
     assay__study_plan plan = study_plan(&chosen.common, "routes", "routes", "assay-routes-study");
     assay_error error = {0};
-    if (chosen.common.json != NULL && strcmp(chosen.common.json, "-") == 0)
-        plan.output = stderr;
     assay_status status = assay__routes_study(&plan, &settings, chosen.common.json, &error);
     code = study_exit("study routes", status, &error);
     return message_flush(stdout, "standard output") ? code : EX_IOERR;

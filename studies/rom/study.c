@@ -341,10 +341,7 @@ static assay_status report(const rom *self, const char *summary_path, assay_erro
     assay_status status = path != NULL ? assay__json_file_read(path, error, &root) : ASSAY_E_IO;
     if (status != ASSAY_OK)
         return status;
-    if (summary_path != NULL && strcmp(summary_path, "-") == 0) {
-        json_dumpf(root, stream, JSON_INDENT(2));
-        fputc('\n', stream);
-    } else {
+    if (summary_path == NULL || strcmp(summary_path, "-") != 0) {
         json_t *data = json_object_get(root, "data"),
                *reduction = json_object_get(root, "reduction");
         assay__study_quiet(self->study);
@@ -367,9 +364,9 @@ static assay_status report(const rom *self, const char *summary_path, assay_erro
                 "\nwritten to %s: MVAR/ and LSTM/runtime_profile.json,\n"
                 "runtime_comparison.json, summary.json\n",
                 self->plan->folder);
-        if (summary_path != NULL)
-            status = assay__json_file_write(json_incref(root), summary_path, error);
     }
+    if (summary_path != NULL)
+        status = assay__json_file_write(json_incref(root), summary_path, error);
     json_decref(root);
     return status;
 }
