@@ -138,14 +138,19 @@ static bool is_off(const assay_epoch_monitor *monitor)
     return monitor == NULL || monitor->monitor == NULL;
 }
 
+static void end_forgotten_batch(assay_epoch_monitor *monitor)
+{
+    if (!monitor->batch.open)
+        return;
+    keep_first(monitor, ASSAY_E_STATE);
+    (void)end(monitor, &monitor->batch);
+}
+
 void assay_epoch_monitor_on_epoch_start(assay_epoch_monitor *monitor)
 {
     if (is_off(monitor))
         return;
-    if (monitor->batch.open) {
-        keep_first(monitor, ASSAY_E_STATE);
-        (void)end(monitor, &monitor->batch);
-    }
+    end_forgotten_batch(monitor);
     monitor->batches_of_epoch = (totals){0};
     begin(monitor, &monitor->epoch, "epoch");
 }
@@ -218,10 +223,7 @@ void assay_epoch_monitor_on_epoch_end(assay_epoch_monitor *monitor)
 {
     if (is_off(monitor))
         return;
-    if (monitor->batch.open) {
-        keep_first(monitor, ASSAY_E_STATE);
-        (void)end(monitor, &monitor->batch);
-    }
+    end_forgotten_batch(monitor);
     double seconds = end(monitor, &monitor->epoch);
     if (isnan(seconds))
         return;

@@ -6,14 +6,6 @@
 
 enum { LINE_MAX_BYTES = 4096 };
 
-static void begin_complete(assay__buffer *line, const char *name, double seconds)
-{
-    char label[ASSAY__LABEL_BYTES], number[ASSAY__CELL_BYTES];
-    assay__buffer_init(line, LINE_MAX_BYTES);
-    assay__buffer_printf(line, "%s complete: %ss", assay__cell_label(label, name),
-                         assay__cell_number(number, seconds, 2, 15));
-}
-
 /* Nothing is added for a missing reading. */
 static void add_mb(assay__buffer *line, const char *before, assay_reading bytes, int decimals,
                    const char *after)
@@ -32,40 +24,39 @@ static void add_change(assay__buffer *line, const char *before, assay_reading by
                              assay__cell_change(number, assay__in_mb(bytes).value, 1));
 }
 
-assay_status assay__line_time(FILE *stream, const char *name, double seconds)
+static assay_status print_complete(FILE *stream, const char *name, double seconds,
+                                   const char *before, assay_reading bytes, const char *end)
 {
     if (stream == NULL)
         return ASSAY_OK;
+    char label[ASSAY__LABEL_BYTES], number[ASSAY__CELL_BYTES];
     assay__buffer line;
-    begin_complete(&line, name, seconds);
-    assay__buffer_append_text(&line, " total\n");
+    assay__buffer_init(&line, LINE_MAX_BYTES);
+    assay__buffer_printf(&line, "%s complete: %ss", assay__cell_label(label, name),
+                         assay__cell_number(number, seconds, 2, 15));
+    add_mb(&line, before, bytes, 1, " MB");
+    assay__buffer_append_text(&line, end);
     return assay__table_print(&line, stream);
+}
+
+assay_status assay__line_time(FILE *stream, const char *name, double seconds)
+{
+    return print_complete(stream, name, seconds, "", assay_reading_missing(ASSAY_NOT_MEASURED),
+                          " total\n");
 }
 
 assay_status assay__line_memory(FILE *stream, const char *name, double seconds,
                                 assay_reading peak_bytes)
 {
-    if (stream == NULL)
-        return ASSAY_OK;
-    assay__buffer line;
-    begin_complete(&line, name, seconds);
-    add_mb(&line, ", peak memory: ", peak_bytes, 1, " MB");
-    assay__buffer_append_text(&line, "\n");
-    return assay__table_print(&line, stream);
+    return print_complete(stream, name, seconds, ", peak memory: ", peak_bytes, "\n");
 }
 
 assay_status assay__line_gpu(FILE *stream, const char *name, double seconds,
                              assay_reading gpu_peak_bytes)
 {
-    if (stream == NULL)
-        return ASSAY_OK;
-    assay__buffer line;
-    begin_complete(&line, name, seconds);
-    add_mb(&line, ", GPU peak: ", gpu_peak_bytes, 1, " MB");
-    if (gpu_peak_bytes.validity != ASSAY_VALID)
-        assay__buffer_append_text(&line, ", GPU: not available");
-    assay__buffer_append_text(&line, "\n");
-    return assay__table_print(&line, stream);
+    bool there = gpu_peak_bytes.validity == ASSAY_VALID;
+    return print_complete(stream, name, seconds, ", GPU peak: ", gpu_peak_bytes,
+                          there ? "\n" : ", GPU: not available\n");
 }
 
 assay_status assay__line_performance(FILE *stream, const assay_record_metric *metric)
