@@ -10,9 +10,9 @@
  * the journal and mean nothing to a reader.
  *
  * Writers and readers. One thread writes a lane and its nodes; readers come at any time from any
- * process. Every field is stored in one piece; a node's `count` is stored last, so a span that was
- * completed is counted whatever happens afterwards, and a reader that finds the buckets one ahead
- * of `count` knows that the writer stopped, or is, in the middle of an update.
+ * process. Every field is stored in one piece. A span that ended waits in the lane's slot and is
+ * entered into its node by the end of the next span; slot and node together hold it exactly once
+ * at every moment (docs/journal.md, "One span late").
  */
 #ifndef ASSAY_LAYOUT_H
 #define ASSAY_LAYOUT_H
@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 enum {
-    ASSAY_JOURNAL_VERSION = 1,
+    ASSAY_JOURNAL_VERSION = 2,
     ASSAY_LANE_FRAMES = 128, /* deepest nesting; deeper spans are counted as dropped */
     ASSAY_NODE_PAGES = 64,   /* one per binary exponent of the duration */
     ASSAY_PAGE_BUCKETS = 64  /* linear within the exponent: 1/64 wide, within 0.8 % of the middle */
@@ -67,6 +67,15 @@ typedef struct assay__node {
     uint64_t *pages[ASSAY_NODE_PAGES];
 } assay__node;
 
+/* A span that is complete but not yet entered into its node: see docs/journal.md, "One span late".
+ * `node` is stored last; NULL means that nothing is pending. */
+typedef struct assay__pending {
+    assay__node *node;
+    uint64_t duration; /* ticks */
+    uint64_t count, sum;
+    double square_sum; /* of the node before this span is entered, as are count and sum */
+} assay__pending;
+
 /* An open span. */
 typedef struct assay__frame {
     uint64_t start; /* ticks */
@@ -96,6 +105,7 @@ typedef struct assay__lane {
     uint64_t event_capacity; /* a power of two, or 0 */
     assay__event *events;    /* address of the ring, or NULL */
     uint64_t event_origin;   /* of this thread's spans */
+    assay__pending pending;  /* the last span that ended */
 
     uint32_t kind;  /* assay_lane_kind */
     uint32_t state; /* 1 live, 2 its thread ended */
@@ -109,7 +119,7 @@ typedef struct assay__lane {
     uint64_t abandoned_spans;
     uint64_t backward_clock; /* spans that ended before they began; recorded as zero */
     char name[32];
-    uint64_t reserved[14];
+    uint64_t reserved[9];
 
     assay__frame frames[ASSAY_LANE_FRAMES];
 } assay__lane;

@@ -36,6 +36,13 @@ ASSAY_API assay_performance assay_performance_begin(const char *name, FILE *stre
 /* Print the line and return the figures; `operation` is the name given to begin. */
 ASSAY_API assay_record_metric assay_performance_end(assay_performance *performance);
 
+static inline assay_performance *assay__performance_open(assay_performance *performance,
+                                                         const char *name, FILE *stream)
+{
+    *performance = assay_performance_begin(name, stream);
+    return performance;
+}
+
 static inline void assay__performance_close(assay_performance *performance)
 {
     (void)assay_performance_end(performance);
@@ -43,11 +50,11 @@ static inline void assay__performance_close(assay_performance *performance)
 
 /* Measures a block and prints one line after it. */
 #define ASSAY_TRACK_PERFORMANCE(name, stream)                                                      \
-    ASSAY__BLOCK(assay_performance, assay__performance_close, assay_performance_begin(name, stream))
+    ASSAY__BLOCK(assay_performance, assay__performance_close, assay__performance_open, name, stream)
 
 /* At the top of a function: measures until the function returns, and prints one line. */
 #define ASSAY_MONITOR_PERFORMANCE(name, stream)                                                    \
-    ASSAY__GUARD(assay_performance, assay__performance_close, assay_performance_begin(name, stream))
+    ASSAY__GUARD(assay_performance, assay__performance_close, assay__performance_open, name, stream)
 
 /* Call the function, print the line, store the figures (`metric` may be NULL), and return what the
  * function returned. */

@@ -9,7 +9,7 @@
  *     assay_span_end(span);
  *
  * Cost: two counter readings and about twenty plain instructions; no lock, no allocation, no system
- * call, no shared cache line (bench/span_cost.c holds it to 1.3 times the counter readings alone).
+ * call, no shared cache line (bench/span_cost.c holds it to 1.2 times the counter readings alone).
  * The first span of an operation on a thread takes a slow path that finds room for it.
  *
  * A monitor that is NULL makes all of these free no-ops. A span ends on the thread that began it;
@@ -59,6 +59,7 @@ enum { ASSAY_SITE_METRIC = 1 };
 typedef struct assay_span {
     assay__frame *frame; /* NULL: nothing is recorded */
     struct assay_monitor *monitor;
+    uint64_t start; /* ticks; tells this span from a later one in the same frame */
 } assay_span;
 
 /* The lane this thread wrote last. Monitors are told apart by id, which is never reused, so a stale
@@ -80,11 +81,13 @@ extern ASSAY_API __thread assay__thread_state assay__thread
  * span down the slow path to give the child a journal of its own. */
 typedef struct assay__monitor_head {
     uint64_t id;
+    uint64_t rebuilding; /* a thread of the child is giving it a journal */
 } assay__monitor_head;
 
+/* Their arguments and results are single words, so that a span stays in registers. */
 ASSAY_API assay__frame *assay__span_begin_slow(struct assay_monitor *monitor, assay_site *site);
 ASSAY_API uint64_t assay__span_end_slow(struct assay_monitor *monitor, assay__frame *frame,
-                                        uint64_t now);
+                                        uint64_t start, uint64_t now);
 ASSAY__DIRECT_CALL ASSAY_API void assay__span_end_extras(assay__lane *lane, assay__frame *frame,
                                                          uint64_t now);
 
@@ -107,6 +110,16 @@ ASSAY_API void assay_monitor_add(struct assay_monitor *monitor, const char *name
 /* Enter the current value of something that is followed over time: a loss, a queue length. Values
  * that are not finite are dropped. */
 ASSAY_API void assay_monitor_count(struct assay_monitor *monitor, const char *name, double value);
+
+/* The lowest bit of a frame's address marks a span whose end takes the slow path: one recorded on
+ * its own. Frames are 16-byte aligned, so the bit is free, and a marked address is never the top.
+ */
+#define ASSAY__METRIC_BIT ((uintptr_t)1)
+
+static inline assay__frame *assay__frame_of(assay__frame *marked)
+{
+    return (assay__frame *)((uintptr_t)marked & ~ASSAY__METRIC_BIT);
+}
 
 static inline uint64_t assay__ticks(void)
 {
@@ -138,9 +151,14 @@ static inline uint64_t assay__monitor_id(const struct assay_monitor *monitor)
                            __ATOMIC_RELAXED);
 }
 
-static inline assay_span assay__span_begin(struct assay_monitor *monitor, assay_site *site)
+/* Begin a span in `span`, and return it. Members are stored one by one: copied as a whole, a struct
+ * of three words would go through memory. */
+static inline assay_span *assay__span_begin(assay_span *span, struct assay_monitor *monitor,
+                                            assay_site *site)
 {
-    assay_span span = {NULL, monitor};
+    span->frame = NULL;
+    span->monitor = monitor;
+    span->start = 0;
     if (monitor == NULL)
         return span;
     const uint64_t id = assay__monitor_id(monitor);
@@ -152,14 +170,19 @@ static inline assay_span assay__span_begin(struct assay_monitor *monitor, assay_
         if (ASSAY__LIKELY(node->site == key)) {
             frame++;
             __atomic_store_n(&frame->node, node, __ATOMIC_RELAXED);
-            __atomic_store_n(&frame->start, assay__ticks(), __ATOMIC_RELAXED);
+            const uint64_t start = assay__ticks();
+            __atomic_store_n(&frame->start, start, __ATOMIC_RELAXED);
             __atomic_store_n(&lane->top, frame, __ATOMIC_RELEASE);
-            span.frame = frame;
+            span->frame = frame;
+            span->start = start;
             return span;
         }
     }
-    if (id != ASSAY__DISABLED_MONITOR)
-        span.frame = assay__span_begin_slow(monitor, site);
+    if (id != ASSAY__DISABLED_MONITOR) {
+        span->frame = assay__span_begin_slow(monitor, site);
+        if (span->frame != NULL)
+            span->start = assay__frame_of(span->frame)->start;
+    }
     return span;
 }
 
@@ -182,31 +205,52 @@ static inline int assay__node_update(assay__node *node, uint64_t duration)
     return 1;
 }
 
-/* End a span. An already ended or foreign span is counted, never followed. */
-static inline void assay_span_end(assay_span span)
+/* Put a span that just ended into the lane's slot; the slot must be empty or already entered. After
+ * the last store the span is complete: whatever happens then, it is counted once. */
+static inline void assay__pending_put(assay__pending *slot, assay__node *node, uint64_t duration)
 {
-    if (span.frame == NULL)
+    __atomic_store_n(&slot->node, NULL, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    __atomic_store_n(&slot->duration, duration, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->count, node->count, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->sum, node->sum, __ATOMIC_RELAXED);
+    __atomic_store(&slot->square_sum, &node->square_sum, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->node, node, __ATOMIC_RELEASE);
+}
+
+static inline void assay__span_finish(struct assay_monitor *monitor, assay__frame *frame,
+                                      uint64_t start)
+{
+    if (frame == NULL)
         return;
     const uint64_t now = assay__ticks();
     assay__lane *lane = assay__thread.lane;
-    assay__frame *frame = span.frame;
-    if (ASSAY__LIKELY(assay__thread.monitor_id == assay__monitor_id(span.monitor) &&
-                      lane->top == frame)) {
+    if (ASSAY__LIKELY(assay__thread.monitor_id == assay__monitor_id(monitor) &&
+                      lane->top == frame && frame->start == start)) {
         if (ASSAY__UNLIKELY(lane->extras != 0)) {
             assay__span_end_extras(lane, frame, now);
             return;
         }
-        if (ASSAY__LIKELY(assay__node_update(frame->node, now - frame->start))) {
+        assay__pending *slot = &lane->pending;
+        if (ASSAY__LIKELY(now >= start && slot->node != NULL &&
+                          assay__node_update(slot->node, slot->duration))) {
+            assay__pending_put(slot, frame->node, now - start);
             __atomic_store_n(&lane->top, frame - 1, __ATOMIC_RELEASE);
             return;
         }
     }
-    assay__span_end_slow(span.monitor, frame, now);
+    assay__span_end_slow(monitor, frame, start, now);
+}
+
+/* End a span. An already ended or foreign span is counted, never followed. */
+static inline void assay_span_end(assay_span span)
+{
+    assay__span_finish(span.monitor, span.frame, span.start);
 }
 
 static inline void assay__span_close(assay_span *span)
 {
-    assay_span_end(*span);
+    assay__span_finish(span->monitor, span->frame, span->start);
 }
 
 #define ASSAY__JOIN_(left, right) left##right
@@ -220,31 +264,32 @@ static inline void assay__span_close(assay_span *span)
         &assay__site_;                                                                             \
     }))
 
-/* Opens a value and closes it when the block behind the macro is left, also by return or goto;
- * break and continue leave the block. Every block macro of assay is made of this one. */
-#define ASSAY__BLOCK(type, close, open_expression)                                                 \
-    ASSAY__BLOCK_(type, close, open_expression, ASSAY__JOIN(assay__open_, __COUNTER__),            \
-                  ASSAY__JOIN(assay__once_, __COUNTER__))
-#define ASSAY__BLOCK_(type, close, open_expression, open, once)                                    \
-    for (type open ASSAY__CLEANUP(close) = open_expression, *once = &open; once != NULL;           \
+/* A value that is closed when the block behind it is left, by return and goto too; break and
+ * continue leave the block. `opener` is called with the value's address and the other arguments,
+ * and returns the address. Every block macro of assay is this one. */
+#define ASSAY__BLOCK(type, close, opener, ...)                                                     \
+    ASSAY__BLOCK_(type, close, opener, ASSAY__JOIN(assay__open_, __COUNTER__),                     \
+                  ASSAY__JOIN(assay__once_, __COUNTER__), __VA_ARGS__)
+#define ASSAY__BLOCK_(type, close, opener, open, once, ...)                                        \
+    for (type open ASSAY__CLEANUP(close), *once = opener(&open, __VA_ARGS__); once != NULL;        \
          once = NULL)
 
-/* Opens a value and closes it at the end of the enclosing scope. */
-#define ASSAY__GUARD(type, close, open_expression)                                                 \
-    ASSAY__GUARD_(type, close, open_expression, ASSAY__JOIN(assay__open_, __COUNTER__))
-#define ASSAY__GUARD_(type, close, open_expression, open)                                          \
-    type open ASSAY__CLEANUP(close) = open_expression;                                             \
-    (void)open
+/* A value that is closed at the end of the enclosing scope. */
+#define ASSAY__GUARD(type, close, opener, ...)                                                     \
+    ASSAY__GUARD_(type, close, opener, ASSAY__JOIN(assay__open_, __COUNTER__), __VA_ARGS__)
+#define ASSAY__GUARD_(type, close, opener, open, ...)                                              \
+    type open ASSAY__CLEANUP(close);                                                               \
+    (void)opener(&open, __VA_ARGS__)
 
 #define ASSAY_TRACK(monitor, name)                                                                 \
-    ASSAY__BLOCK(assay_span, assay__span_close, assay__span_begin(monitor, ASSAY__SITE(name, 0)))
+    ASSAY__BLOCK(assay_span, assay__span_close, assay__span_begin, monitor, ASSAY__SITE(name, 0))
 
 #define ASSAY_METRIC(monitor, name)                                                                \
-    ASSAY__BLOCK(assay_span, assay__span_close,                                                    \
-                 assay__span_begin(monitor, ASSAY__SITE(name, ASSAY_SITE_METRIC)))
+    ASSAY__BLOCK(assay_span, assay__span_close, assay__span_begin, monitor,                        \
+                 ASSAY__SITE(name, ASSAY_SITE_METRIC))
 
 #define ASSAY_SCOPE(monitor, name)                                                                 \
-    ASSAY__GUARD(assay_span, assay__span_close, assay__span_begin(monitor, ASSAY__SITE(name, 0)))
+    ASSAY__GUARD(assay_span, assay__span_close, assay__span_begin, monitor, ASSAY__SITE(name, 0))
 
 #ifdef __cplusplus
 }

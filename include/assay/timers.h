@@ -118,14 +118,14 @@ ASSAY_API assay_gpu_memory assay_get_gpu_memory_usage(void);
 
 /* The same for a block: ASSAY_TRACK_TIME(timers, "MLP training") { train(&mlp); } */
 #define ASSAY_TRACK_TIME(timers, name)                                                             \
-    ASSAY__BLOCK(assay__timing, assay__timing_end,                                                 \
-                 assay__timing_begin(timers, name, ASSAY__TIMING_TIME))
+    ASSAY__BLOCK(assay__timing, assay__timing_end, assay__timing_begin, timers, name,              \
+                 ASSAY__TIMING_TIME)
 #define ASSAY_TRACK_TIME_AND_MEMORY(timers, name)                                                  \
-    ASSAY__BLOCK(assay__timing, assay__timing_end,                                                 \
-                 assay__timing_begin(timers, name, ASSAY__TIMING_MEMORY))
+    ASSAY__BLOCK(assay__timing, assay__timing_end, assay__timing_begin, timers, name,              \
+                 ASSAY__TIMING_MEMORY)
 #define ASSAY_TRACK_TIME_AND_GPU(timers, name)                                                     \
-    ASSAY__BLOCK(assay__timing, assay__timing_end,                                                 \
-                 assay__timing_begin(timers, name, ASSAY__TIMING_GPU))
+    ASSAY__BLOCK(assay__timing, assay__timing_end, assay__timing_begin, timers, name,              \
+                 ASSAY__TIMING_GPU)
 
 /* ---- a stopwatch ------------------------------------------------------------------------------
  *
@@ -143,7 +143,7 @@ ASSAY_API double assay_stopwatch_seconds(const assay_stopwatch *stopwatch);
 
 /* Time a block into `*elapsed_seconds`. */
 #define ASSAY_TIME_OPERATION(name, elapsed_seconds)                                                \
-    ASSAY__BLOCK(assay__timed, assay__timed_close, assay__timed_open(name, elapsed_seconds))
+    ASSAY__BLOCK(assay__timed, assay__timed_close, assay__timed_open, name, elapsed_seconds)
 
 /* ---- entries --------------------------------------------------------------------------------- */
 
@@ -297,9 +297,11 @@ typedef struct assay__timed {
     double *seconds;
 } assay__timed;
 
-static inline assay__timed assay__timed_open(const char *name, double *seconds)
+static inline assay__timed *assay__timed_open(assay__timed *timed, const char *name,
+                                              double *seconds)
 {
-    const assay__timed timed = {assay_time_operation(name), seconds};
+    timed->seconds = seconds;
+    timed->stopwatch = assay_time_operation(name);
     return timed;
 }
 
@@ -309,7 +311,8 @@ static inline void assay__timed_close(assay__timed *timed)
         *timed->seconds = assay_stopwatch_seconds(&timed->stopwatch);
 }
 
-ASSAY_API assay__timing assay__timing_begin(assay_timers *timers, const char *name, int kind);
+ASSAY_API assay__timing *assay__timing_begin(assay__timing *timing, assay_timers *timers,
+                                             const char *name, int kind);
 ASSAY_API void assay__timing_end(assay__timing *timing);
 
 #ifdef __cplusplus

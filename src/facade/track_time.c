@@ -106,18 +106,19 @@ assay_gpu_memory assay_get_gpu_memory_usage(void)
     return (assay_gpu_memory){none, none, none};
 }
 
-assay__timing assay__timing_begin(assay_timers *timers, const char *name, int kind)
+assay__timing *assay__timing_begin(assay__timing *timing, assay_timers *timers, const char *name,
+                                   int kind)
 {
-    assay__timing timing = {.timers = timers, .name = name, .kind = kind, .entry = -1};
+    *timing = (assay__timing){.timers = timers, .name = name, .kind = kind, .entry = -1};
     if (timers == NULL)
         return timing;
     assay__timer_mark mark;
     assay__timers_keep_first(timers, assay__timers_begin(timers, name, &mark));
-    timing.entry = mark.index;
-    timing.enclosing = mark.enclosing;
+    timing->entry = mark.index;
+    timing->enclosing = mark.enclosing;
     if (kind == ASSAY__TIMING_MEMORY)
-        begin_memory(&timing);
-    timing.start_ns = assay_clock_now_ns(assay_clock_default());
+        begin_memory(timing);
+    timing->start_ns = assay_clock_now_ns(assay_clock_default());
     return timing;
 }
 
@@ -157,7 +158,8 @@ void assay__timing_end(assay__timing *timing)
 static void *track(assay_timers *timers, const char *name, int kind, void *(*function)(void *),
                    void *argument)
 {
-    assay__timing timing = assay__timing_begin(timers, name, kind);
+    assay__timing timing;
+    assay__timing_begin(&timing, timers, name, kind);
     void *result = function(argument);
     assay__timing_end(&timing);
     return result;

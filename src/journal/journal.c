@@ -48,6 +48,14 @@ static void unpublished_path(const char *path, char *unpublished, size_t capacit
     snprintf(unpublished, capacity, "%s.new", path);
 }
 
+static assay_status fail_to_create(const char *path, assay_error *error)
+{
+    if (errno == EEXIST)
+        return assay__fail(error, ASSAY_E_STATE,
+                           "the journal '%s' exists already; give another path or remove it", path);
+    return assay__fail_errno(error, "cannot create the journal '%s'", path);
+}
+
 static assay_status open_new_file(const char *path, size_t bytes, int *descriptor,
                                   assay_error *error)
 {
@@ -55,7 +63,7 @@ static assay_status open_new_file(const char *path, size_t bytes, int *descripto
     unpublished_path(path, unpublished, sizeof unpublished);
     *descriptor = open(unpublished, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (*descriptor < 0)
-        return assay__fail_errno(error, "cannot create the journal '%s'", path);
+        return fail_to_create(path, error);
     int number = posix_fallocate(*descriptor, 0, (off_t)bytes);
     if (number == 0)
         return ASSAY_OK;
@@ -143,7 +151,7 @@ assay_status assay__journal_publish(assay__journal *journal, assay_error *error)
     unpublished_path(journal->path, unpublished, sizeof unpublished);
     assay_status status = ASSAY_OK;
     if (rename_without_replacing(unpublished, journal->path) != 0) {
-        status = assay__fail_errno(error, "cannot create the journal '%s'", journal->path);
+        status = fail_to_create(journal->path, error);
         unlink(unpublished);
     }
     if (status != ASSAY_OK)

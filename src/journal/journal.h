@@ -164,8 +164,9 @@ typedef struct assay__journal {
     size_t bytes;
 } assay__journal;
 
-/* Create in private memory (path NULL) or as a new file, which must not exist and is allocated in
- * full before it is mapped, so that a full disk is an error here and never a SIGBUS later. */
+/* Create in private memory (path NULL) or as a new file, which must not exist (ASSAY_E_STATE) and
+ * is allocated in full before it is mapped, so that a full disk is an error here and never a SIGBUS
+ * later. */
 ASSAY_MUST_USE assay_status assay__journal_create(assay__journal *journal, const char *path,
                                                   size_t pool_bytes,
                                                   const assay__journal_identity *identity,

@@ -299,10 +299,30 @@ static const assay__lane *lane_at(const assay__journal_view *view, size_t lane)
     return (const assay__lane *)(const void *)(view->bytes + view->header.lanes.offset) + lane;
 }
 
+/* The slot of one moment. The writer takes the node away before it changes the rest and raises the
+ * node's count with every span, so a slot whose node and count stood still was not changed. */
+static assay__pending copy_pending(const assay__pending *live)
+{
+    enum { TRIES = 100 };
+    for (int i = 0; i < TRIES; i++) {
+        assay__pending copy = {.node = __atomic_load_n(&live->node, __ATOMIC_ACQUIRE)};
+        copy.count = __atomic_load_n(&live->count, __ATOMIC_RELAXED);
+        copy.duration = __atomic_load_n(&live->duration, __ATOMIC_RELAXED);
+        copy.sum = __atomic_load_n(&live->sum, __ATOMIC_RELAXED);
+        __atomic_load(&live->square_sum, &copy.square_sum, __ATOMIC_RELAXED);
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        if (__atomic_load_n(&live->node, __ATOMIC_RELAXED) == copy.node &&
+            __atomic_load_n(&live->count, __ATOMIC_RELAXED) == copy.count)
+            return copy;
+    }
+    return (assay__pending){0}; /* too fast for us: its spans are seen one later */
+}
+
 void assay__journal_read_lane(const assay__journal_view *view, size_t lane, assay__lane *copy)
 {
     const assay__lane *live = lane_at(view, lane);
     *copy = (assay__lane){.top = __atomic_load_n(&live->top, __ATOMIC_ACQUIRE),
+                          .pending = copy_pending(&live->pending),
                           .kind = load32(&live->kind),
                           .state = load32(&live->state),
                           .thread_id = __atomic_load_n(&live->thread_id, __ATOMIC_RELAXED),
@@ -380,6 +400,26 @@ bool assay__journal_read_node(const assay__journal_view *view, uint32_t unit, as
                offsetof(assay__node, self) - offsetof(assay__node, operation));
     copy_words(copy->pages, node->pages, sizeof copy->pages);
     return copy->kind >= ASSAY__NODE_ROOT && copy->kind <= ASSAY__NODE_COUNTER;
+}
+
+bool assay__journal_add_pending(const assay__journal_view *view, const assay__lane *lane,
+                                assay__node *copy, uint64_t *duration)
+{
+    const assay__pending *slot = &lane->pending;
+    uint64_t address = view->header.base_address + (uint64_t)copy->self * ASSAY__JOURNAL_UNIT;
+    if (slot->node == NULL || (uint64_t)(uintptr_t)slot->node != address ||
+        copy->kind != ASSAY__NODE_SPAN || slot->count != copy->count)
+        return false;
+    double value = (double)slot->duration;
+    if (slot->count == 0)
+        copy->shift = value;
+    copy->count = slot->count + 1;
+    copy->sum = slot->sum + slot->duration;
+    copy->square_sum = slot->square_sum + (value - copy->shift) * (value - copy->shift);
+    copy->min = slot->duration < copy->min ? slot->duration : copy->min;
+    copy->max = slot->duration > copy->max ? slot->duration : copy->max;
+    *duration = slot->duration;
+    return true;
 }
 
 bool assay__journal_read_memory(const assay__journal_view *view, const assay__node *node,

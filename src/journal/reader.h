@@ -67,6 +67,11 @@ bool assay__journal_read_open(const assay__journal_view *view, const assay__lane
  */
 bool assay__journal_read_node(const assay__journal_view *view, uint32_t unit, assay__node *copy);
 
+/* A span of this node that the lane's slot holds and the node does not have yet is added to the
+ * copy's figures; returns its duration in ticks through `duration`, or false when there is none. */
+bool assay__journal_add_pending(const assay__journal_view *view, const assay__lane *lane,
+                                assay__node *copy, uint64_t *duration);
+
 /* What the copy of a node leads to. Memory figures: false when it has none. */
 bool assay__journal_read_memory(const assay__journal_view *view, const assay__node *node,
                                 assay__journal_memory *memory);

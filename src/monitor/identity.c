@@ -11,7 +11,7 @@ static int64_t own_rank(void)
     static const char *const variables[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID",
                                             "RANK"};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        const char *text = getenv(variables[i]);
+        const char *text = secure_getenv(variables[i]);
         if (text == NULL || *text == '\0')
             continue;
         char *end = NULL;

@@ -49,8 +49,10 @@ static void end_thread(void *argument)
         next = owner->next_in_thread;
         int expected = ASSAY__OWNER_ATTACHED;
         if (atomic_compare_exchange_strong(&owner->state, &expected, ASSAY__OWNER_DETACHING)) {
-            if (assay__monitor_id(owner->monitor) == owner->monitor_id) /* not so after a fork */
+            if (assay__monitor_id(owner->monitor) == owner->monitor_id) { /* not so after a fork */
+                assay__lane_settle(assay__monitor_state_of(owner->monitor), owner->lane);
                 close_lane(owner->lane);
+            }
             atomic_store(&owner->state, ASSAY__OWNER_ENDED);
         } else {
             free_owner(owner);

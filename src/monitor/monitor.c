@@ -17,6 +17,7 @@ enum {
     DEFAULT_BYTES = 8 * 1024 * 1024,
     MOST_TRACE_EVENTS = 1 << 22,
     MOST_SAMPLES = 1 << 20,
+    MOST_GENERATIONS = 100000,
     TRACED_LANES = 8 /* lanes whose rings and samples fit beside the rest */
 };
 
@@ -57,14 +58,14 @@ static assay__journal_anchor anchor_now(const assay_clock *clock)
     return (assay__journal_anchor){now.ticks, now.monotonic_ns, now.realtime_ns};
 }
 
-/* The journal's file: as asked for (a forked child puts its pid before the suffix), else in
+/* The journal's file without its suffix: as asked for (a forked child adds its pid), else in
  * $ASSAY_JOURNAL_DIR, one per process and monitor; empty for private memory. */
-static void journal_path(const assay__monitor_state *state, uint64_t id, bool forked, char *path,
+static void journal_stem(const assay__monitor_state *state, uint64_t id, bool forked, char *stem,
                          size_t capacity)
 {
     static const char suffix[] = ASSAY__JOURNAL_SUFFIX;
-    const char *directory = getenv("ASSAY_JOURNAL_DIR");
-    path[0] = '\0';
+    const char *directory = secure_getenv("ASSAY_JOURNAL_DIR");
+    stem[0] = '\0';
     if (state->private_journal)
         return;
     if (state->path != NULL) {
@@ -72,12 +73,12 @@ static void journal_path(const assay__monitor_state *state, uint64_t id, bool fo
         if (length > tail && strcmp(state->path + length - tail, suffix) == 0)
             length -= tail;
         if (forked)
-            snprintf(path, capacity, "%.*s.%d%s", (int)length, state->path, (int)getpid(), suffix);
+            snprintf(stem, capacity, "%.*s.%d", (int)length, state->path, (int)getpid());
         else
-            snprintf(path, capacity, "%s", state->path);
+            snprintf(stem, capacity, "%.*s", (int)length, state->path);
     } else if (directory != NULL && *directory != '\0') {
-        snprintf(path, capacity, "%s/%s.%d.%llu%s", directory, program_invocation_short_name,
-                 (int)getpid(), (unsigned long long)id, suffix);
+        snprintf(stem, capacity, "%s/%s.%d.%llu", directory, program_invocation_short_name,
+                 (int)getpid(), (unsigned long long)id);
     }
 }
 
@@ -100,13 +101,22 @@ static assay_status create_journal(assay__monitor_state *state, const char *path
 static assay_status open_journal(assay__monitor_state *state, uint64_t id, bool forked,
                                  assay_error *error)
 {
-    char path[PATH_MAX];
-    journal_path(state, id, forked, path, sizeof path);
-    if (*path == '\0')
+    char stem[PATH_MAX - sizeof ASSAY__JOURNAL_SUFFIX - 16], path[PATH_MAX];
+    bool asked_for = state->path != NULL && !forked;
+    journal_stem(state, id, forked, stem, sizeof stem);
+    if (*stem == '\0')
         return create_journal(state, NULL, id, error);
-    assay_status status = create_journal(state, path, id, error);
+    snprintf(path, sizeof path, "%s%s", stem, asked_for ? "" : ASSAY__JOURNAL_SUFFIX);
+    assay_status status = create_journal(state, asked_for ? state->path : path, id, error);
+    /* Names are met again: by a program that replaces itself by exec, by a pid that is reused or is
+     * another one in another container. Each gets a number of its own. */
+    for (unsigned generation = 2;
+         status == ASSAY_E_STATE && !asked_for && generation <= MOST_GENERATIONS; generation++) {
+        snprintf(path, sizeof path, "%s.%u%s", stem, generation, ASSAY__JOURNAL_SUFFIX);
+        status = create_journal(state, path, id, error);
+    }
     /* A directory that the environment names is a wish; the measured program goes on without it. */
-    if (status != ASSAY_OK && (state->path == NULL || forked))
+    if (status != ASSAY_OK && !asked_for)
         status = create_journal(state, NULL, id, error);
     return status;
 }
@@ -122,7 +132,7 @@ static size_t power_of_two(size_t at_least, size_t most)
 static size_t trace_events_wanted(const assay_monitor_options *options)
 {
     size_t events = options->trace_events;
-    const char *text = getenv("ASSAY_TRACE_EVENTS");
+    const char *text = secure_getenv("ASSAY_TRACE_EVENTS");
     if (events == 0 && text != NULL)
         events = (size_t)strtoull(text, NULL, 10);
     return events == 0 ? 0 : power_of_two(events, MOST_TRACE_EVENTS);
@@ -180,7 +190,6 @@ assay_status assay_monitor_open(const assay_monitor_options *options, assay_erro
         return assay__fail(error, ASSAY_E_MEMORY, "out of memory for a monitor");
     assay__monitor_state *state = assay__monitor_state_of(fresh);
     pthread_mutex_init(&state->lock, NULL);
-    atomic_store(&state->process, getpid());
     state->disabled = options->disabled;
     set_id(fresh, ASSAY__DISABLED_MONITOR);
     if (!state->disabled) {
@@ -204,29 +213,44 @@ assay_status assay_monitor_new(const assay_monitor_options *options, assay_monit
     return assay_monitor_open(options, NULL, monitor);
 }
 
-/* The child's other threads, if it has any, wait for the first one to build the journal. */
-static uint64_t rebuild_after_fork(assay_monitor *monitor, assay__monitor_state *state,
-                                   pid_t parent)
+/* A fork may catch another thread of the child in the middle of this. The grandchild's head is
+ * wiped again, so it starts anew, and leaves alone what was half replaced. */
+static void leave_parents_journal(assay__monitor_state *state)
 {
-    pid_t self = getpid();
-    if (parent == self || parent < 0 ||
-        !atomic_compare_exchange_strong(&state->process, &parent, -self)) {
-        while (atomic_load(&state->process) < 0)
-            usleep(10);
-        return assay__monitor_id(monitor);
+    if (atomic_exchange(&state->rebuilding, true)) {
+        state->owners = NULL;
+        state->journal = (assay__journal){0};
+        assay__thread.monitor_id = ASSAY__NO_MONITOR;
+        return;
     }
-    pthread_mutex_init(&state->lock, NULL); /* whoever held it is not in this process */
     assay__lanes_release(state, true);
     state->inherited_low = (uintptr_t)state->journal.header;
     state->inherited_high = state->inherited_low + state->journal.bytes;
     assay__journal_release(&state->journal);
+}
+
+/* The child's other threads, if it has any, wait for the first one to build the journal. What says
+ * that it is under way stands in the head, which a further fork wipes too: nobody waits for a
+ * thread that is not there. */
+static uint64_t rebuild_after_fork(assay_monitor *monitor, assay__monitor_state *state)
+{
+    assay__monitor_head *head = (assay__monitor_head *)(void *)monitor;
+    uint64_t nobody = 0;
+    if (!__atomic_compare_exchange_n(&head->rebuilding, &nobody, 1, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE)) {
+        while (assay__monitor_id(monitor) == 0)
+            usleep(10);
+        return assay__monitor_id(monitor);
+    }
+    pthread_mutex_init(&state->lock, NULL); /* the thread that held it is not in this process */
+    leave_parents_journal(state);
     uint64_t id = new_monitor_id();
     if (open_journal(state, id, true, NULL) != ASSAY_OK) {
         state->disabled = true;
         id = ASSAY__DISABLED_MONITOR;
     }
+    atomic_store(&state->rebuilding, false);
     set_id(monitor, id);
-    atomic_store(&state->process, self);
     return id;
 }
 
@@ -235,7 +259,7 @@ uint64_t assay__monitor_revive(assay_monitor *monitor)
     assay__monitor_state *state = assay__monitor_state_of(monitor);
     uint64_t id = assay__monitor_id(monitor);
     if (id == 0)
-        id = rebuild_after_fork(monitor, state, atomic_load(&state->process));
+        id = rebuild_after_fork(monitor, state);
     return id == ASSAY__DISABLED_MONITOR ? ASSAY__NO_MONITOR : id;
 }
 
@@ -275,6 +299,7 @@ bool assay_monitor_enabled(const assay_monitor *monitor)
 
 static void clear_lane(assay__monitor_state *state, assay__lane *lane)
 {
+    __atomic_store_n(&lane->pending.node, NULL, __ATOMIC_RELEASE);
     for (uint32_t unit = lane->first_node; unit != 0;) {
         assay__node *node = assay__journal_at(&state->journal, unit);
         assay__node_clear(state, node);

@@ -332,6 +332,11 @@ static uint64_t *page_for(assay__monitor_state *state, assay__node *node, uint32
     return node->pages[page];
 }
 
+bool assay__node_reserve(assay__monitor_state *state, assay__node *node, uint64_t duration)
+{
+    return page_for(state, node, assay__sketch_place_of(duration).page) != NULL;
+}
+
 bool assay__node_record(assay__monitor_state *state, assay__node *node, uint64_t duration)
 {
     assay__sketch_place place = assay__sketch_place_of(duration);
@@ -349,7 +354,8 @@ bool assay__node_record(assay__monitor_state *state, assay__node *node, uint64_t
         __atomic_store_n(&node->min, duration, __ATOMIC_RELAXED);
     if (duration > node->max)
         __atomic_store_n(&node->max, duration, __ATOMIC_RELAXED);
-    assay__publish_add(&node->sum, duration);
+    bool fits = duration <= UINT64_MAX - node->sum;
+    assay__publish_add(&node->sum, fits ? duration : UINT64_MAX - node->sum);
     assay__publish_add(&node->count, 1);
     return true;
 }

@@ -5,12 +5,11 @@
 
 #include "monitor/state.h"
 
-/* Marks a frame whose end must come through here: spans recorded one by one. Frames are 16-byte
- * aligned, so the bit is free, and a marked address never equals lane->top. */
-enum { METRIC_BIT = 1 };
-
 /* The ring is larger than the nearest cache; its lines are asked for this early. */
 enum { EVENTS_AHEAD = 16 };
+
+/* The longest duration on record: a century. */
+static const double MOST_TICKS = 9e18;
 
 static void drop_span(assay_monitor *monitor)
 {
@@ -35,7 +34,7 @@ static assay__frame *open_frame(assay__lane_owner *owner, assay__node *node, boo
     __atomic_store_n(&frame->node, node, __ATOMIC_RELAXED);
     __atomic_store_n(&frame->start, ticks_of(state), __ATOMIC_RELAXED);
     __atomic_store_n(&lane->top, frame, __ATOMIC_RELEASE);
-    return metric ? (assay__frame *)((uintptr_t)frame | METRIC_BIT) : frame;
+    return metric ? (assay__frame *)((uintptr_t)frame | ASSAY__METRIC_BIT) : frame;
 }
 
 assay__frame *assay__span_begin_slow(assay_monitor *monitor, assay_site *site)
@@ -52,16 +51,17 @@ assay__frame *assay__span_begin_slow(assay_monitor *monitor, assay_site *site)
 
 static assay_span begin_named(assay_monitor *monitor, const char *name, bool metric)
 {
-    assay_span span = {NULL, monitor};
+    const assay_span nothing = {.monitor = monitor};
     if (monitor == NULL || assay__monitor_revive(monitor) == ASSAY__NO_MONITOR)
-        return span;
+        return nothing;
     assay__lane_owner *owner = assay__lane_of_thread(monitor);
     assay__node *node = owner != NULL ? assay__node_for_name(owner, name) : NULL;
-    if (node != NULL)
-        span.frame = open_frame(owner, node, metric);
-    else
+    if (node == NULL) {
         drop_span(monitor);
-    return span;
+        return nothing;
+    }
+    assay__frame *frame = open_frame(owner, node, metric);
+    return (assay_span){frame, monitor, assay__frame_of(frame)->start};
 }
 
 assay_span assay_monitor_begin(assay_monitor *monitor, const char *name)
@@ -113,12 +113,25 @@ static inline void keep_extras(assay__lane *lane, const assay__frame *frame, uin
  * sites has the code once. */
 void assay__span_end_extras(assay__lane *lane, assay__frame *frame, uint64_t now)
 {
-    if (ASSAY__UNLIKELY(!assay__node_update(frame->node, now - frame->start))) {
-        assay__span_end_slow(lane->owner->monitor, frame, now);
+    assay__pending *slot = &lane->pending;
+    if (ASSAY__UNLIKELY(now < frame->start || slot->node == NULL ||
+                        !assay__node_update(slot->node, slot->duration))) {
+        assay__span_end_slow(lane->owner->monitor, frame, frame->start, now);
         return;
     }
     keep_extras(lane, frame, now);
+    assay__pending_put(slot, frame->node, now - frame->start);
     __atomic_store_n(&lane->top, frame - 1, __ATOMIC_RELEASE);
+}
+
+void assay__lane_settle(assay__monitor_state *state, assay__lane *lane)
+{
+    assay__pending *slot = &lane->pending;
+    if (slot->node == NULL)
+        return;
+    if (!assay__node_record(state, slot->node, slot->duration))
+        __atomic_store_n(&lane->dropped_spans, lane->dropped_spans + 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->node, NULL, __ATOMIC_RELEASE);
 }
 
 static void close_frame(assay__lane_owner *owner, assay__frame *frame, uint64_t now, bool is_metric)
@@ -135,10 +148,14 @@ static void close_frame(assay__lane_owner *owner, assay__frame *frame, uint64_t 
     };
     if (state->memory != 0 || is_metric)
         assay__memory_end(owner, depth, &metric);
-    if (!assay__node_record(state, frame->node, now - frame->start))
+    assay__lane_settle(state, lane);
+    if (assay__node_reserve(state, frame->node, now - frame->start)) {
+        if (lane->extras != 0)
+            keep_extras(lane, frame, now);
+        assay__pending_put(&lane->pending, frame->node, now - frame->start);
+    } else {
         __atomic_store_n(&lane->dropped_spans, lane->dropped_spans + 1, __ATOMIC_RELAXED);
-    else if (lane->extras != 0)
-        keep_extras(lane, frame, now);
+    }
     if (is_metric) {
         pthread_mutex_lock(&state->lock);
         assay__journal_add_metric(&state->journal, &metric);
@@ -158,10 +175,11 @@ static uint64_t reject(assay__monitor_state *state, const assay__frame *frame)
     return 0;
 }
 
-uint64_t assay__span_end_slow(assay_monitor *monitor, assay__frame *frame, uint64_t now)
+uint64_t assay__span_end_slow(assay_monitor *monitor, assay__frame *frame, uint64_t start,
+                              uint64_t now)
 {
-    bool metric = ((uintptr_t)frame & METRIC_BIT) != 0;
-    frame = (assay__frame *)((uintptr_t)frame & ~(uintptr_t)METRIC_BIT);
+    bool metric = ((uintptr_t)frame & ASSAY__METRIC_BIT) != 0;
+    frame = assay__frame_of(frame);
     uint64_t id = assay__monitor_id(monitor);
     if (id == 0)
         return 0; /* begun before a fork, ended in a child that measured nothing yet */
@@ -171,7 +189,7 @@ uint64_t assay__span_end_slow(assay_monitor *monitor, assay__frame *frame, uint6
         frame >= owner->lane->frames + ASSAY_LANE_FRAMES)
         return reject(state, frame);
     assay__lane *lane = owner->lane;
-    if (frame > lane->top) {
+    if (frame > lane->top || frame->start != start) { /* ended before */
         __atomic_store_n(&lane->mismatched_ends, lane->mismatched_ends + 1, __ATOMIC_RELAXED);
         return 0;
     }
@@ -196,7 +214,7 @@ uint64_t assay__span_end_slow(assay_monitor *monitor, assay__frame *frame, uint6
 uint64_t assay_span_end_ns(assay_span span)
 {
     uint64_t now = assay__ticks();
-    return span.frame == NULL ? 0 : assay__span_end_slow(span.monitor, span.frame, now);
+    return span.frame == NULL ? 0 : assay__span_end_slow(span.monitor, span.frame, span.start, now);
 }
 
 void assay_monitor_add(assay_monitor *monitor, const char *name, uint64_t duration_ns)
@@ -206,8 +224,10 @@ void assay_monitor_add(assay_monitor *monitor, const char *name, uint64_t durati
     assay__lane_owner *owner = assay__lane_of_thread(monitor);
     assay__monitor_state *state = assay__monitor_state_of(monitor);
     assay__node *node = owner != NULL ? assay__node_for_name(owner, name) : NULL;
-    uint64_t duration =
-        (uint64_t)llround(assay__clock_ticks_of_ns(state->clock, (double)duration_ns));
+    double ticks = assay__clock_ticks_of_ns(state->clock, (double)duration_ns);
+    uint64_t duration = ticks < MOST_TICKS ? (uint64_t)llround(ticks) : (uint64_t)MOST_TICKS;
+    if (node != NULL && owner->lane->pending.node == node)
+        assay__lane_settle(state, owner->lane);
     if (node == NULL || !assay__node_record(state, node, duration)) {
         drop_span(monitor);
         return;

@@ -24,8 +24,8 @@
 #include "journal/journal.h"
 
 typedef struct assay__monitor_state {
-    pthread_mutex_t lock;  /* guards the journal's primitives and the owner list */
-    _Atomic pid_t process; /* whose journal this is; negative while a forked child builds its own */
+    pthread_mutex_t lock;    /* guards the journal's primitives and the owner list */
+    _Atomic bool rebuilding; /* the journal and the owners are being replaced after a fork */
     bool disabled;
     bool slow; /* spans need more than a counter reading: another clock, or memory */
     unsigned memory;
@@ -108,8 +108,15 @@ assay__node *assay__node_for_name(assay__lane_owner *owner, const char *name);
 assay__node *assay__node_for_counter(assay__lane_owner *owner, const char *name);
 void assay__node_clear(const assay__monitor_state *state, assay__node *node);
 
+/* Make room for a duration that will be recorded; false when there is none. */
+bool assay__node_reserve(assay__monitor_state *state, assay__node *node, uint64_t duration);
+
 /* Enter one duration into the node's statistics; false when it found no room. */
 bool assay__node_record(assay__monitor_state *state, assay__node *node, uint64_t duration);
+
+/* span.c — enter the span that waits in the lane's slot into its node. By the lane's own thread, or
+ * when there is none. */
+void assay__lane_settle(assay__monitor_state *state, assay__lane *lane);
 
 /* memory.c — the memory of the span at `depth` of the owner's lane, which begins or ends. A metric
  * has its resident memory measured whatever the monitor's modes are. */

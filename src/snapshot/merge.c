@@ -132,8 +132,17 @@ static assay_status add_buckets(assay__merge *merge, int32_t index, assay_record
     return ASSAY_OK;
 }
 
+/* The bucket of a span that is in the figures but in no bucket yet. */
+static assay_status add_pending_bucket(assay__merge *merge, int32_t index,
+                                       const assay__journal_view *view, uint64_t duration)
+{
+    double ticks = assay__sketch_middle(assay__sketch_place_of(duration));
+    return add_buckets(merge, index, &(assay_record_bucket){ticks * view->seconds_per_tick, 1}, 1);
+}
+
 static assay_status add_distribution(assay__merge *merge, int32_t index,
-                                     const assay__journal_view *view, const assay__node *node)
+                                     const assay__journal_view *view, const assay__node *node,
+                                     const uint64_t *pending)
 {
     uint64_t total = 0;
     for (uint32_t exponent = 0; exponent < ASSAY_NODE_PAGES; exponent++) {
@@ -151,6 +160,12 @@ static assay_status add_distribution(assay__merge *merge, int32_t index,
         assay_status status = add_buckets(merge, index, fresh, used);
         if (status != ASSAY_OK)
             return status;
+    }
+    if (pending != NULL && total + 1 == node->count) {
+        assay_status status = add_pending_bucket(merge, index, view, *pending);
+        if (status != ASSAY_OK)
+            return status;
+        total++;
     }
     if (total != node->count && !merge->live)
         merge->record->integrity.torn_operations++;
@@ -228,9 +243,10 @@ static void add_times(assay__merge *merge, int32_t index, const assay__journal_v
 }
 
 static assay_status add_span_node(assay__merge *merge, int32_t index,
-                                  const assay__journal_view *view, const assay__node *node)
+                                  const assay__journal_view *view, const assay__node *node,
+                                  const uint64_t *pending)
 {
-    assay_status status = add_distribution(merge, index, view, node);
+    assay_status status = add_distribution(merge, index, view, node, pending);
     if (status == ASSAY_OK)
         status = add_samples(merge, index, view, node);
     assay__journal_memory memory;
@@ -276,7 +292,8 @@ static assay_status add_counter_node(assay__merge *merge, const char *name, cons
 /* Parents were created before their children, so a parent not met yet is corruption and its child
  * is left out. */
 static assay_status add_node(assay__merge *merge, const assay__journal_view *view,
-                             const assay__node *node, uint32_t root, assay__node_map *nodes)
+                             const assay__node *node, const uint64_t *pending, uint32_t root,
+                             assay__node_map *nodes)
 {
     const char *name = assay__journal_operation_name(view, node->operation);
     if (node->kind == ASSAY__NODE_COUNTER)
@@ -288,7 +305,7 @@ static assay_status add_node(assay__merge *merge, const assay__journal_view *vie
             return ASSAY_OK;
     }
     assay_status status = find_or_add(merge, parent, name, index);
-    return status == ASSAY_OK ? add_span_node(merge, *index, view, node) : status;
+    return status == ASSAY_OK ? add_span_node(merge, *index, view, node, pending) : status;
 }
 
 /* The call tree of the lane; in `spans` how many were completed. */
@@ -303,8 +320,11 @@ static assay_status add_tree(assay__merge *merge, const assay__journal_view *vie
         if (node.kind == ASSAY__NODE_ROOT || nodes->operations[node.self] >= 0 ||
             nodes->counters[node.self] >= 0)
             continue;
+        uint64_t duration;
+        const uint64_t *pending =
+            assay__journal_add_pending(view, lane, &node, &duration) ? &duration : NULL;
         *spans += node.kind == ASSAY__NODE_SPAN ? node.count : 0;
-        assay_status status = add_node(merge, view, &node, lane->first_node, nodes);
+        assay_status status = add_node(merge, view, &node, pending, lane->first_node, nodes);
         if (status != ASSAY_OK)
             return status;
     }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # What the built libraries show and what they call. They export what the public headers declare, under
-# the version ASSAY_0, and nothing else; each function is exported by one of them, and libassay by no
+# the version ASSAY_1, and nothing else; each function is exported by one of them, and libassay by no
 # more than it promises. They never end the process, print to a stream they
 # were not given, or install signal handlers, and none of their code uses the unbounded string functions.
 set -u
@@ -16,7 +16,7 @@ declared() { # headers...: the functions and variables they declare, sorted
         grep -oE '^assay_[a-z0-9_]+' | sort -u
 }
 exported() { # library
-    nm -D --defined-only "$1" | awk '{ sub(/@@ASSAY_0$/, "", $NF); print $NF }' | grep -vx ASSAY_0 | sort -u
+    nm -D --defined-only "$1" | awk '{ sub(/@@ASSAY_1$/, "", $NF); print $NF }' | grep -vx ASSAY_1 | sort -u
 }
 of_models='model.h flops.h profile.h model_scaling.h runtime.h'
 of_libassay=$(cd "$ASSAY_SOURCE/include/assay" && ls | grep -vxF "$(tr ' ' '\n' <<<"$of_models")")

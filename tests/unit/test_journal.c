@@ -235,7 +235,7 @@ static void test_an_existing_file_is_not_overwritten(void **state)
     options.journal_path = path;
     assay_monitor *monitor = NULL;
     assay_error error;
-    assert_int_equal(assay_monitor_open(&options, &error, &monitor), ASSAY_E_IO);
+    assert_int_equal(assay_monitor_open(&options, &error, &monitor), ASSAY_E_STATE);
     assert_non_null(strstr(error.message, path));
     assay_record *record = NULL;
     assert_int_equal(assay_snapshot_file(path, NULL, &record), ASSAY_OK);

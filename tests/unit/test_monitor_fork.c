@@ -225,8 +225,94 @@ static void test_an_unusable_journal_directory_falls_back_to_memory(void **state
     setenv("ASSAY_JOURNAL_DIR", directory, 1);
 }
 
-int main(void)
+/* What the program does when it replaced itself: measure, and do so again `times` more. */
+static int replaced(int times)
 {
+    char left[16];
+    assay_monitor *monitor = NULL;
+    if (assay_monitor_new(NULL, &monitor) != ASSAY_OK)
+        return 1;
+    spin(monitor, 100);
+    snprintf(left, sizeof left, "%d", times - 1);
+    if (times > 0)
+        ASSAY_TRACK(monitor, "replace") {
+            execl("/proc/self/exe", "replaced", left, (char *)NULL);
+        }
+    assay_monitor_free(monitor);
+    return 0;
+}
+
+/* Program, pid and monitor are the same after exec; the journals are not. */
+static void test_a_program_that_replaces_itself_keeps_its_spans(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    if (child == 0) {
+        execl("/proc/self/exe", "replaced", "2", (char *)NULL);
+        _exit(1);
+    }
+    wait_for(child);
+    assay_record *record = merged();
+    assert_int_equal(operation_of(record, "spin")->count, 300);
+    assert_int_equal(record->open_span_count, 2);
+    assert_clean(record);
+    assay_record_free(record);
+}
+
+typedef struct twins {
+    assay_monitor *monitor;
+    pthread_barrier_t ready;
+} twins;
+
+static void *fork_again(void *argument)
+{
+    twins *self = argument;
+    pthread_barrier_wait(&self->ready);
+    pid_t grandchild = fork();
+    if (grandchild == 0) {
+        spin(self->monitor, 10);
+        _exit(0);
+    }
+    int status = 0;
+    waitpid(grandchild, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? NULL : argument;
+}
+
+/* A thread of a child takes its first span while another one forks: the grandchild finds the
+ * journal half replaced, by a thread it does not have. */
+static void test_a_grandchild_does_not_wait_for_a_thread_it_lacks(void **state)
+{
+    (void)state;
+    assay_monitor *monitor = open_monitor(NULL);
+    spin(monitor, 1);
+    for (int i = 0; i < 40; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            alarm(20); /* a grandchild that hangs is killed with us */
+            twins both = {.monitor = monitor};
+            pthread_t thread;
+            void *failed = &both;
+            pthread_barrier_init(&both.ready, NULL, 2);
+            pthread_create(&thread, NULL, fork_again, &both);
+            pthread_barrier_wait(&both.ready);
+            for (volatile int wait = 0; wait < 1000 * i; wait++)
+                ; /* meet the other thread at different moments */
+            spin(monitor, 10);
+            pthread_join(thread, &failed);
+            _exit(failed == NULL ? 0 : 1);
+        }
+        wait_for(child);
+    }
+    assay_monitor_free(monitor);
+    assay_record *record = merged();
+    assert_int_equal(operation_of(record, "spin")->count, 1 + 40 * 20);
+    assay_record_free(record);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        return replaced(atoi(argv[1]));
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_each_process_has_its_own_journal, make_directory,
                                         remove_directory),
@@ -236,6 +322,10 @@ int main(void)
                                         remove_directory),
         cmocka_unit_test_setup_teardown(test_private_journals_fork_too, make_directory,
                                         remove_directory),
+        cmocka_unit_test_setup_teardown(test_a_program_that_replaces_itself_keeps_its_spans,
+                                        make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(test_a_grandchild_does_not_wait_for_a_thread_it_lacks,
+                                        make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_an_unusable_journal_directory_falls_back_to_memory,
                                         make_directory, remove_directory),
     };

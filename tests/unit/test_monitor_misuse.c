@@ -85,6 +85,43 @@ static void test_mismatched_ends_are_counted_and_harmless(void **state)
     assay_monitor_free(monitor);
 }
 
+/* A span that ended says nothing to a later one that stands where it stood. */
+static void test_an_end_that_comes_again_leaves_later_spans_alone(void **state)
+{
+    (void)state;
+    assay_monitor *monitor = open_monitor(NULL);
+    assay_span first = assay_monitor_begin(monitor, "first");
+    assay_span_end(first);
+    for (int i = 0; i < 3; i++) {
+        assay_span later = assay_monitor_begin(monitor, "later");
+        assay_span_end(first);
+        (void)assay_span_end_ns(first);
+        assay_span_end(later);
+    }
+    assay_record *record = record_of(monitor);
+    assert_int_equal(record->integrity.mismatched_ends, 6);
+    assert_int_equal(operation_of(record, "first")->count, 1);
+    assert_int_equal(operation_of(record, "later")->count, 3);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+}
+
+static void test_huge_durations_do_not_wrap_around(void **state)
+{
+    (void)state;
+    assay_monitor *monitor = open_monitor(NULL);
+    assay_monitor_add(monitor, "eternity", UINT64_MAX);
+    assay_record *record = record_of(monitor);
+    double once = operation_of(record, "eternity")->total_seconds;
+    assay_record_free(record);
+    assay_monitor_add(monitor, "eternity", UINT64_MAX);
+    record = record_of(monitor);
+    assert_int_equal(operation_of(record, "eternity")->count, 2);
+    assert_true(once > 1e9 && operation_of(record, "eternity")->total_seconds >= once);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+}
+
 static void *end_elsewhere(void *span)
 {
     assay_span_end(*(assay_span *)span);
@@ -200,6 +237,8 @@ int main(void)
         cmocka_unit_test(test_null_and_disabled_monitors_do_nothing),
         cmocka_unit_test(test_hostile_names_are_kept_safe),
         cmocka_unit_test(test_mismatched_ends_are_counted_and_harmless),
+        cmocka_unit_test(test_an_end_that_comes_again_leaves_later_spans_alone),
+        cmocka_unit_test(test_huge_durations_do_not_wrap_around),
         cmocka_unit_test(test_an_end_on_another_thread_is_counted),
         cmocka_unit_test(test_nesting_beyond_the_limit_is_dropped_and_said),
         cmocka_unit_test(test_more_names_than_fit_are_dropped_and_said),
