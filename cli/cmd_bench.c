@@ -275,14 +275,14 @@ static int bench_main(const command *self, int argc, char **argv)
     bench_settings settings = {.output = "null"};
     bench_request request = {
         .commands = &settings.commands, .labels = &settings.labels, .params = &settings.params};
-    options_outcome outcome =
-        options_parse(self, argc, argv, &settings, &request.operands, &request.operand_count);
-    if (outcome != OPTIONS_GO)
-        return outcome == OPTIONS_HELP ? EX_OK : EX_USAGE;
+    int code;
+    if (!options_parse(self, argc, argv, &settings, &request.operands, &request.operand_count,
+                       &code))
+        return code;
     request.prepare = settings.prepare;
     request.cleanup = settings.cleanup;
     request.shell = settings.shell;
-    int code = check_settings(&settings);
+    code = check_settings(&settings);
     if (code != EX_OK)
         return code;
     bench_plan plan;

@@ -170,16 +170,15 @@ static int compare_main(const command *self, int argc, char **argv)
 {
     compare_settings settings = {.margin = 0.01};
     char **operands;
-    int count;
-    options_outcome outcome = options_parse(self, argc, argv, &settings, &operands, &count);
-    if (outcome != OPTIONS_GO)
-        return outcome == OPTIONS_HELP ? EX_OK : EX_USAGE;
+    int count, code;
+    if (!options_parse(self, argc, argv, &settings, &operands, &count, &code))
+        return code;
     if (count == 0) {
         message_error(
             "assay compare: no record given; write: assay compare before.json after.json");
         return EX_USAGE;
     }
-    int code = output_refuse("compare", &settings.json, 1);
+    code = output_refuse("compare", &settings.json, 1);
     if (code != EX_OK)
         return code;
     record_list list = {0};

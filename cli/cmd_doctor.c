@@ -106,10 +106,9 @@ static int doctor_main(const command *self, int argc, char **argv)
 {
     doctor_settings settings = {0};
     char **operands;
-    int count;
-    options_outcome outcome = options_parse(self, argc, argv, &settings, &operands, &count);
-    if (outcome != OPTIONS_GO)
-        return outcome == OPTIONS_HELP ? EX_OK : EX_USAGE;
+    int count, code;
+    if (!options_parse(self, argc, argv, &settings, &operands, &count, &code))
+        return code;
     if (count > 0) {
         message_error("assay doctor: takes no operand, got '%s'", operands[0]);
         return EX_USAGE;

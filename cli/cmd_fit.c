@@ -76,16 +76,15 @@ static int fit_main(const command *self, int argc, char **argv)
 {
     fit_settings settings = {0};
     char **operands;
-    int count;
-    options_outcome outcome = options_parse(self, argc, argv, &settings, &operands, &count);
-    if (outcome != OPTIONS_GO)
-        return outcome == OPTIONS_HELP ? EX_OK : EX_USAGE;
+    int count, code;
+    if (!options_parse(self, argc, argv, &settings, &operands, &count, &code))
+        return code;
     if (count != 1) {
         message_error("assay fit: give one file of sizes and times; write: assay fit data.csv");
         return EX_USAGE;
     }
     const char *outputs[] = {settings.json};
-    int code = output_refuse("fit", outputs, 1);
+    code = output_refuse("fit", outputs, 1);
     return code == EX_OK ? fit_file(&settings, operands[0]) : code;
 }
 

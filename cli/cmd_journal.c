@@ -158,16 +158,15 @@ static int journal_main(const command *self, int argc, char **argv)
 {
     journal_settings settings = {0};
     char **operands;
-    int count;
-    options_outcome outcome = options_parse(self, argc, argv, &settings, &operands, &count);
-    if (outcome != OPTIONS_GO)
-        return outcome == OPTIONS_HELP ? EX_OK : EX_USAGE;
+    int count, code;
+    if (!options_parse(self, argc, argv, &settings, &operands, &count, &code))
+        return code;
     if (count != 1) {
         message_error("assay journal: give one journal, directory of journals or process id");
         return EX_USAGE;
     }
     const char *outputs[] = {settings.json, settings.trace};
-    int code = output_refuse("journal", outputs, sizeof outputs / sizeof *outputs);
+    code = output_refuse("journal", outputs, sizeof outputs / sizeof *outputs);
     assay_record *record = NULL;
     if (code == EX_OK)
         code = read_subject(operands[0], &record);

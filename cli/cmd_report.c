@@ -155,10 +155,9 @@ static int report_main(const command *self, int argc, char **argv)
     report_settings settings = {0};
     record_list list = {0};
     char **operands;
-    int count;
-    options_outcome outcome = options_parse(self, argc, argv, &settings, &operands, &count);
-    if (outcome != OPTIONS_GO)
-        return outcome == OPTIONS_HELP ? EX_OK : EX_USAGE;
+    int count, code;
+    if (!options_parse(self, argc, argv, &settings, &operands, &count, &code))
+        return code;
     if (count == 0) {
         message_error("assay report: no record given; write: assay report run.json");
         return EX_USAGE;
@@ -168,7 +167,7 @@ static int report_main(const command *self, int argc, char **argv)
         return EX_USAGE;
     }
     const char *outputs[] = {settings.json, settings.output, settings.trace};
-    int code = refuse_format(&settings);
+    code = refuse_format(&settings);
     if (code == EX_OK)
         code = output_refuse("report", outputs, sizeof outputs / sizeof *outputs);
     if (code == EX_OK)

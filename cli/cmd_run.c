@@ -188,10 +188,9 @@ static int run_main(const command *self, int argc, char **argv)
     run_settings settings = {.interval_seconds = default_interval_seconds,
                              .trace_events = default_trace_events};
     char **operands;
-    int count;
-    options_outcome outcome = options_parse(self, argc, argv, &settings, &operands, &count);
-    if (outcome != OPTIONS_GO)
-        return outcome == OPTIONS_HELP ? EX_OK : EX_USAGE;
+    int count, code;
+    if (!options_parse(self, argc, argv, &settings, &operands, &count, &code))
+        return code;
     if (count == 0) {
         message_error("assay run: no command to measure; write: assay run -- COMMAND ARGUMENT...");
         return EX_USAGE;
@@ -201,7 +200,7 @@ static int run_main(const command *self, int argc, char **argv)
     if (refused != EX_OK)
         return refused;
     run r = {.settings = &settings, .command = operands};
-    int code = find_interposer(&r) && make_scratch(&r) ? measure(&r) : EXIT_OWN_FAILURE;
+    code = find_interposer(&r) && make_scratch(&r) ? measure(&r) : EXIT_OWN_FAILURE;
     scratch_dir_remove(r.journal_dir);
     scratch_dir_remove(r.heap_dir);
     free(r.preload);

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sysexits.h>
 
 #include "base/nearest.h"
 #include "cli/common/message.h"
@@ -253,11 +254,12 @@ static bool take_letters(cursor *c, const char *letters)
     return true;
 }
 
-options_outcome options_parse(const command *self, int argc, char **argv, void *settings,
-                              char ***operands, int *operand_count)
+bool options_parse(const command *self, int argc, char **argv, void *settings, char ***operands,
+                   int *operand_count, int *code)
 {
     cursor c = {.self = self, .argc = argc, .argv = argv, .at = 1, .settings = settings};
     int kept = 0;
+    *code = EX_USAGE;
     for (; c.at < argc && !c.help; c.at++) {
         char *word = argv[c.at];
         bool is_option = word[0] == '-' && word[1] != '\0';
@@ -270,18 +272,19 @@ options_outcome options_parse(const command *self, int argc, char **argv, void *
         if (!is_option)
             argv[1 + kept++] = word;
         else if (!(word[1] == '-' ? take_long(&c, word + 2) : take_letters(&c, word + 1)))
-            return OPTIONS_BAD;
+            return false;
     }
     if (c.help) {
         options_print_help(self, stdout);
-        return OPTIONS_HELP;
+        *code = EX_OK;
+        return false;
     }
     while (c.at < argc)
         argv[1 + kept++] = argv[c.at++];
     argv[1 + kept] = NULL;
     *operands = argv + 1;
     *operand_count = kept;
-    return OPTIONS_GO;
+    return true;
 }
 
 void options_print_entry(const char *label, const char *text, int column, FILE *stream)

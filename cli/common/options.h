@@ -56,16 +56,11 @@ typedef struct command {
     int (*main)(const struct command *self, int argc, char **argv);
 } command;
 
-typedef enum options_outcome {
-    OPTIONS_GO,   /* settings and operands are filled */
-    OPTIONS_HELP, /* help was printed; exit with 0 */
-    OPTIONS_BAD   /* a message was printed; exit with EX_USAGE */
-} options_outcome;
-
 /* Parse argv[1…]. Values are stored into `settings`; operands are moved to the front of argv + 1,
- * and `*operands` and `*operand_count` describe them (terminated by NULL). */
-options_outcome options_parse(const command *self, int argc, char **argv, void *settings,
-                              char ***operands, int *operand_count);
+ * and `*operands` and `*operand_count` describe them (terminated by NULL). False when the command
+ * is over, after help or a message: it ends with `*code`. */
+bool options_parse(const command *self, int argc, char **argv, void *settings, char ***operands,
+                   int *operand_count, int *code);
 
 void options_print_help(const command *self, FILE *stream);
 

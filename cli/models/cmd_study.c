@@ -54,11 +54,11 @@ static int study_main(const command *self, int argc, char **argv)
     if (argv[1][0] != '-')
         return unknown_study(argv[1]);
     char **operands;
-    int count;
-    options_outcome outcome = options_parse(self, argc, argv, NULL, &operands, &count);
-    if (outcome == OPTIONS_GO)
-        message_error("assay study: name a study; see 'assay study --help'");
-    return outcome == OPTIONS_HELP ? EX_OK : EX_USAGE;
+    int count, code;
+    if (!options_parse(self, argc, argv, NULL, &operands, &count, &code))
+        return code;
+    message_error("assay study: name a study; see 'assay study --help'");
+    return EX_USAGE;
 }
 
 const command command_study = {

@@ -9,13 +9,12 @@ static int parse_and_work(model_job *job, const command *self, int argc, char **
                           int (*work)(model_job *job, char **operands, int count))
 {
     char **operands;
-    int count;
+    int count, code;
     command adapted = *self;
     adapted.options = job->options;
     adapted.option_count = job->option_count;
-    options_outcome outcome = options_parse(&adapted, argc, argv, job->settings, &operands, &count);
-    if (outcome != OPTIONS_GO)
-        return outcome == OPTIONS_HELP ? EX_OK : EX_USAGE;
+    if (!options_parse(&adapted, argc, argv, job->settings, &operands, &count, &code))
+        return code;
     return work(job, operands, count);
 }
 

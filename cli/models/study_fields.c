@@ -31,16 +31,15 @@ static int fields_main(const command *self, int argc, char **argv)
 {
     fields_settings settings = {0};
     char **operands;
-    int count;
-    options_outcome outcome = options_parse(self, argc, argv, &settings, &operands, &count);
-    if (outcome != OPTIONS_GO)
-        return outcome == OPTIONS_HELP ? EX_OK : EX_USAGE;
+    int count, code;
+    if (!options_parse(self, argc, argv, &settings, &operands, &count, &code))
+        return code;
     if (count > 0) {
         message_error("assay study fields: takes no operand, got '%s'", operands[0]);
         return EX_USAGE;
     }
     const char *outputs[] = {settings.common.json};
-    int code = output_refuse(self->name, outputs, 1);
+    code = output_refuse(self->name, outputs, 1);
     if (code != EX_OK)
         return code;
     assay__study_plan plan = study_plan(&settings.common, "fields", "fields", "assay-fields-study");

@@ -64,10 +64,9 @@ static int graph_main(const command *self, int argc, char **argv)
 {
     graph_options chosen = {0};
     char **operands;
-    int count;
-    options_outcome outcome = options_parse(self, argc, argv, &chosen, &operands, &count);
-    if (outcome != OPTIONS_GO)
-        return outcome == OPTIONS_HELP ? EX_OK : EX_USAGE;
+    int count, code;
+    if (!options_parse(self, argc, argv, &chosen, &operands, &count, &code))
+        return code;
     if (count > 0) {
         message_error("assay study graph: takes no operand, got '%s'", operands[0]);
         return EX_USAGE;
@@ -77,7 +76,7 @@ static int graph_main(const command *self, int argc, char **argv)
                       "about the next");
         return EX_USAGE;
     }
-    int code = output_refuse(self->name, (const char *const[]){chosen.common.json}, 1);
+    code = output_refuse(self->name, (const char *const[]){chosen.common.json}, 1);
     if (code != EX_OK)
         return code;
     assay__graph_settings settings = settle(&chosen);

@@ -65,16 +65,15 @@ static int pde_main(const command *self, int argc, char **argv)
 {
     pde_settings settings = {0};
     char **operands, path[INSTALLED_PATH_SIZE];
-    int count;
-    options_outcome outcome = options_parse(self, argc, argv, &settings, &operands, &count);
-    if (outcome != OPTIONS_GO)
-        return outcome == OPTIONS_HELP ? EX_OK : EX_USAGE;
+    int count, code;
+    if (!options_parse(self, argc, argv, &settings, &operands, &count, &code))
+        return code;
     if (settings.config_name == NULL) {
         message_error("assay study pde: which experiment? Write: assay study pde --config-name "
                       "burgers_experiment trainer=synthetic_with_memory");
         return EX_USAGE;
     }
-    int code = output_refuse(self->name, (const char *const[]){settings.common.json}, 1);
+    code = output_refuse(self->name, (const char *const[]){settings.common.json}, 1);
     if (code != EX_OK)
         return code;
     const assay__config_source source = {

@@ -75,10 +75,9 @@ static int rom_main(const command *self, int argc, char **argv)
 {
     rom_options given = {0};
     char **operands, folder[4096];
-    int count;
-    options_outcome outcome = options_parse(self, argc, argv, &given, &operands, &count);
-    if (outcome != OPTIONS_GO)
-        return outcome == OPTIONS_HELP ? EX_OK : EX_USAGE;
+    int count, code;
+    if (!options_parse(self, argc, argv, &given, &operands, &count, &code))
+        return code;
     if (count > 0) {
         message_error("assay study rom: takes no operand, got '%s'", operands[0]);
         return EX_USAGE;

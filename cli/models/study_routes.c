@@ -166,10 +166,9 @@ static int routes_main(const command *self, int argc, char **argv)
     routes_options chosen = {0};
     assay__routes_settings settings;
     char **operands;
-    int count;
-    options_outcome outcome = options_parse(self, argc, argv, &chosen, &operands, &count);
-    if (outcome != OPTIONS_GO)
-        return outcome == OPTIONS_HELP ? EX_OK : EX_USAGE;
+    int count, code;
+    if (!options_parse(self, argc, argv, &chosen, &operands, &count, &code))
+        return code;
     if (count != 0) {
         message_error("assay study routes: takes no '%s'; see 'assay study routes --help'",
                       operands[0]);
@@ -177,7 +176,7 @@ static int routes_main(const command *self, int argc, char **argv)
     }
     if (!settle(&chosen, &settings))
         return EX_USAGE;
-    int code = output_refuse("study routes", &chosen.common.json, 1);
+    code = output_refuse("study routes", &chosen.common.json, 1);
     if (code != EX_OK)
         return code;
     assay__study_plan plan = study_plan(&chosen.common, "routes", "routes", "assay-routes-study");
