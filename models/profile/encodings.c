@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/struct_size.h"
 #include "models/profile/factory.h"
+#include "models/profile/runs.h"
 
 enum { NAME_BYTES = 32 };
 
@@ -136,13 +137,8 @@ assay_status assay_profile_pe_computation(assay_function transform, void *data,
                                           assay_timing *timing)
 {
     assay_sampling_options options;
-    assay_status status =
-        assay__struct_take(&options, sizeof options, given, "assay_sampling_options", error);
+    assay_status status = assay__runs_take(given, 10, 2, error, &options);
     if (status != ASSAY_OK)
         return status;
-    if (options.num_runs == 0)
-        options.num_runs = 10;
-    if (options.warmup_runs == 0 && !options.no_warmup)
-        options.warmup_runs = 2;
     return assay_benchmark_function(transform, data, &options, error, timing);
 }

@@ -3,6 +3,7 @@
 #include "assay/runtime.h"
 #include "base/error.h"
 #include "base/struct_size.h"
+#include "models/profile/runs.h"
 
 enum { DEFAULT_TRIALS = 50, DEFAULT_WARMUP_TRIALS = 5 };
 
@@ -23,15 +24,11 @@ assay_status assay_forecast_benchmark(const assay_forecast *forecast, uint64_t n
 {
     assay_sampling_options options;
     assay_status status =
-        assay__struct_take(&options, sizeof options, given, "assay_sampling_options", error);
+        assay__runs_take(given, DEFAULT_TRIALS, DEFAULT_WARMUP_TRIALS, error, &options);
     if (status != ASSAY_OK)
         return status;
     if (n_steps == 0)
         return assay__fail(error, ASSAY_E_ARGUMENT, "a forecast of 0 steps; give at least 1");
-    if (options.n_trials == 0)
-        options.n_trials = DEFAULT_TRIALS;
-    if (options.warmup_trials == 0 && !options.no_warmup)
-        options.warmup_trials = DEFAULT_WARMUP_TRIALS;
     trial single = {forecast, 1}, full = {forecast, n_steps};
     status = assay_benchmark_function(run_trial, &single, &options, error, single_step);
     if (status == ASSAY_OK)
@@ -88,7 +85,7 @@ assay_status assay_quick_benchmark(const assay_forecast *forecast, const assay_p
     assay_status status =
         assay__struct_take(&measured, sizeof measured, parts, "assay_profile_parts", error);
     if (status == ASSAY_OK)
-        status = assay_forecast_benchmark(forecast, parts->n_forecast_steps, options, error,
+        status = assay_forecast_benchmark(forecast, measured.n_forecast_steps, options, error,
                                           &measured.single_step, &measured.full_trajectory);
     return status == ASSAY_OK ? assay_build_profile(&measured, error, profile) : status;
 }

@@ -8,6 +8,7 @@
 #include "assay/profile.h"
 #include "base/error.h"
 #include "base/struct_size.h"
+#include "models/profile/runs.h"
 
 enum { DEFAULT_RUNS = 100, DEFAULT_WARMUP = 10 };
 
@@ -103,20 +104,6 @@ assay_status assay_profile_subject(const assay_profile_target *target, assay_mod
     return ASSAY_OK;
 }
 
-static assay_status take_options(const assay_sampling_options *given, assay_error *error,
-                                 assay_sampling_options *options)
-{
-    assay_status status =
-        assay__struct_take(options, sizeof *options, given, "assay_sampling_options", error);
-    if (status != ASSAY_OK)
-        return status;
-    if (options->runs == 0)
-        options->runs = DEFAULT_RUNS;
-    if (options->warmup == 0 && !options->no_warmup)
-        options->warmup = DEFAULT_WARMUP;
-    return ASSAY_OK;
-}
-
 static assay_status profile_alone(const assay_profile_target *target, assay_model_pass pass,
                                   const assay_sampling_options *given, assay_error *error,
                                   assay_timing *timing)
@@ -125,7 +112,7 @@ static assay_status profile_alone(const assay_profile_target *target, assay_mode
     assay_sampling_options options;
     assay_subject subject = ASSAY_SUBJECT_INIT;
     assay_record *record = NULL;
-    assay_status status = take_options(given, error, &options);
+    assay_status status = assay__runs_take(given, DEFAULT_RUNS, DEFAULT_WARMUP, error, &options);
     if (status == ASSAY_OK)
         status = assay_profile_subject(target, pass, passes[pass].name, error, &subject);
     if (status == ASSAY_OK)
@@ -181,7 +168,7 @@ assay_status assay_profile_backward(const assay_profile_target *target,
     assay_sampling_options options;
     assay_subject subjects[] = {ASSAY_SUBJECT_INIT, ASSAY_SUBJECT_INIT};
     assay_record *record = NULL;
-    assay_status status = take_options(given, error, &options);
+    assay_status status = assay__runs_take(given, DEFAULT_RUNS, DEFAULT_WARMUP, error, &options);
     if (status == ASSAY_OK)
         status = assay_profile_subject(target, ASSAY_PASS_FORWARD, "forward", error, &subjects[0]);
     if (status == ASSAY_OK)
