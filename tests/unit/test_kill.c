@@ -26,19 +26,36 @@ typedef struct worker {
 
 /* A span, and the truth about it. */
 #define SPAN(name)                                                                                 \
-    ASSAY_TRACK(self->monitor, name) {                                                             \
-    }                                                                                              \
-    atomic_fetch_add_explicit(self->completed, 1, memory_order_release);
+    do {                                                                                           \
+        ASSAY_TRACK(self->monitor, name) {                                                         \
+        }                                                                                          \
+        atomic_fetch_add_explicit(self->completed, 1, memory_order_release);                       \
+    } while (0)
 
 static void *be_busy(void *argument)
 {
     worker *self = argument;
     for (;;) {
-        SPAN("a")
-        SPAN("b")
-        SPAN("c") SPAN("d") SPAN("e") SPAN("f") SPAN("g") SPAN("h") SPAN("i") SPAN("j") SPAN("k")
-            SPAN("l") SPAN("m") SPAN("n") SPAN("o") SPAN("p") SPAN("q") SPAN("r") SPAN("s")
-                SPAN("t")
+        SPAN("a");
+        SPAN("b");
+        SPAN("c");
+        SPAN("d");
+        SPAN("e");
+        SPAN("f");
+        SPAN("g");
+        SPAN("h");
+        SPAN("i");
+        SPAN("j");
+        SPAN("k");
+        SPAN("l");
+        SPAN("m");
+        SPAN("n");
+        SPAN("o");
+        SPAN("p");
+        SPAN("q");
+        SPAN("r");
+        SPAN("s");
+        SPAN("t");
     }
     return NULL;
 }
