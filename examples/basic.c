@@ -1,6 +1,6 @@
 /* Where the time and the memory of a program go: each step measured once, then one table.
  *
- *     cc basic.c $(pkg-config --cflags --libs assay) -lm && ./a.out */
+ *     cc basic.c $(pkg-config --cflags --libs assay) -lm -o basic && ./basic */
 #include <math.h>
 
 #include <assay/assay.h>

@@ -1,4 +1,6 @@
-/* Which of two functions is faster, really? They take turns until the answer is clear. */
+/* Which of two functions is faster, really? They take turns until the answer is clear.
+ *
+ *     cc benchmark.c $(pkg-config --cflags --libs assay) -lm -o benchmark && ./benchmark */
 #include <math.h>
 #include <stdio.h>
 

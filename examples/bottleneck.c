@@ -1,5 +1,7 @@
 /* Three ways to find out what to improve: shares of the total, spread between batches, and the best
- * of several configurations. */
+ * of several configurations.
+ *
+ *     cc bottleneck.c $(pkg-config --cflags --libs assay) -lm -o bottleneck && ./bottleneck */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,4 +1,6 @@
-/* One block of code, measured on the spot: no monitor, one line after the block. */
+/* One block of code, measured on the spot: no monitor, one line after the block.
+ *
+ *     cc scope.c $(pkg-config --cflags --libs assay) -lm -o scope && ./scope */
 #include <stdlib.h>
 
 #include <assay/assay.h>

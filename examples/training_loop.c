@@ -3,7 +3,10 @@
  * A perceptron with one hidden layer of tanh units learns f(x, y) = sin(pi x) cos(pi y) on
  * [-1, 1]^2 by stochastic gradient descent with momentum; forward, backward and the update are
  * written out. The monitor prints the first batches and the end of each epoch; forward, backward
- * and update are spans inside its batches, so the summary shows where the time went. */
+ * and update are spans inside its batches, so the summary shows where the time went.
+ *
+ *     cc training_loop.c $(pkg-config --cflags --libs assay) -lm -o training_loop &&
+ * ./training_loop */
 #include <math.h>
 #include <stdlib.h>
 
@@ -159,7 +162,11 @@ int main(void)
     printf("\n");
     assay_monitor_print_summary(assay_epoch_monitor_spans(monitor), stdout,
                                 ASSAY_SHOW_AGGREGATE | ASSAY_SHOW_BOTTLENECKS);
+    /* The calls of the loop return nothing; the monitor remembers the first failure. */
+    const assay_status status = assay_epoch_monitor_status(monitor);
+    if (status != ASSAY_OK)
+        fprintf(stderr, "training loop: %s\n", assay_status_message(status));
     assay_epoch_monitor_free(monitor);
     free(net);
-    return 0;
+    return status == ASSAY_OK ? 0 : 1;
 }
