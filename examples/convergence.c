@@ -116,7 +116,8 @@ static assay_status show_batches(void)
         batch_seconds, sizeof batch_seconds / sizeof *batch_seconds, &variance);
     if (status != ASSAY_OK)
         return status;
-    printf("\n%zu batches, median %.6f s\n", variance.batches, variance.median_time.value);
+    printf("\n%zu batches, the slowest took %.1f times as long as the fastest\n", variance.batches,
+           variance.spread.value);
     return assay_batch_variance_print(&variance, stdout);
 }
 

@@ -89,8 +89,8 @@ static assay_status compare_single_timings(assay_error *error)
     size_t baseline = 0, best = 0;
     status = assay_speedup_ratios(timers, NULL, error, ratios, &baseline);
     for (size_t i = 0; status == ASSAY_OK && i < 3; i++)
-        printf("%-9s %.6f s, %6.2f times as fast as %s\n", ratios[i].name, ratios[i].time.value,
-               ratios[i].ratio.value, ratios[baseline].name);
+        printf("%-9s %9.3f us, %6.2f times as fast as %s\n", ratios[i].name,
+               ratios[i].time.value * 1e6, ratios[i].ratio.value, ratios[baseline].name);
     if (status == ASSAY_OK)
         status = assay_timers_best(timers, &best);
     if (status == ASSAY_OK)
