@@ -1,11 +1,12 @@
 #!/bin/bash
-# docs/seed-map.md answers every promise of the seeds, and every test it names exists: a file, and the
-# function in it after the colon. Open may be only what comes later: GPU events, energy, the dashboard,
-# distributed training, experiment trackers, and the Python column.
+# docs/seed-map.md answers every promise of the seeds, and what it names exists: every symbol in the C column
+# in the public headers, every test as a file, with the function in it after the colon. Open may be only what
+# comes later: GPU events, energy, the dashboard, distributed training, experiment trackers, most of the second
+# reading, and the Python column.
 set -u
 cd "$ASSAY_SOURCE" || exit 1
 map=docs/seed-map.md
-may_be_open=' A13 A14 A17 A18 E7 '
+may_be_open=' A13 A14 A17 A18 A19 A20 A21 B12 B13 B14 C13 C15 D16 D17 E7 E9 E10 E11 E12 '
 failed=0
 complain() {
     echo "$*"
@@ -22,7 +23,7 @@ rows=$(awk -F ' [|] ' '/^[|] [A-E][0-9]/ {
         printf "%s%d\t%s\t%s\t%s\t%s\n", letter, i, $2, $3, $4, $5
 }' $map)
 
-for seed in A:1-18 B:0-11 C:1-12 D:1-15 E:1-8; do
+for seed in A:1-21 B:0-14 C:1-15 D:1-17 E:1-12; do
     letter=${seed%%:*} range=${seed#*:}
     for number in $(seq "${range%-*}" "${range#*-}"); do
         name=$letter$number
@@ -35,6 +36,17 @@ for seed in A:1-18 B:0-11 C:1-12 D:1-15 E:1-8; do
         fi
     done
 done
+
+# `assay_name`, `ASSAY_NAME`, `assay_struct.field`, `assay_call(NULL, …)`; assay__names are shared between files.
+while read -r symbol; do
+    case $symbol in
+    assay__*) where='src models studies' ;;
+    *) where=include/assay ;;
+    esac
+    # shellcheck disable=SC2086
+    grep -rqw "${symbol%%.*}" $where || complain "$symbol: no such symbol in $where"
+    [[ $symbol != *.* ]] || grep -rqw "${symbol#*.}" $where || complain "$symbol: no such field in $where"
+done < <(cut -f 2 <<<"$rows" | grep -oE '`(assay|ASSAY)_[A-Za-z0-9_]+(\.[a-z_]+)?' | tr -d '`' | sort -u)
 
 # "tests/unit/test_x.c: test_y; tests/cli/golden/z.sh"
 while read -r reference; do
