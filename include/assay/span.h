@@ -36,6 +36,10 @@ extern "C" {
 #define ASSAY__LIKELY(condition)   __builtin_expect(!!(condition), 1)
 #define ASSAY__UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
+/* The compiler finds the end of a span too long to be worth inlining; a call would put the span
+ * into memory. */
+#define ASSAY__HOT                 static inline __attribute__((always_inline))
+
 /* Call through the global offset table instead of a stub that does so. */
 #if __has_attribute(noplt)
 #define ASSAY__DIRECT_CALL __attribute__((noplt))
@@ -153,8 +157,8 @@ static inline uint64_t assay__monitor_id(const struct assay_monitor *monitor)
 
 /* Begin a span in `span`, and return it. Members are stored one by one: copied as a whole, a struct
  * of three words would go through memory. */
-static inline assay_span *assay__span_begin(assay_span *span, struct assay_monitor *monitor,
-                                            assay_site *site)
+ASSAY__HOT assay_span *assay__span_begin(assay_span *span, struct assay_monitor *monitor,
+                                         assay_site *site)
 {
     span->frame = NULL;
     span->monitor = monitor;
@@ -188,7 +192,7 @@ static inline assay_span *assay__span_begin(assay_span *span, struct assay_monit
 
 /* Enter a duration into a node's statistics. Returns 0 if that needs the slow path: a new extreme,
  * a bucket page that does not exist yet, a clock that went backwards. */
-static inline int assay__node_update(assay__node *node, uint64_t duration)
+ASSAY__HOT int assay__node_update(assay__node *node, uint64_t duration)
 {
     const double value = (double)(int64_t)duration;
     uint64_t bits;
@@ -207,7 +211,7 @@ static inline int assay__node_update(assay__node *node, uint64_t duration)
 
 /* Put a span that just ended into the lane's slot; the slot must be empty or already entered. After
  * the last store the span is complete: whatever happens then, it is counted once. */
-static inline void assay__pending_put(assay__pending *slot, assay__node *node, uint64_t duration)
+ASSAY__HOT void assay__pending_put(assay__pending *slot, assay__node *node, uint64_t duration)
 {
     __atomic_store_n(&slot->node, NULL, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_RELEASE);
@@ -218,8 +222,8 @@ static inline void assay__pending_put(assay__pending *slot, assay__node *node, u
     __atomic_store_n(&slot->node, node, __ATOMIC_RELEASE);
 }
 
-static inline void assay__span_finish(struct assay_monitor *monitor, assay__frame *frame,
-                                      uint64_t start)
+ASSAY__HOT void assay__span_finish(struct assay_monitor *monitor, assay__frame *frame,
+                                   uint64_t start)
 {
     if (frame == NULL)
         return;
@@ -248,7 +252,7 @@ static inline void assay_span_end(assay_span span)
     assay__span_finish(span.monitor, span.frame, span.start);
 }
 
-static inline void assay__span_close(assay_span *span)
+ASSAY__HOT void assay__span_close(assay_span *span)
 {
     assay__span_finish(span->monitor, span->frame, span->start);
 }
