@@ -117,13 +117,21 @@ static bool is_number(const char *text)
     return digits > 0 && digits < 20 && text[digits] == '\0';
 }
 
+/* A number is a process; a file of that name is written ./123. */
+static bool is_running(const char *pid)
+{
+    char folder[64];
+    snprintf(folder, sizeof folder, "/proc/%s", pid);
+    return access(folder, F_OK) == 0;
+}
+
 /* EX_OK, or the exit code after a message. */
 static int read_subject(const char *subject, assay_record **record)
 {
     assay_error error = {0};
     assay_status status;
     path_list list = {.count = 0};
-    if (access(subject, F_OK) != 0 && is_number(subject)) {
+    if (is_number(subject) && (is_running(subject) || access(subject, F_OK) != 0)) {
         int code = find_journals(subject, &list);
         if (code != EX_OK)
             return code;

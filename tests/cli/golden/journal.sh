@@ -10,6 +10,7 @@ ls
 echo "== a running process"
 "$SUBJECTS/subject_spans" wait &
 process=$!
+: >"$process" # a file of that name does not stand before the process
 until "$ASSAY" journal $process 2>/dev/null | grep -q validate; do sleep 0.02; done
 "$ASSAY" journal $process | sed -n '/^begun/,$p' | mask
 kill -9 $process
