@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "interposer/count.h"
@@ -58,6 +59,9 @@ static int create_file(char path[PATH_MAX])
 static bool write_all(int descriptor, const assay__heap_region *content)
 {
     size_t length = used_bytes(content);
+    struct rlimit most; /* past it the kernel sends SIGXFSZ, which ends the program */
+    if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur < ASSAY__HEAP_FILE_BYTES)
+        return false;
     return posix_fallocate(descriptor, 0, ASSAY__HEAP_FILE_BYTES) == 0 &&
            pwrite(descriptor, content, length, 0) == (ssize_t)length;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -64,7 +65,10 @@ static assay_status open_new_file(const char *path, size_t bytes, int *descripto
     *descriptor = open(unpublished, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (*descriptor < 0)
         return fail_to_create(path, error);
-    int number = posix_fallocate(*descriptor, 0, (off_t)bytes);
+    struct rlimit most;
+    bool allowed = getrlimit(RLIMIT_FSIZE, &most) != 0 || bytes <= most.rlim_cur;
+    /* Past the limit the kernel sends SIGXFSZ, which ends the program. */
+    int number = allowed ? posix_fallocate(*descriptor, 0, (off_t)bytes) : EFBIG;
     if (number == 0)
         return ASSAY_OK;
     close(*descriptor);
@@ -209,8 +213,10 @@ assay_status assay__journal_intern(assay__journal *journal, const char *name, si
         return ASSAY_OK;
     assay__journal_header *header = journal->header;
     uint64_t index = header->operations.used;
-    if (index >= header->operations.bytes / sizeof(assay__journal_operation) ||
-        length + 1 > header->names.bytes - header->names.used) {
+    bool is_other = strcmp(name, ASSAY__OTHER_NAME) == 0;
+    size_t kept_entries = is_other ? 0 : 1, kept_bytes = is_other ? 0 : sizeof ASSAY__OTHER_NAME;
+    if (index + kept_entries >= header->operations.bytes / sizeof(assay__journal_operation) ||
+        length + 1 + kept_bytes > header->names.bytes - header->names.used) {
         __atomic_store_n(&header->dropped_names, header->dropped_names + 1, __ATOMIC_RELAXED);
         return ASSAY_E_LIMIT;
     }

@@ -24,6 +24,10 @@
 #define ASSAY__JOURNAL_MAGIC  "ASSAYJRN"
 #define ASSAY__JOURNAL_SUFFIX ".assay"
 
+/* Names beyond the journal's room are one operation of this name, for which there is always room.
+ */
+#define ASSAY__OTHER_NAME     "(other)"
+
 enum {
     ASSAY__JOURNAL_BYTE_ORDER = 0x01020304,
     ASSAY__JOURNAL_UNIT = 64, /* offsets inside the pool are stored in this unit */

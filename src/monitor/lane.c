@@ -166,11 +166,15 @@ static assay__lane_owner *new_lane(assay_monitor *monitor, assay__monitor_state 
 
 static void introduce(assay__lane *lane)
 {
-    char name[32] = "";
-    if (pthread_getname_np(pthread_self(), name, sizeof name) != 0)
-        name[0] = '\0';
-    assay__text_copy_name(lane->name, sizeof lane->name, name, strlen(name));
-    lane->thread_id = syscall(SYS_gettid);
+    char given[32] = "";
+    uint64_t words[sizeof lane->name / sizeof(uint64_t)] = {0};
+    if (pthread_getname_np(pthread_self(), given, sizeof given) != 0)
+        given[0] = '\0';
+    assay__text_copy_name((char *)words, sizeof words, given, strlen(given));
+    /* A lane that is taken over may be read meanwhile. */
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        __atomic_store_n((uint64_t *)(void *)lane->name + i, words[i], __ATOMIC_RELAXED);
+    __atomic_store_n(&lane->thread_id, syscall(SYS_gettid), __ATOMIC_RELAXED);
     lane->event_origin = assay__event_origin((uint32_t)lane->thread_id, ASSAY_EVENT_SPAN, 0);
     __atomic_store_n(&lane->state, ASSAY__LANE_LIVE, __ATOMIC_RELEASE);
 }

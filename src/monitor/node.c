@@ -12,7 +12,7 @@
 
 enum {
     SMALLEST_TABLE = 8,
-    LARGEST_TABLE = 4096,
+    LARGEST_TABLE = 32768,
     FIRST_NAMES = 16,
     MOST_NAMES = 2 * ASSAY__JOURNAL_MAX_OPERATIONS
 };
@@ -230,7 +230,7 @@ assay__node *assay__node_for_site(assay__lane_owner *owner, const assay_site *si
         return node;
     uint32_t operation;
     pthread_mutex_lock(&state->lock);
-    node = intern(owner, site->name, &operation)
+    node = intern(owner, site->name, &operation) || intern(owner, ASSAY__OTHER_NAME, &operation)
                ? child_of_open_span(owner, operation, key, (site->flags & ASSAY_SITE_METRIC) == 0)
                : NULL;
     pthread_mutex_unlock(&state->lock);
@@ -266,27 +266,47 @@ static bool grow_names(assay__lane_owner *owner)
     return true;
 }
 
-/* A 64-bit hash stands for the name: with at most 8192 names, two of them collide once in 10^11
- * programs. */
-static assay__name_entry *name_entry(assay__lane_owner *owner, const char *name)
+/* The entry of the name, or the free one where it belongs; NULL in a table without any. */
+static assay__name_entry *find_name(const assay__lane_owner *owner, uint64_t hash)
 {
-    if (2 * (owner->name_count + 1) > owner->name_capacity && !grow_names(owner))
-        return NULL;
-    uint64_t hash = hash_text(name);
     size_t slot = (size_t)hash & (owner->name_capacity - 1);
-    for (; owner->names[slot].hash != 0; slot = (slot + 1) & (owner->name_capacity - 1))
-        if (owner->names[slot].hash == hash)
-            return &owner->names[slot];
+    if (owner->name_capacity == 0)
+        return NULL;
+    while (owner->names[slot].hash != 0 && owner->names[slot].hash != hash)
+        slot = (slot + 1) & (owner->name_capacity - 1);
+    return &owner->names[slot];
+}
+
+/* One more name fits at any time: that of the others. */
+static assay__name_entry *add_name(assay__lane_owner *owner, const char *name, uint64_t hash)
+{
+    bool is_other = strcmp(name, ASSAY__OTHER_NAME) == 0;
+    if (2 * (owner->name_count + 1) > owner->name_capacity && !grow_names(owner) &&
+        (!is_other || owner->name_count + 2 > owner->name_capacity))
+        return NULL;
     uint32_t operation;
     pthread_mutex_lock(&state_of(owner)->lock);
     bool interned = intern(owner, name, &operation);
     pthread_mutex_unlock(&state_of(owner)->lock);
     if (!interned)
         return NULL;
-    owner->names[slot] =
-        (assay__name_entry){.hash = hash, .operation = operation, .key = new_site_id()};
+    assay__name_entry *entry = find_name(owner, hash);
+    *entry = (assay__name_entry){.hash = hash, .operation = operation, .key = new_site_id()};
     owner->name_count++;
-    return &owner->names[slot];
+    return entry;
+}
+
+/* A 64-bit hash stands for the name: with at most 8192 names, two of them collide once in 10^11
+ * programs. Names that find no room are one operation together. */
+static assay__name_entry *name_entry(assay__lane_owner *owner, const char *name)
+{
+    uint64_t hash = hash_text(name);
+    assay__name_entry *entry = find_name(owner, hash);
+    if (entry == NULL || entry->hash == 0)
+        entry = add_name(owner, name, hash);
+    if (entry == NULL && strcmp(name, ASSAY__OTHER_NAME) != 0)
+        return name_entry(owner, ASSAY__OTHER_NAME);
+    return entry;
 }
 
 assay__node *assay__node_for_name(assay__lane_owner *owner, const char *name)

@@ -189,6 +189,8 @@ uint64_t assay__span_end_slow(assay_monitor *monitor, assay__frame *frame, uint6
         frame >= owner->lane->frames + ASSAY_LANE_FRAMES)
         return reject(state, frame);
     assay__lane *lane = owner->lane;
+    if (frame->start != start && start < state->journal.header->first.ticks)
+        return 0; /* begun before the fork that made this process */
     if (frame > lane->top || frame->start != start) { /* ended before */
         __atomic_store_n(&lane->mismatched_ends, lane->mismatched_ends + 1, __ATOMIC_RELAXED);
         return 0;

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -76,9 +77,13 @@ static void test_each_process_has_its_own_journal(void **state)
             _exit(0);
         }
         waitpid(grandchild, NULL, 0);
+        assay_span inner = assay_monitor_begin(monitor, "of the child");
+        assay_span_end(around); /* again, where the child's own span stands now */
+        assay_span_end(inner);
         assay_record *own = record_of(monitor);
-        bool right =
-            operation_of(own, "spin")->count == 1000 && own->integrity.mismatched_ends == 0;
+        bool right = operation_of(own, "spin")->count == 1000 &&
+                     operation_of(own, "of the child")->count == 1 &&
+                     own->integrity.mismatched_ends == 0;
         assay_record_free(own);
         assay_monitor_free(monitor);
         _exit(right ? 0 : 1);
@@ -225,6 +230,24 @@ static void test_an_unusable_journal_directory_falls_back_to_memory(void **state
     setenv("ASSAY_JOURNAL_DIR", directory, 1);
 }
 
+/* The kernel ends a program that writes past its limit; the journal must not be what does. */
+static void test_a_limit_on_files_does_not_end_the_program(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    if (child == 0) {
+        const struct rlimit small = {1 << 20, 1 << 20};
+        assay_monitor *monitor = NULL;
+        setrlimit(RLIMIT_FSIZE, &small);
+        if (assay_monitor_new(NULL, &monitor) != ASSAY_OK)
+            _exit(1);
+        spin(monitor, 3);
+        assay_record *own = record_of(monitor);
+        _exit(operation_of(own, "spin")->count == 3 ? 0 : 2);
+    }
+    wait_for(child);
+}
+
 /* What the program does when it replaced itself: measure, and do so again `times` more. */
 static int replaced(int times)
 {
@@ -322,6 +345,8 @@ int main(int argc, char **argv)
                                         remove_directory),
         cmocka_unit_test_setup_teardown(test_private_journals_fork_too, make_directory,
                                         remove_directory),
+        cmocka_unit_test_setup_teardown(test_a_limit_on_files_does_not_end_the_program,
+                                        make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_a_program_that_replaces_itself_keeps_its_spans,
                                         make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_a_grandchild_does_not_wait_for_a_thread_it_lacks,

@@ -194,6 +194,37 @@ static void test_more_names_than_fit_are_dropped_and_said(void **state)
     assay_monitor_free(monitor);
 }
 
+/* Beyond the room for names the new ones are one operation; the known ones go on. */
+static void test_names_beyond_the_room_are_the_others(void **state)
+{
+    (void)state;
+    enum { NAMES = 9000, TWICE = 2 };
+    assay_monitor_options options = by_hand();
+    options.journal_bytes = 64 << 20;
+    assay_monitor *monitor = open_monitor(&options);
+    for (int round = 0; round < TWICE; round++)
+        for (int i = 0; i < NAMES; i++) {
+            char name[32];
+            snprintf(name, sizeof name, "name %d", i);
+            assay_span_end(assay_monitor_begin(monitor, name));
+        }
+    ASSAY_TRACK(monitor, "a literal name that comes late") {
+    }
+    assay_record *record = record_of(monitor);
+    uint64_t spans = 0;
+    for (size_t i = 0; i < record->operation_count; i++)
+        spans += record->operations[i].count;
+    assert_int_equal(spans, TWICE * NAMES + 1);
+    assert_int_equal(record->integrity.dropped_spans, 0);
+    assert_int_equal(operation_of(record, "name 0")->count, TWICE);
+    assert_int_equal(operation_of(record, "name 8000")->count, TWICE);
+    assert_null(find_operation(record, "name 8999"));
+    assert_int_equal(operation_of(record, "(other)")->count,
+                     TWICE * (NAMES - (record->operation_count - 1)) + 1);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+}
+
 /* A clock that steps back must not give a span of 584 years. */
 static void test_a_clock_that_steps_back_gives_zero(void **state)
 {
@@ -242,6 +273,7 @@ int main(void)
         cmocka_unit_test(test_an_end_on_another_thread_is_counted),
         cmocka_unit_test(test_nesting_beyond_the_limit_is_dropped_and_said),
         cmocka_unit_test(test_more_names_than_fit_are_dropped_and_said),
+        cmocka_unit_test(test_names_beyond_the_room_are_the_others),
         cmocka_unit_test(test_a_clock_that_steps_back_gives_zero),
         cmocka_unit_test(test_bad_options_are_refused),
     };
