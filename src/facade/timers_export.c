@@ -42,17 +42,15 @@ typedef struct timing_export {
 } timing_export;
 
 /* The seed counts memory in MB of 2^20 bytes. */
-static void print_metric(assay__json *json, const assay_timer_metric *metric)
+static void print_metric(assay__json *json, assay_timer_metric *metric)
 {
     static const char bytes[] = "_bytes";
-    char key[ASSAY_TIMER_KEY_MAX + 1];
     size_t length = strlen(metric->key), suffix = sizeof bytes - 1;
-    if (length <= suffix || strcmp(metric->key + length - suffix, bytes) != 0) {
-        assay__json_reading(json, metric->key, metric->value);
-        return;
+    if (length > suffix && strcmp(metric->key + length - suffix, bytes) == 0) {
+        memcpy(metric->key + length - suffix, "_mb", sizeof "_mb");
+        metric->value = assay__in_mb(metric->value);
     }
-    snprintf(key, sizeof key, "%.*s_mb", (int)(length - suffix), metric->key);
-    assay__json_reading(json, key, assay__in_mb(metric->value));
+    assay__json_reading(json, metric->key, metric->value);
 }
 
 static void print_timer(assay__json *json, const assay_timers *timers, size_t index)
@@ -62,10 +60,13 @@ static void print_timer(assay__json *json, const assay_timers *timers, size_t in
         assay__json_number(json, timer.name, timer.time.value);
         return;
     }
+    assay_timer_metric metrics[ASSAY_TIMER_METRICS]; /* their keys are used until the object ends */
     assay__json_object(json, timer.name);
     assay__json_reading(json, "time", timer.time);
-    for (size_t i = 0; i < timer.metric_count; i++)
-        print_metric(json, &timer.metrics[i]);
+    for (size_t i = 0; i < timer.metric_count; i++) {
+        metrics[i] = timer.metrics[i];
+        print_metric(json, &metrics[i]);
+    }
     if (timer.parent >= 0)
         assay__json_text(json, "inside", assay_timers_at(timers, (size_t)timer.parent).name);
     assay__json_end(json);
