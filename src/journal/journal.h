@@ -21,12 +21,16 @@
 #include "assay/layout.h"
 #include "assay/status.h"
 
-#define ASSAY__JOURNAL_MAGIC  "ASSAYJRN"
-#define ASSAY__JOURNAL_SUFFIX ".assay"
+#define ASSAY__JOURNAL_MAGIC      "ASSAYJRN"
+#define ASSAY__JOURNAL_SUFFIX     ".assay"
+
+/* A journal that could not be made is a link under its name to this and the reason; no such file
+ * can exist. */
+#define ASSAY__JOURNAL_NEVER_MADE "/dev/null/"
 
 /* Names beyond the journal's room are one operation of this name, for which there is always room.
  */
-#define ASSAY__OTHER_NAME     "(other)"
+#define ASSAY__OTHER_NAME         "(other)"
 
 enum {
     ASSAY__JOURNAL_BYTE_ORDER = 0x01020304,

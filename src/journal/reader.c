@@ -134,12 +134,26 @@ static bool read_fully(int descriptor, unsigned char *bytes, size_t length, off_
     return true;
 }
 
+static assay_status fail_to_open(const char *path, assay_error *error)
+{
+    static const char never_made[] = ASSAY__JOURNAL_NEVER_MADE;
+    char target[256];
+    int failure = errno;
+    ssize_t length = readlink(path, target, sizeof target - 1);
+    target[length > 0 ? length : 0] = '\0';
+    if (strncmp(target, never_made, sizeof never_made - 1) == 0)
+        return assay__fail(error, ASSAY_E_NOT_FOUND, "journal '%s' could not be made: %s", path,
+                           target + sizeof never_made - 1);
+    errno = failure;
+    return assay__fail_errno(error, "cannot read journal '%s'", path);
+}
+
 static assay_status open_file(const char *path, int *descriptor, size_t *length, assay_error *error)
 {
     struct stat info;
     *descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (*descriptor < 0)
-        return assay__fail_errno(error, "cannot read journal '%s'", path);
+        return fail_to_open(path, error);
     assay_status status = ASSAY_OK;
     if (fstat(*descriptor, &info) != 0)
         status = assay__fail_errno(error, "cannot read journal '%s'", path);

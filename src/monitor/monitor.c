@@ -98,26 +98,41 @@ static assay_status create_journal(assay__monitor_state *state, const char *path
     return assay__journal_publish(&state->journal, error);
 }
 
+/* A journal that could not be made leaves a link under its name, which leads to the reason instead
+ * of a file: it needs no room for data, and readers of the directory tell and count it. */
+static void leave_word(const char *path, const assay_error *failure)
+{
+    const char *colon = strrchr(failure->message, ':'); /* behind it stands the system's reason */
+    char target[120];                                   /* a short link needs no block of its own */
+    snprintf(target, sizeof target, ASSAY__JOURNAL_NEVER_MADE "%.100s",
+             colon != NULL ? colon + 2 : failure->message);
+    int told = symlink(target, path);
+    (void)told; /* where this fails too, nobody can be told */
+}
+
 static assay_status open_journal(assay__monitor_state *state, uint64_t id, bool forked,
                                  assay_error *error)
 {
+    assay_error own, *failure = error != NULL ? error : &own;
     char stem[PATH_MAX - sizeof ASSAY__JOURNAL_SUFFIX - 16], path[PATH_MAX];
     bool asked_for = state->path != NULL && !forked;
     journal_stem(state, id, forked, stem, sizeof stem);
     if (*stem == '\0')
         return create_journal(state, NULL, id, error);
     snprintf(path, sizeof path, "%s%s", stem, asked_for ? "" : ASSAY__JOURNAL_SUFFIX);
-    assay_status status = create_journal(state, asked_for ? state->path : path, id, error);
+    assay_status status = create_journal(state, asked_for ? state->path : path, id, failure);
     /* Names are met again: by a program that replaces itself by exec, by a pid that is reused or is
      * another one in another container. Each gets a number of its own. */
     for (unsigned generation = 2;
          status == ASSAY_E_STATE && !asked_for && generation <= MOST_GENERATIONS; generation++) {
         snprintf(path, sizeof path, "%s.%u%s", stem, generation, ASSAY__JOURNAL_SUFFIX);
-        status = create_journal(state, path, id, error);
+        status = create_journal(state, path, id, failure);
     }
     /* A directory that the environment names is a wish; the measured program goes on without it. */
-    if (status != ASSAY_OK && !asked_for)
+    if (status != ASSAY_OK && !asked_for) {
+        leave_word(path, failure);
         status = create_journal(state, NULL, id, error);
+    }
     return status;
 }
 

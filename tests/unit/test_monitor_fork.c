@@ -231,7 +231,7 @@ static void test_an_unusable_journal_directory_falls_back_to_memory(void **state
 }
 
 /* The kernel ends a program that writes past its limit; the journal must not be what does. */
-static void test_a_limit_on_files_does_not_end_the_program(void **state)
+static void test_a_limit_on_files_ends_no_program_and_is_told(void **state)
 {
     (void)state;
     pid_t child = fork();
@@ -246,6 +246,18 @@ static void test_a_limit_on_files_does_not_end_the_program(void **state)
         _exit(operation_of(own, "spin")->count == 3 ? 0 : 2);
     }
     wait_for(child);
+    assay_record *record = NULL; /* what is missing is told, alone and beside others */
+    assay_error error = {0};
+    assert_int_equal(assay_snapshot_directory(directory, &error, &record), ASSAY_E_NOT_FOUND);
+    assert_non_null(strstr(error.message, "could not be made: File too large"));
+    assay_monitor *monitor = open_monitor(NULL);
+    spin(monitor, 5);
+    assay_monitor_free(monitor);
+    assert_int_equal(assay_snapshot_directory(directory, &error, &record), ASSAY_OK);
+    assert_non_null(strstr(error.message, "could not be made: File too large"));
+    assert_int_equal(record->integrity.unreadable_journals, 1);
+    assert_int_equal(operation_of(record, "spin")->count, 5);
+    assay_record_free(record);
 }
 
 /* What the program does when it replaced itself: measure, and do so again `times` more. */
@@ -345,7 +357,7 @@ int main(int argc, char **argv)
                                         remove_directory),
         cmocka_unit_test_setup_teardown(test_private_journals_fork_too, make_directory,
                                         remove_directory),
-        cmocka_unit_test_setup_teardown(test_a_limit_on_files_does_not_end_the_program,
+        cmocka_unit_test_setup_teardown(test_a_limit_on_files_ends_no_program_and_is_told,
                                         make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_a_program_that_replaces_itself_keeps_its_spans,
                                         make_directory, remove_directory),
