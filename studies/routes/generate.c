@@ -48,11 +48,12 @@ void assay__timed_searcher_release(assay__timed_searcher *self)
     *self = (assay__timed_searcher){0};
 }
 
-/* Width 0: greedy. */
-static assay_status search(assay__timed_searcher *self, int64_t origin, int64_t destination,
-                           int64_t width, assay_error *error, assay__road_route *route,
-                           assay__search_performance *performance)
+assay_status assay__timed_search(assay__timed_searcher *self, int64_t origin, int64_t destination,
+                                 int64_t width, assay_error *error, assay__road_route *route,
+                                 assay__search_performance *performance)
 {
+    if (width < 0)
+        return assay__fail(error, ASSAY_E_ARGUMENT, "a beam has a width of 1 or more");
     self->forward_ns = 0;
     uint64_t start_ns = assay_clock_now_ns(assay_clock_default());
     assay_status status =
@@ -72,23 +73,6 @@ static assay_status search(assay__timed_searcher *self, int64_t origin, int64_t 
                                 : assay_reading_missing(ASSAY_NOT_ENOUGH_DATA),
         .beam_width = width == 0 ? 1 : width};
     return ASSAY_OK;
-}
-
-assay_status assay__timed_search(assay__timed_searcher *self, int64_t origin, int64_t destination,
-                                 assay_error *error, assay__road_route *route,
-                                 assay__search_performance *performance)
-{
-    return search(self, origin, destination, 0, error, route, performance);
-}
-
-assay_status assay__timed_beam_search(assay__timed_searcher *self, int64_t origin,
-                                      int64_t destination, int64_t width, assay_error *error,
-                                      assay__road_route *route,
-                                      assay__search_performance *performance)
-{
-    if (width < 1)
-        return assay__fail(error, ASSAY_E_ARGUMENT, "a beam has a width of 1 or more");
-    return search(self, origin, destination, width, error, route, performance);
 }
 
 /* ---- All of them ---- */
@@ -116,8 +100,8 @@ static assay_status search_all(assay__timed_searcher *searcher, const assay__od_
     int64_t width = options->beam_search ? options->beam_width : 0;
     for (size_t i = 0; i < count; i++) {
         assay__road_route route;
-        assay_status status = search(searcher, pairs[i].origin, pairs[i].destination, width, error,
-                                     &route, &searches[i]);
+        assay_status status = assay__timed_search(searcher, pairs[i].origin, pairs[i].destination,
+                                                  width, error, &route, &searches[i]);
         if (status == ASSAY_OK && route.outcome == ASSAY__ROUTE_FOUND)
             status = keep(&route, i, found);
         if (status != ASSAY_OK)

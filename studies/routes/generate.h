@@ -26,15 +26,12 @@ ASSAY_MUST_USE assay_status assay__timed_searcher_init(assay__timed_searcher *se
 void assay__timed_searcher_release(assay__timed_searcher *self); /* all zero is accepted */
 
 /* The searches of road/search.h and what they took. The clock is read twice for the search and
- * twice for each forward pass, whose time it is part of. `performance` may not be NULL. */
+ * twice for each forward pass, whose time it is part of. A `width` of 0 searches greedily, any
+ * other is that of a beam. `performance` may not be NULL. */
 ASSAY_MUST_USE assay_status assay__timed_search(assay__timed_searcher *self, int64_t origin,
-                                                int64_t destination, assay_error *error,
-                                                assay__road_route *route,
+                                                int64_t destination, int64_t width,
+                                                assay_error *error, assay__road_route *route,
                                                 assay__search_performance *performance);
-ASSAY_MUST_USE assay_status assay__timed_beam_search(assay__timed_searcher *self, int64_t origin,
-                                                     int64_t destination, int64_t width,
-                                                     assay_error *error, assay__road_route *route,
-                                                     assay__search_performance *performance);
 
 typedef struct assay__generation_options {
     bool beam_search; /* else greedy */

@@ -220,7 +220,7 @@ static void test_searches_say_what_they_took(void **state)
         assay__road_route route, expected;
         assay__search_performance p;
         assert_int_equal(
-            assay__timed_beam_search(&timed, pair->origin, pair->destination, 3, NULL, &route, &p),
+            assay__timed_search(&timed, pair->origin, pair->destination, 3, NULL, &route, &p),
             ASSAY_OK);
         assert_int_equal(
             assay__road_search_beam(plain, pair->origin, pair->destination, 3, NULL, &expected),
@@ -231,15 +231,15 @@ static void test_searches_say_what_they_took(void **state)
         assert_true(p.forward_time_total > 0 && p.forward_time_total <= p.total_time);
         check_value(p.forward_time_avg, p.forward_time_total / (double)p.forward_count);
         assert_int_equal(
-            assay__timed_search(&timed, pair->origin, pair->destination, NULL, &route, &p),
+            assay__timed_search(&timed, pair->origin, pair->destination, 0, NULL, &route, &p),
             ASSAY_OK);
         assert_int_equal(p.beam_width, 1);
     }
     assay__road_route route;
     assay__search_performance p;
-    assert_int_equal(assay__timed_search(&timed, 4, 4, NULL, &route, &p), ASSAY_OK);
+    assert_int_equal(assay__timed_search(&timed, 4, 4, 0, NULL, &route, &p), ASSAY_OK);
     assert_int_equal(p.forward_time_avg.validity, ASSAY_NOT_ENOUGH_DATA);
-    assert_int_equal(assay__timed_beam_search(&timed, 4, 5, 0, NULL, &route, &p), ASSAY_E_ARGUMENT);
+    assert_int_equal(assay__timed_search(&timed, 4, 5, -1, NULL, &route, &p), ASSAY_E_ARGUMENT);
     assay__road_searcher_free(plain);
     assay__timed_searcher_release(&timed);
 }
