@@ -124,12 +124,11 @@ static assay_status create(const double *settings, uint64_t seed, assay_error *e
     s->example_edges = (int64_t)settings[NUM_EDGES];
     s->example_graphs = (int64_t)settings[BATCH_SIZE];
     assay_status status = assay__graph_transformer_new(&s->shape, seed, error, &s->model);
-    if (status != ASSAY_OK) {
+    if (status == ASSAY_OK)
+        *made = s;
+    else
         destroy(s);
-        return status;
-    }
-    *made = s;
-    return ASSAY_OK;
+    return status;
 }
 
 static const assay_model_parameter *parameters(void *pointer, size_t *count)

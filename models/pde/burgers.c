@@ -173,12 +173,11 @@ assay_status assay__burgers_data_new(const assay__burgers_data_shape *shape, uin
         if (made->u == NULL)
             status = assay__fail(error, ASSAY_E_MEMORY, "out of memory for Burgers' data");
     }
-    if (status != ASSAY_OK) {
+    if (status == ASSAY_OK)
+        *data = made;
+    else
         assay__burgers_data_free(made);
-        return status;
-    }
-    *data = made;
-    return ASSAY_OK;
+    return status;
 }
 
 void assay__burgers_data_free(assay__burgers_data *data)

@@ -43,13 +43,11 @@ typedef struct instance {
 static void destroy(void *state)
 {
     instance *self = state;
-    if (self != NULL) {
-        assay__heat_free(self->heat);
-        assay__parameters_release(&self->parameters);
-        assay__memory_free(self->memory);
-        assay__memory_free(self->example);
-        free(self);
-    }
+    assay__heat_free(self->heat);
+    assay__parameters_release(&self->parameters);
+    assay__memory_free(self->memory);
+    assay__memory_free(self->example);
+    free(self);
 }
 
 static assay_status allocate(instance *self, int64_t knots)
@@ -88,12 +86,11 @@ static assay_status create(const double *settings, uint64_t seed, assay_error *e
         if (status != ASSAY_OK)
             (void)assay__fail(error, status, "heat: out of memory");
     }
-    if (status != ASSAY_OK) {
+    if (status == ASSAY_OK)
+        *state = self;
+    else
         destroy(self);
-        return status;
-    }
-    *state = self;
-    return ASSAY_OK;
+    return status;
 }
 
 static assay_status infer(const assay_tensor *weights, size_t count, double *settings,

@@ -90,12 +90,11 @@ assay_status assay__factory_make(const assay_model_factory *factory, const doubl
     if (status == ASSAY_OK)
         status =
             assay_model_example(made->model, factory->seed, error, made->inputs, &made->target);
-    if (status != ASSAY_OK) {
+    if (status == ASSAY_OK)
+        *instance = made;
+    else
         assay__factory_unmake(made);
-        return status;
-    }
-    *instance = made;
-    return ASSAY_OK;
+    return status;
 }
 
 void assay__factory_unmake(assay__factory_model *instance)

@@ -1,6 +1,8 @@
 /* Runtime profiles and their comparison as JSON, with the keys and the order of the seed. */
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "assay/report.h"
 #include "assay/runtime.h"
@@ -108,32 +110,10 @@ assay_status assay_runtime_profile_print(const assay_runtime_profile *profile, F
     return finish(&json, error);
 }
 
-typedef assay_reading (*ratio_of)(const assay_runtime_ratio *ratio);
-
-static assay_reading training_time(const assay_runtime_ratio *ratio)
-{
-    return ratio->training_time;
-}
-
-static assay_reading inference_speedup(const assay_runtime_ratio *ratio)
-{
-    return ratio->inference_speedup;
-}
-
-static assay_reading memory(const assay_runtime_ratio *ratio)
-{
-    return ratio->memory;
-}
-
-static assay_reading parameters(const assay_runtime_ratio *ratio)
-{
-    return ratio->parameters;
-}
-
-/* {"LSTM_vs_MVAR": 3.45, ...}. Keys are made on the spot, so a missing ratio is a plain null whose
- * reason stands with the profile's figure it lacks. */
+/* {"LSTM_vs_MVAR": 3.45, ...} of the reading at `offset` of each ratio. Keys are made on the spot,
+ * so a missing ratio is a plain null whose reason stands with the profile's figure it lacks. */
 static void print_ratios(assay__json *json, const char *key,
-                         const assay_runtime_comparison *comparison, ratio_of figure)
+                         const assay_runtime_comparison *comparison, size_t offset)
 {
     assay__json_object(json, key);
     for (size_t i = 0; i < comparison->ratio_count; i++) {
@@ -141,7 +121,8 @@ static void print_ratios(assay__json *json, const char *key,
         char name[600];
         snprintf(name, sizeof name, "%.255s_vs_%.255s", comparison->profiles[ratio->b].model_name,
                  comparison->profiles[ratio->a].model_name);
-        assay_reading reading = figure(ratio);
+        assay_reading reading;
+        memcpy(&reading, (const char *)ratio + offset, sizeof reading);
         if (reading.validity == ASSAY_VALID)
             assay__json_number(json, name, reading.value);
         else
@@ -167,10 +148,12 @@ assay_status assay_runtime_comparison_print(const assay_runtime_comparison *comp
     for (size_t i = 0; i < comparison->count; i++)
         assay__json_text(&json, NULL, comparison->profiles[i].model_name);
     assay__json_end(&json);
-    print_ratios(&json, "training_time_ratio", comparison, training_time);
-    print_ratios(&json, "inference_speedup", comparison, inference_speedup);
-    print_ratios(&json, "memory_ratio", comparison, memory);
-    print_ratios(&json, "parameter_ratio", comparison, parameters);
+    print_ratios(&json, "training_time_ratio", comparison,
+                 offsetof(assay_runtime_ratio, training_time));
+    print_ratios(&json, "inference_speedup", comparison,
+                 offsetof(assay_runtime_ratio, inference_speedup));
+    print_ratios(&json, "memory_ratio", comparison, offsetof(assay_runtime_ratio, memory));
+    print_ratios(&json, "parameter_ratio", comparison, offsetof(assay_runtime_ratio, parameters));
     assay__json_object(&json, "winners");
     print_winner(&json, "fastest_training", comparison, comparison->fastest_training);
     print_winner(&json, "fastest_inference", comparison, comparison->fastest_inference);

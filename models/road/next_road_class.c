@@ -72,12 +72,11 @@ static assay_status create(const double *settings, uint64_t seed, assay_error *e
         status = assay__next_road_new(&shape, seed, error, &self->model);
     else
         status = assay__fail(error, ASSAY_E_MEMORY, "no memory for a next-road model");
-    if (status != ASSAY_OK) {
+    if (status == ASSAY_OK)
+        *of = self;
+    else
         destroy(self);
-        return status;
-    }
-    *of = self;
-    return ASSAY_OK;
+    return status;
 }
 
 static assay_status infer(const assay_tensor *weights, size_t count, double *settings,

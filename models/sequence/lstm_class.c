@@ -54,21 +54,18 @@ static assay_status create(const double *settings, uint64_t seed, assay_error *e
                                .dropout = settings[DROPOUT],
                                .truncate = (int64_t)settings[TRUNCATE]};
     assay_status status = assay__lstm_new(&shape, seed, error, &self->lstm);
-    if (status != ASSAY_OK) {
+    if (status == ASSAY_OK)
+        *state = self;
+    else
         free(self);
-        return status;
-    }
-    *state = self;
-    return ASSAY_OK;
+    return status;
 }
 
 static void destroy(void *state)
 {
     instance *self = state;
-    if (self != NULL) {
-        assay__lstm_free(self->lstm);
-        free(self);
-    }
+    assay__lstm_free(self->lstm);
+    free(self);
 }
 
 static assay_status infer(const assay_tensor *weights, size_t count, double *settings,

@@ -46,21 +46,18 @@ static assay_status create(const double *settings, uint64_t seed, assay_error *e
                        .time = (int64_t)settings[SEQ_LEN]};
     assay__mvar_shape shape = {(int64_t)settings[INPUT_DIM], (int64_t)settings[ORDER]};
     assay_status status = assay__mvar_new(&shape, seed, error, &self->mvar);
-    if (status != ASSAY_OK) {
+    if (status == ASSAY_OK)
+        *state = self;
+    else
         free(self);
-        return status;
-    }
-    *state = self;
-    return ASSAY_OK;
+    return status;
 }
 
 static void destroy(void *state)
 {
     instance *self = state;
-    if (self != NULL) {
-        assay__mvar_free(self->mvar);
-        free(self);
-    }
+    assay__mvar_free(self->mvar);
+    free(self);
 }
 
 /* The order is the highest lag there is, so that a file without a lag in between is found wanting

@@ -72,12 +72,11 @@ assay_status assay_epoch_monitor_new(const assay_epoch_monitor_options *options,
     fresh->output = options->output;
     fresh->clock = options->clock != NULL ? options->clock : assay_clock_default();
     status = find_monitor(fresh, options);
-    if (status != ASSAY_OK) {
+    if (status == ASSAY_OK)
+        *monitor = fresh;
+    else
         free(fresh);
-        return status;
-    }
-    *monitor = fresh;
-    return ASSAY_OK;
+    return status;
 }
 
 static void keep_first(assay_epoch_monitor *monitor, assay_status status)

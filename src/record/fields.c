@@ -215,67 +215,61 @@ void assay__record_clear_readings(const assay__field *fields, void *target)
                 assay_reading_missing(ASSAY_NOT_MEASURED);
 }
 
+/* The words of JSON for the values of an enumeration; NULL where it has no such value. */
+typedef struct words {
+    const char *const *of;
+    unsigned count;
+} words;
+
+#define WORDS(...)                                                                                 \
+    {                                                                                              \
+        (const char *const[]){__VA_ARGS__},                                                        \
+            sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)                            \
+    }
+
+static const words lane_kinds = WORDS(NULL, "thread", "task", "gpu-stream", "process");
+static const words verdicts = WORDS("inconclusive", "faster", "slower", "same");
+static const words event_kinds = WORDS(NULL, "span", "counter");
+
+static const char *word_of(const words *all, unsigned value)
+{
+    return value < all->count ? all->of[value] : NULL;
+}
+
+static int value_of(const words *all, const char *word, int otherwise)
+{
+    for (unsigned i = 0; i < all->count; i++)
+        if (all->of[i] != NULL && strcmp(all->of[i], word) == 0)
+            return (int)i;
+    return otherwise;
+}
+
 const char *assay__lane_kind_name(assay_lane_kind kind)
 {
-    switch (kind) {
-    case ASSAY_LANE_THREAD:
-        return "thread";
-    case ASSAY_LANE_TASK:
-        return "task";
-    case ASSAY_LANE_GPU_STREAM:
-        return "gpu-stream";
-    case ASSAY_LANE_PROCESS:
-        return "process";
-    }
-    return NULL;
+    return word_of(&lane_kinds, kind);
 }
 
 int assay__lane_kind_of(const char *name)
 {
-    for (int kind = ASSAY_LANE_THREAD; kind <= ASSAY_LANE_PROCESS; kind++)
-        if (strcmp(name, assay__lane_kind_name((assay_lane_kind)kind)) == 0)
-            return kind;
-    return 0;
+    return value_of(&lane_kinds, name, 0);
 }
 
 const char *assay_verdict_text(assay_verdict verdict)
 {
-    switch (verdict) {
-    case ASSAY_VERDICT_INCONCLUSIVE:
-        return "inconclusive";
-    case ASSAY_VERDICT_FASTER:
-        return "faster";
-    case ASSAY_VERDICT_SLOWER:
-        return "slower";
-    case ASSAY_VERDICT_SAME:
-        return "same";
-    }
-    return NULL;
+    return word_of(&verdicts, verdict);
 }
 
 int assay__verdict_of(const char *name)
 {
-    for (int verdict = ASSAY_VERDICT_INCONCLUSIVE; verdict <= ASSAY_VERDICT_SAME; verdict++)
-        if (strcmp(name, assay_verdict_text((assay_verdict)verdict)) == 0)
-            return verdict;
-    return -1;
+    return value_of(&verdicts, name, -1);
 }
 
 const char *assay__event_kind_name(assay_event_kind kind)
 {
-    switch (kind) {
-    case ASSAY_EVENT_SPAN:
-        return "span";
-    case ASSAY_EVENT_COUNTER:
-        return "counter";
-    }
-    return NULL;
+    return word_of(&event_kinds, kind);
 }
 
 int assay__event_kind_of(const char *name)
 {
-    for (int kind = ASSAY_EVENT_SPAN; kind <= ASSAY_EVENT_COUNTER; kind++)
-        if (strcmp(name, assay__event_kind_name((assay_event_kind)kind)) == 0)
-            return kind;
-    return 0;
+    return value_of(&event_kinds, name, 0);
 }

@@ -7,22 +7,10 @@
 #include "sampling/figures.h"
 #include "sampling/sampler.h"
 
-static const char *word_of(assay_sampling_end end)
-{
-    switch (end) {
-    case ASSAY_SAMPLING_PRECISION:
-        return "precision";
-    case ASSAY_SAMPLING_BUDGET:
-        return "budget";
-    case ASSAY_SAMPLING_NOISE:
-        return "noise";
-    case ASSAY_SAMPLING_COUNT:
-        return "count";
-    case ASSAY_SAMPLING_GOING:
-        break;
-    }
-    return NULL;
-}
+static const char *const words[] = {[ASSAY_SAMPLING_PRECISION] = "precision",
+                                    [ASSAY_SAMPLING_BUDGET] = "budget",
+                                    [ASSAY_SAMPLING_NOISE] = "noise",
+                                    [ASSAY_SAMPLING_COUNT] = "count"};
 
 static assay_status describe(const assay_subject *from, assay_record *record,
                              assay_record_subject *to)
@@ -115,7 +103,7 @@ assay_status assay__sampler_record(const assay__sampler *sampler, const assay__j
     for (size_t i = 0; i < sampler->count; i++) {
         assay_record_subject subject;
         assay_record_subject_init(&subject);
-        subject.stopped = word_of(judgement->end);
+        subject.stopped = words[judgement->end];
         assay_status status = describe(&sampler->subjects[i], record, &subject);
         if (status == ASSAY_OK)
             status = fill_samples(sampler, judgement, i, record, &subject);

@@ -18,15 +18,18 @@ static assay_reading steady_from(const double *seconds, size_t count)
                  : assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
 }
 
+static assay_status describe(const double *seconds, size_t count, assay_interval *interval,
+                             assay_summary *summary)
+{
+    assay_status status = assay__stats_time_interval(seconds, count, level, interval);
+    return status == ASSAY_OK ? assay_stats_summarize(seconds, count, summary) : status;
+}
+
 assay_status assay_timing_summarize(const double *seconds, size_t count, assay_timing *timing)
 {
     assay_interval interval;
     assay_summary summary;
-    assay_status status = count > 0 ? ASSAY_OK : ASSAY_E_DATA;
-    if (status == ASSAY_OK)
-        status = assay__stats_time_interval(seconds, count, level, &interval);
-    if (status == ASSAY_OK)
-        status = assay_stats_summarize(seconds, count, &summary);
+    assay_status status = count > 0 ? describe(seconds, count, &interval, &summary) : ASSAY_E_DATA;
     if (status != ASSAY_OK)
         return status;
     *timing = (assay_timing){.count = count,
@@ -48,10 +51,8 @@ assay_status assay__subject_fill_time(assay_record_subject *subject)
 {
     assay_interval interval;
     assay_summary summary;
-    assay_status status = assay__stats_time_interval(subject->samples_seconds,
-                                                     subject->sample_count, level, &interval);
-    if (status == ASSAY_OK)
-        status = assay_stats_summarize(subject->samples_seconds, subject->sample_count, &summary);
+    assay_status status =
+        describe(subject->samples_seconds, subject->sample_count, &interval, &summary);
     if (status != ASSAY_OK)
         return status;
     subject->mean_seconds = summary.mean;

@@ -118,12 +118,11 @@ assay_status assay__encoding_growth_measure(const assay__encoding_growth_plan *p
         if (status == ASSAY_OK && json_object_set_new(result, names[e], object) != 0)
             status = assay__fail(error, ASSAY_E_MEMORY, "out of memory");
     }
-    if (status != ASSAY_OK) {
+    if (status == ASSAY_OK)
+        *costs = result;
+    else
         json_decref(result);
-        return status;
-    }
-    *costs = result;
-    return ASSAY_OK;
+    return status;
 }
 
 /* ---- Text ---- */

@@ -114,20 +114,10 @@ static assay_status load_ground_truth(assay__pde_training *training, ground_trut
 
 /* ---- optimization ---- */
 
-static const char *outcome_text(assay__lbfgs_outcome outcome)
-{
-    switch (outcome) {
-    case ASSAY__LBFGS_RUNNING:
-        return "epochs";
-    case ASSAY__LBFGS_GRADIENT:
-        return "tolerance";
-    case ASSAY__LBFGS_VALUE:
-        return "value";
-    case ASSAY__LBFGS_STALLED:
-        return "precision";
-    }
-    return "unknown";
-}
+static const char *const outcome_texts[] = {[ASSAY__LBFGS_RUNNING] = "epochs",
+                                            [ASSAY__LBFGS_GRADIENT] = "tolerance",
+                                            [ASSAY__LBFGS_VALUE] = "value",
+                                            [ASSAY__LBFGS_STALLED] = "precision"};
 
 typedef struct progress {
     assay__pde_training *training;
@@ -187,7 +177,7 @@ static assay_status iterate(assay__pde_training *training, assay__heat_problem *
     assay_epoch_monitor_on_epoch_end(training->epochs);
     json_object_set_new(training->results, "iterations", json_integer(state.iteration));
     json_object_set_new(training->results, "evaluations", json_integer(state.evaluations));
-    json_object_set_new(training->results, "stopped_by", json_string(outcome_text(state.outcome)));
+    json_object_set_new(training->results, "stopped_by", json_string(outcome_texts[state.outcome]));
     return ASSAY_OK;
 }
 
