@@ -3,6 +3,7 @@
 #   tests/reference/*.c       the models by plain loops, linked into those of tests/unit
 #   tests/accuracy/test_*.c   the same, figures held against a known truth
 #   tests/fuzz/fuzz_*.c       every saved input replayed (tests/fuzz/corpus/NAME/*)
+#   tests/unit/plugin_*.c     plugins for these to load: NAME_shared.so and NAME_static.so
 #   tests/FOLDER/test_*.sh    run with ASSAY_SOURCE, ASSAY_BUILD and ASSAY_SANITIZE in the environment
 #   tests/FOLDER/subject_*.c  programs for these scripts to measure, linked as any program would be
 # Exit status 77 is a skip, with the reason printed. Shell tests look at the build from outside, as a
@@ -37,6 +38,17 @@ foreach(folder unit accuracy)
     target_link_libraries(${name} PRIVATE test_reference assay_studies assay_models_static assay_static
                                           PkgConfig::CMOCKA m)
     assay_add_test(${folder}/${name} ${name})
+  endforeach()
+endforeach()
+
+file(GLOB sources CONFIGURE_DEPENDS tests/unit/plugin_*.c)
+foreach(source ${sources})
+  get_filename_component(name ${source} NAME_WE)
+  foreach(library shared static)
+    add_library(${name}_${library} MODULE ${source})
+    set_target_properties(${name}_${library} PROPERTIES PREFIX ""
+                          LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/unit)
+    target_link_libraries(${name}_${library} PRIVATE assay_${library})
   endforeach()
 endforeach()
 

@@ -22,7 +22,7 @@ typedef struct assay__thread_lanes {
 
 static pthread_key_t exit_key;
 static pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;
-static bool exit_key_usable;
+static atomic_bool exit_key_usable;
 
 static void free_owner(assay__lane_owner *owner)
 {
@@ -65,6 +65,16 @@ static void end_thread(void *argument)
 static void make_exit_key(void)
 {
     exit_key_usable = pthread_key_create(&exit_key, end_thread) == 0;
+}
+
+/* Threads that measured must not call end_thread once it is unloaded. The shared library stays
+ * loaded for that reason (-z nodelete). A plugin that has the static library inside goes: the
+ * threads that still run then end without closing their lanes, which readers are used to, and what
+ * they own here, a few hundred bytes each, is left behind. */
+__attribute__((destructor)) static void forget_threads(void)
+{
+    if (exit_key_usable)
+        pthread_key_delete(exit_key);
 }
 
 static assay__thread_lanes *lanes_of_thread(void)
