@@ -289,8 +289,44 @@ static assay_status add_counter_node(assay__merge *merge, const char *name, cons
     return status == ASSAY_OK ? assay_record_add_counter(record, &counter) : status;
 }
 
-/* Parents were created before their children, so a parent not met yet is corruption and its child
- * is left out. */
+/* Whether the node had spans that assay_monitor_clear took away, and none since. */
+static bool was_cleared(const assay__node *node)
+{
+    size_t pages = 0;
+    while (pages < ASSAY_NODE_PAGES && node->pages[pages] == NULL)
+        pages++;
+    return node->count == 0 && pages < ASSAY_NODE_PAGES;
+}
+
+/* The operation of the node, for its child; -1 in `index` where there is none. A cleared node gets
+ * one only here. Parents were created before their children, so one that was not met yet is
+ * corruption; so are more levels than a lane can have. */
+static assay_status parent_operation(assay__merge *merge, const assay__journal_view *view,
+                                     uint32_t unit, uint32_t root, unsigned levels,
+                                     assay__node_map *nodes, int32_t *index)
+{
+    *index = unit < nodes->count ? nodes->operations[unit] : ASSAY__NODE_UNKNOWN;
+    if (*index != ASSAY__NODE_CLEARED)
+        return ASSAY_OK;
+    *index = ASSAY__NODE_UNKNOWN;
+    assay__node node;
+    int32_t parent = -1;
+    if (levels == 0 || !assay__journal_read_node(view, unit, &node))
+        return ASSAY_OK;
+    if (node.parent != root) {
+        assay_status status =
+            parent_operation(merge, view, node.parent, root, levels - 1, nodes, &parent);
+        if (status != ASSAY_OK || parent < 0)
+            return status;
+    }
+    const char *name = assay__journal_operation_name(view, node.operation);
+    assay_status status = find_or_add(merge, parent, name, index);
+    if (status == ASSAY_OK)
+        nodes->operations[unit] = *index;
+    return status;
+}
+
+/* A child whose parent cannot be known is left out. */
 static assay_status add_node(assay__merge *merge, const assay__journal_view *view,
                              const assay__node *node, const uint64_t *pending, uint32_t root,
                              assay__node_map *nodes)
@@ -299,10 +335,15 @@ static assay_status add_node(assay__merge *merge, const assay__journal_view *vie
     if (node->kind == ASSAY__NODE_COUNTER)
         return add_counter_node(merge, name, node, &nodes->counters[node->self]);
     int32_t parent = -1, *index = &nodes->operations[node->self];
+    if (was_cleared(node)) {
+        *index = ASSAY__NODE_CLEARED;
+        return ASSAY_OK;
+    }
     if (node->parent != root) {
-        parent = node->parent < nodes->count ? nodes->operations[node->parent] : -1;
-        if (parent < 0)
-            return ASSAY_OK;
+        assay_status status =
+            parent_operation(merge, view, node->parent, root, ASSAY_LANE_FRAMES, nodes, &parent);
+        if (status != ASSAY_OK || parent < 0)
+            return status;
     }
     assay_status status = find_or_add(merge, parent, name, index);
     return status == ASSAY_OK ? add_span_node(merge, *index, view, node, pending) : status;
@@ -317,7 +358,7 @@ static assay_status add_tree(assay__merge *merge, const assay__journal_view *vie
     uint32_t unit = lane->first_node;
     for (size_t i = 0; unit != 0 && i < most && assay__journal_read_node(view, unit, &node); i++) {
         unit = node.next;
-        if (node.kind == ASSAY__NODE_ROOT || nodes->operations[node.self] >= 0 ||
+        if (node.kind == ASSAY__NODE_ROOT || nodes->operations[node.self] != ASSAY__NODE_UNKNOWN ||
             nodes->counters[node.self] >= 0)
             continue;
         uint64_t duration;
@@ -366,7 +407,7 @@ assay_status assay__merge_journal(assay__merge *merge, const assay__journal_view
     if (nodes.operations == NULL)
         return ASSAY_E_MEMORY;
     nodes.counters = nodes.operations + nodes.count + 1;
-    memset(nodes.operations, 0xff, bytes); /* all -1 */
+    memset(nodes.operations, 0xff, bytes); /* all ASSAY__NODE_UNKNOWN */
     merge->live = assay__journal_is_live(view);
     merge->memory_modes |= (unsigned)header->memory_modes;
     assay_record_integrity *integrity = &merge->record->integrity;

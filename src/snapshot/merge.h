@@ -23,7 +23,12 @@ typedef struct assay__merge {
     bool live;             /* the writer of the journal being merged may still write */
 } assay__merge;
 
-/* What became of a node, by its unit; -1: nothing of the kind. There are two arrays because a
+enum {
+    ASSAY__NODE_UNKNOWN = -1, /* not met, or nothing of the kind */
+    ASSAY__NODE_CLEARED = -2  /* met, and without figures: an operation only if a child needs it */
+};
+
+/* What became of a node, by its unit: an index, or one of the above. There are two arrays because a
  * damaged journal may call one node both. */
 typedef struct assay__node_map {
     int32_t *operations; /* in the record */

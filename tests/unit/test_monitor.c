@@ -353,7 +353,43 @@ static void test_clear_forgets_figures(void **state)
         assert_clean(record);
         assay_record_free(record);
         assay_monitor_clear(monitor);
+        record = record_of(monitor);
+        assert_int_equal(record->operation_count, 0);
+        assay_record_free(record);
     }
+    assay_monitor_free(monitor);
+}
+
+/* outer { middle { inner } }, cleared, and then only inner again: its place in the tree is kept,
+ * and so are those it stands below, but no other. */
+static void test_clear_keeps_the_places_of_what_comes_after(void **state)
+{
+    (void)state;
+    assay_monitor *monitor = new_monitor();
+    assay_record *record = NULL;
+    ASSAY_TRACK(monitor, "before") {
+        hand_ns += 1;
+    }
+    for (int round = 0; round < 2; round++)
+        ASSAY_TRACK(monitor, "outer") {
+            ASSAY_TRACK(monitor, "middle") {
+                assay_monitor_clear(monitor);
+                ASSAY_TRACK(monitor, "inner") {
+                    hand_ns += 10;
+                }
+                assay_record_free(record);
+                record = record_of(monitor);
+            }
+        }
+    assert_int_equal(record->operation_count, 3);
+    assert_string_equal(record->operations[0].name, "outer");
+    assert_string_equal(record->operations[1].name, "middle");
+    assert_string_equal(record->operations[2].name, "inner");
+    for (int32_t i = 0; i < 3; i++)
+        assert_int_equal(record->operations[i].parent, i - 1);
+    assert_int_equal(record->operations[0].count, 0);
+    assert_int_equal(record->operations[2].count, 1);
+    assay_record_free(record);
     assay_monitor_free(monitor);
 }
 
@@ -373,6 +409,7 @@ int main(void)
         cmocka_unit_test(test_the_event_ring_keeps_the_newest),
         cmocka_unit_test(test_counters_and_late_completions),
         cmocka_unit_test(test_clear_forgets_figures),
+        cmocka_unit_test(test_clear_keeps_the_places_of_what_comes_after),
     };
     return cmocka_run_group_tests(tests, make_clock, drop_clock);
 }
