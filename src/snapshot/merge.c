@@ -305,10 +305,10 @@ static assay_status parent_operation(assay__merge *merge, const assay__journal_v
                                      uint32_t unit, uint32_t root, unsigned levels,
                                      assay__node_map *nodes, int32_t *index)
 {
-    *index = unit < nodes->count ? nodes->operations[unit] : ASSAY__NODE_UNKNOWN;
-    if (*index != ASSAY__NODE_CLEARED)
+    int32_t known = unit < nodes->count ? nodes->operations[unit] : ASSAY__NODE_UNKNOWN;
+    *index = known > 0 ? known - 1 : -1;
+    if (known != ASSAY__NODE_CLEARED)
         return ASSAY_OK;
-    *index = ASSAY__NODE_UNKNOWN;
     assay__node node;
     int32_t parent = -1;
     if (levels == 0 || !assay__journal_read_node(view, unit, &node))
@@ -322,7 +322,7 @@ static assay_status parent_operation(assay__merge *merge, const assay__journal_v
     const char *name = assay__journal_operation_name(view, node.operation);
     assay_status status = find_or_add(merge, parent, name, index);
     if (status == ASSAY_OK)
-        nodes->operations[unit] = *index;
+        nodes->operations[unit] = *index + 1;
     return status;
 }
 
@@ -332,11 +332,14 @@ static assay_status add_node(assay__merge *merge, const assay__journal_view *vie
                              assay__node_map *nodes)
 {
     const char *name = assay__journal_operation_name(view, node->operation);
-    if (node->kind == ASSAY__NODE_COUNTER)
-        return add_counter_node(merge, name, node, &nodes->counters[node->self]);
-    int32_t parent = -1, *index = &nodes->operations[node->self];
+    int32_t parent = -1, index = -1;
+    if (node->kind == ASSAY__NODE_COUNTER) {
+        assay_status status = add_counter_node(merge, name, node, &index);
+        nodes->counters[node->self] = index + 1;
+        return status;
+    }
     if (was_cleared(node)) {
-        *index = ASSAY__NODE_CLEARED;
+        nodes->operations[node->self] = ASSAY__NODE_CLEARED;
         return ASSAY_OK;
     }
     if (node->parent != root) {
@@ -345,8 +348,11 @@ static assay_status add_node(assay__merge *merge, const assay__journal_view *vie
         if (status != ASSAY_OK || parent < 0)
             return status;
     }
-    assay_status status = find_or_add(merge, parent, name, index);
-    return status == ASSAY_OK ? add_span_node(merge, *index, view, node, pending) : status;
+    assay_status status = find_or_add(merge, parent, name, &index);
+    if (status != ASSAY_OK)
+        return status;
+    nodes->operations[node->self] = index + 1;
+    return add_span_node(merge, index, view, node, pending);
 }
 
 /* The call tree of the lane; in `spans` how many were completed. */
@@ -359,7 +365,7 @@ static assay_status add_tree(assay__merge *merge, const assay__journal_view *vie
     for (size_t i = 0; unit != 0 && i < most && assay__journal_read_node(view, unit, &node); i++) {
         unit = node.next;
         if (node.kind == ASSAY__NODE_ROOT || nodes->operations[node.self] != ASSAY__NODE_UNKNOWN ||
-            nodes->counters[node.self] >= 0)
+            nodes->counters[node.self] != ASSAY__NODE_UNKNOWN)
             continue;
         uint64_t duration;
         const uint64_t *pending =
@@ -378,6 +384,8 @@ static assay_status add_metrics(assay__merge *merge, const assay__journal_view *
     for (size_t i = 0; i < view->header.metrics.used; i++) {
         assay__journal_metric entry;
         assay__journal_read_metric(view, i, &entry);
+        if (entry.thread == 0)
+            continue; /* never written: a hole of a sparse file */
         const char *name = assay__journal_operation_name(view, entry.operation);
         assay_record_metric metric = {
             .operation = assay_record_text(record, name),
@@ -402,12 +410,10 @@ assay_status assay__merge_journal(assay__merge *merge, const assay__journal_view
 {
     const assay__journal_header *header = &view->header;
     assay__node_map nodes = {.count = header->total_bytes / ASSAY__JOURNAL_UNIT};
-    size_t bytes = 2 * (nodes.count + 1) * sizeof *nodes.operations;
-    nodes.operations = malloc(bytes);
+    nodes.operations = calloc(2 * (nodes.count + 1), sizeof *nodes.operations);
     if (nodes.operations == NULL)
         return ASSAY_E_MEMORY;
     nodes.counters = nodes.operations + nodes.count + 1;
-    memset(nodes.operations, 0xff, bytes); /* all ASSAY__NODE_UNKNOWN */
     merge->live = assay__journal_is_live(view);
     merge->memory_modes |= (unsigned)header->memory_modes;
     assay_record_integrity *integrity = &merge->record->integrity;
@@ -418,6 +424,8 @@ assay_status assay__merge_journal(assay__merge *merge, const assay__journal_view
         assay__lane lane;
         uint64_t spans = 0;
         assay__journal_read_lane(view, i, &lane);
+        if (lane.first_node == 0)
+            continue; /* given out and not made: a hole of a sparse file */
         status = add_tree(merge, view, &lane, &nodes, &spans);
         if (status == ASSAY_OK)
             status = assay__merge_lane(merge, view, i, &lane, &nodes, spans);

@@ -24,12 +24,13 @@ typedef struct assay__merge {
 } assay__merge;
 
 enum {
-    ASSAY__NODE_UNKNOWN = -1, /* not met, or nothing of the kind */
-    ASSAY__NODE_CLEARED = -2  /* met, and without figures: an operation only if a child needs it */
+    ASSAY__NODE_UNKNOWN = 0, /* not met, or nothing of the kind */
+    ASSAY__NODE_CLEARED = -1 /* met, and without figures: an operation only if a child needs it */
 };
 
-/* What became of a node, by its unit: an index, or one of the above. There are two arrays because a
- * damaged journal may call one node both. */
+/* What became of a node, by its unit: one more than its index, or one of the above. There are two
+ * arrays because a damaged journal may call one node both. All zero at first, so that a large
+ * journal with few nodes costs little memory. */
 typedef struct assay__node_map {
     int32_t *operations; /* in the record */
     int32_t *counters;

@@ -72,13 +72,13 @@ static assay_status add_event(const lane_context *context, const assay__journal_
         return ASSAY_OK;
     const assay__node_map *nodes = context->nodes;
     const int32_t *names = is_span ? nodes->operations : nodes->counters;
-    if (event->node >= nodes->count || names[event->node] < 0)
+    if (event->node >= nodes->count || names[event->node] <= 0)
         return ASSAY_OK;
     if (is_span && event->end < event->start)
         return ASSAY_OK;
     assay_record_event entry = {
         .kind = (assay_event_kind)event->kind,
-        .name = (uint32_t)names[event->node],
+        .name = (uint32_t)names[event->node] - 1,
         .start_seconds = seconds_of(context, event->start),
     };
     if (is_span)

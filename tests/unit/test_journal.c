@@ -3,12 +3,15 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "journal/journal.h"
 #include "journal/reader.h"
 #include "snapshot/merge.h"
+#include "tests/sanitizers.h"
 
 static char path[64];
 
@@ -107,6 +110,55 @@ static void test_truncation_anywhere_is_said(void **state)
     assert_int_equal(parse(bytes, length - 1, NULL), ASSAY_E_TRUNCATED);
     assert_int_equal(parse(bytes, length, NULL), ASSAY_OK);
     free(bytes);
+}
+
+static void reach_to_the_end(assay__journal_region *region, uint64_t total, size_t item)
+{
+    region->bytes = total - region->offset;
+    region->used = region->bytes / item;
+}
+
+/* The journal, in a file of 4 GiB that is one large hole, of which every region claims all. */
+static void make_sparse(const char *sparse_path)
+{
+    size_t length;
+    unsigned char *bytes = load(&length);
+    assay__journal_header *header = (void *)bytes;
+    uint64_t total = header->total_bytes = (uint64_t)4 << 30;
+    reach_to_the_end(&header->operations, total, sizeof(assay__journal_operation));
+    reach_to_the_end(&header->lanes, total, sizeof(assay__lane));
+    reach_to_the_end(&header->metrics, total, sizeof(assay__journal_metric));
+    reach_to_the_end(&header->pool, total, 1);
+    int descriptor = open(sparse_path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    assert_true(descriptor >= 0);
+    assert_int_equal(write(descriptor, bytes, length), length);
+    assert_int_equal(ftruncate(descriptor, (off_t)total), 0);
+    close(descriptor);
+    free(bytes);
+}
+
+static void test_a_sparse_journal_costs_no_memory(void **state)
+{
+    (void)state;
+    if (ADDRESS_SANITIZER || THREAD_SANITIZER) {
+        puts("skipped: a sanitizer's own memory is counted too");
+        skip();
+    }
+    char sparse_path[sizeof path + 8];
+    snprintf(sparse_path, sizeof sparse_path, "%s.sparse", path);
+    make_sparse(sparse_path);
+    pid_t child = fork();
+    if (child == 0) {
+        assay_record *record = NULL;
+        assay_status status = assay_snapshot_file(sparse_path, NULL, &record);
+        _exit(status == ASSAY_OK && operation_of(record, "outer")->count == 100 ? 0 : 1);
+    }
+    int status = -1;
+    struct rusage usage;
+    assert_int_equal(wait4(child, &status, 0, &usage), child);
+    unlink(sparse_path);
+    assert_int_equal(status, 0);
+    assert_true(usage.ru_maxrss < 128 * 1024); /* KiB */
 }
 
 static void test_foreign_and_future_files_are_refused(void **state)
@@ -247,6 +299,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_closed_journal_is_read_in_full),
         cmocka_unit_test(test_truncation_anywhere_is_said),
+        cmocka_unit_test(test_a_sparse_journal_costs_no_memory),
         cmocka_unit_test(test_foreign_and_future_files_are_refused),
         cmocka_unit_test(test_random_damage_is_survived),
         cmocka_unit_test(test_circles_end),
