@@ -305,8 +305,7 @@ const command command_bench = {
         "disturbed are left out in whole rounds. Exit status: 0 done, whatever the\n"
         "verdicts ('assay compare --gate' fails a build on them), 2 a command failed, 69\n"
         "a command cannot be started, 64 to 74 for options, inputs and outputs.",
-    .options = bench_options,
-    .option_count = sizeof bench_options / sizeof *bench_options,
+    COMMAND_OPTIONS(bench_options),
     .first_operand_ends_options = true,
     .main = bench_main,
 };

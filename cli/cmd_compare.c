@@ -201,7 +201,6 @@ const command command_compare = {
         "beyond the margin, same if the 95 % interval lies wholly within it, else\n"
         "inconclusive, with the reason. Exit status: 0 compared, whatever the verdicts;\n"
         "with --gate 0, 1 or 2; 64 to 74 for options, inputs and outputs.",
-    .options = compare_options,
-    .option_count = sizeof compare_options / sizeof *compare_options,
+    COMMAND_OPTIONS(compare_options),
     .main = compare_main,
 };

@@ -105,17 +105,12 @@ static assay_status print_json(const void *subject, FILE *stream, assay_error *e
 static int doctor_main(const command *self, int argc, char **argv)
 {
     doctor_settings settings = {0};
-    char **operands;
-    int count, code;
-    if (!options_parse(self, argc, argv, &settings, &operands, &count, &code))
+    int code;
+    if (!options_parse(self, argc, argv, &settings, NULL, NULL, &code))
         return code;
-    if (count > 0) {
-        message_error("assay doctor: takes no operand, got '%s'", operands[0]);
-        return EX_USAGE;
-    }
-    int refused = output_refuse("doctor", (const char *const[]){settings.json}, 1);
-    if (refused != EX_OK)
-        return refused;
+    code = output_refuse("doctor", &settings.json, 1);
+    if (code != EX_OK)
+        return code;
     if (settings.measure && !models_executable_measure_peak())
         return EX_CANTCREAT;
     doctor_finding findings[MAX_PROBES] = {0};
@@ -138,7 +133,6 @@ const command command_doctor = {
         "Tries everything assay can measure and says for each: ok, limited (less precise\n"
         "or disturbed), or no, with the reason and the remedy. Changes nothing, but for\n"
         "the peak that --measure keeps in the user's cache folder.",
-    .options = doctor_options,
-    .option_count = sizeof doctor_options / sizeof *doctor_options,
+    COMMAND_OPTIONS(doctor_options),
     .main = doctor_main,
 };

@@ -100,7 +100,6 @@ const command command_fit = {
         "exponent with a 95 % interval, every size against the curve, and says when the\n"
         "data cannot tell two classes apart. Exit status: 0 a class is given, certain or\n"
         "not; 2 there are too few sizes for any answer; 64 to 74 for errors.",
-    .options = fit_options,
-    .option_count = sizeof fit_options / sizeof *fit_options,
+    COMMAND_OPTIONS(fit_options),
     .main = fit_main,
 };

@@ -193,7 +193,6 @@ const command command_journal = {
         "or journal_path), without stopping it: the call tree with count, total, self,\n"
         "mean, p50 and p99, spans still open, counters, and what could not be recorded.\n"
         "All journals of a directory, or of a process, are shown as one.",
-    .options = journal_options,
-    .option_count = sizeof journal_options / sizeof *journal_options,
+    COMMAND_OPTIONS(journal_options),
     .main = journal_main,
 };

@@ -189,8 +189,7 @@ const command command_report = {
                    "Benchmark, hyperfine and pyperf are taken as records too. With --trace the\n"
                    "events of the record become a Chrome trace (the record must have been saved\n"
                    "with them: assay run --trace T --json R).",
-    .options = report_options,
-    .option_count = sizeof report_options / sizeof *report_options,
+    COMMAND_OPTIONS(report_options),
     .print_more = print_formats,
     .main = report_main,
 };

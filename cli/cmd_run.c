@@ -220,8 +220,7 @@ const command command_run = {
         "input and output. The exit status is that of COMMAND, 128 + N if signal N killed\n"
         "it, 125 if assay itself failed, 126 if COMMAND cannot be executed, 127 if it was\n"
         "not found; 64 and 73 for options and output paths refused before the start.",
-    .options = run_options,
-    .option_count = sizeof run_options / sizeof *run_options,
+    COMMAND_OPTIONS(run_options),
     .first_operand_ends_options = true,
     .main = run_main,
 };

@@ -282,6 +282,12 @@ bool options_parse(const command *self, int argc, char **argv, void *settings, c
     while (c.at < argc)
         argv[1 + kept++] = argv[c.at++];
     argv[1 + kept] = NULL;
+    if (operands == NULL && kept > 0) {
+        message_error("assay %s: takes no operand, got '%s'", self->name, argv[1]);
+        return false;
+    }
+    if (operands == NULL)
+        return true;
     *operands = argv + 1;
     *operand_count = kept;
     return true;

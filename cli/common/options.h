@@ -56,9 +56,13 @@ typedef struct command {
     int (*main)(const struct command *self, int argc, char **argv);
 } command;
 
+/* The options of a command, all those of an array. */
+#define COMMAND_OPTIONS(array) .options = (array), .option_count = sizeof(array) / sizeof *(array)
+
 /* Parse argv[1…]. Values are stored into `settings`; operands are moved to the front of argv + 1,
  * and `*operands` and `*operand_count` describe them (terminated by NULL). False when the command
- * is over, after help or a message: it ends with `*code`. */
+ * is over, after help or a message: it ends with `*code`. A command that takes no operands gives
+ * NULL for both. */
 bool options_parse(const command *self, int argc, char **argv, void *settings, char ***operands,
                    int *operand_count, int *code);
 

@@ -154,8 +154,7 @@ const command command_model = {
         "        makes up its own.\n"
         "Arrays are .npy files; sequences are (batch, time, feature). A model adds its\n"
         "settings and inputs to the options: see 'assay model --model NAME --help'.",
-    .options = model_options,
-    .option_count = sizeof model_options / sizeof *model_options,
+    COMMAND_OPTIONS(model_options),
     .print_more = model_print_classes,
     .main = model_main,
 };

@@ -360,8 +360,7 @@ const command command_profile = {
         "scaling  the forward pass at several sizes, and the class of its growth.\n"
         "The model makes up its data unless given some. Its settings and inputs become\n"
         "options: see 'assay profile --model NAME --help'.",
-    .options = profile_options,
-    .option_count = sizeof profile_options / sizeof *profile_options,
+    COMMAND_OPTIONS(profile_options),
     .print_more = model_print_classes,
     .main = profile_main,
 };

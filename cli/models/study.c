@@ -7,6 +7,7 @@
 
 #include "cli/common/bench_progress.h"
 #include "cli/common/message.h"
+#include "cli/common/output.h"
 
 static volatile sig_atomic_t interrupted;
 
@@ -29,6 +30,15 @@ static void interrupt(int signal_number)
         signal(signal_number, SIG_DFL);
         raise(signal_number);
     }
+}
+
+bool study_parse(const command *self, int argc, char **argv, void *settings,
+                 const study_common *common, int *code)
+{
+    if (!options_parse(self, argc, argv, settings, NULL, NULL, code))
+        return false;
+    *code = output_refuse(self->name, &common->json, 1);
+    return *code == EX_OK;
 }
 
 assay__study_plan study_plan(const study_common *common, const char *study, const char *experiment,

@@ -20,35 +20,25 @@ typedef struct study_common {
 } study_common;
 
 /* The options every study takes; `settings` has a field `common`. */
+/* clang-format off */
 #define STUDY_COMMON_OPTIONS(settings)                                                             \
-    {"out",                                                                                        \
-     'o',                                                                                          \
-     OPTION_TEXT,                                                                                  \
-     "DIR",                                                                                        \
-     "Folder of the results (default: assay-NAME-study).",                                         \
+    {"out", 'o', OPTION_TEXT, "DIR", "Folder of the results (default: assay-NAME-study).",         \
      offsetof(settings, common.out)},                                                              \
-        {"seed",                                                                                   \
-         's',                                                                                      \
-         OPTION_NUMBER,                                                                            \
-         "N",                                                                                      \
-         "Everything random comes from it (default: 42).",                                         \
-         offsetof(settings, common.seed)},                                                         \
-        {"quick",                                                                                  \
-         'q',                                                                                      \
-         OPTION_FLAG,                                                                              \
-         NULL,                                                                                     \
-         "A small version, done in under 15 seconds.",                                             \
-         offsetof(settings, common.quick)},                                                        \
-        {"restart",                                                                                \
-         0,                                                                                        \
-         OPTION_FLAG,                                                                              \
-         NULL,                                                                                     \
-         "Begin anew in a folder that holds results, instead of going on.",                        \
-         offsetof(settings, common.restart)},                                                      \
-    {                                                                                              \
-        "json", 'j', OPTION_TEXT, "FILE", "Write the summary as JSON; '-' is standard output.",    \
-            offsetof(settings, common.json)                                                        \
-    }
+    {"seed", 's', OPTION_NUMBER, "N", "Everything random comes from it (default: 42).",            \
+     offsetof(settings, common.seed)},                                                             \
+    {"quick", 'q', OPTION_FLAG, NULL, "A small version, done in under 15 seconds.",                \
+     offsetof(settings, common.quick)},                                                            \
+    {"restart", 0, OPTION_FLAG, NULL,                                                              \
+     "Begin anew in a folder that holds results, instead of going on.",                            \
+     offsetof(settings, common.restart)},                                                          \
+    {"json", 'j', OPTION_TEXT, "FILE", "Write the summary as JSON; '-' is standard output.",       \
+     offsetof(settings, common.json)}
+/* clang-format on */
+
+/* options_parse for a study without operands; `common` is inside `settings`. A path that the JSON
+ * cannot be written to is refused here, before the work. */
+bool study_parse(const command *self, int argc, char **argv, void *settings,
+                 const study_common *common, int *code);
 
 /* The plan's fields that come from the common options; from here on Ctrl-C asks the study to stop
  * (a second one kills). `folder` is the default for --out. The report goes to standard error where

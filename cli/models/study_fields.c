@@ -1,8 +1,6 @@
 /* assay study fields: MLP, SIREN and KAN on nine functions of two variables. */
 #include <sysexits.h>
 
-#include "cli/common/message.h"
-#include "cli/common/output.h"
 #include "cli/models/study.h"
 #include "studies/fields/functions.h"
 #include "studies/fields/study.h"
@@ -30,17 +28,8 @@ static const option fields_options[] = {
 static int fields_main(const command *self, int argc, char **argv)
 {
     fields_settings settings = {0};
-    char **operands;
-    int count, code;
-    if (!options_parse(self, argc, argv, &settings, &operands, &count, &code))
-        return code;
-    if (count > 0) {
-        message_error("assay study fields: takes no operand, got '%s'", operands[0]);
-        return EX_USAGE;
-    }
-    const char *outputs[] = {settings.common.json};
-    code = output_refuse(self->name, outputs, 1);
-    if (code != EX_OK)
+    int code;
+    if (!study_parse(self, argc, argv, &settings, &settings.common, &code))
         return code;
     assay__study_plan plan = study_plan(&settings.common, "fields", "fields", "assay-fields-study");
     const assay__fields_options options = {.epochs = (int64_t)settings.epochs,
@@ -69,8 +58,7 @@ const command study_fields = {
                    "needed to converge, the warm-up of the first epochs, and the accuracy on test\n"
                    "points. Leaves accuracy.csv, fields_timing.csv, fields_timing.json and\n"
                    "results.json in the folder.",
-    .options = fields_options,
-    .option_count = sizeof fields_options / sizeof *fields_options,
+    COMMAND_OPTIONS(fields_options),
     .print_more = print_functions,
     .main = fields_main,
 };

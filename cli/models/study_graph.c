@@ -3,7 +3,6 @@
 #include <sysexits.h>
 
 #include "cli/common/message.h"
-#include "cli/common/output.h"
 #include "cli/models/study.h"
 #include "studies/graph/study.h"
 
@@ -63,22 +62,14 @@ static assay__graph_settings settle(const graph_options *chosen)
 static int graph_main(const command *self, int argc, char **argv)
 {
     graph_options chosen = {0};
-    char **operands;
-    int count, code;
-    if (!options_parse(self, argc, argv, &chosen, &operands, &count, &code))
+    int code;
+    if (!study_parse(self, argc, argv, &chosen, &chosen.common, &code))
         return code;
-    if (count > 0) {
-        message_error("assay study graph: takes no operand, got '%s'", operands[0]);
-        return EX_USAGE;
-    }
     if (chosen.sizes.num_runs == 1) {
         message_error("assay study graph: --num-runs must be at least 2: one run says nothing "
                       "about the next");
         return EX_USAGE;
     }
-    code = output_refuse(self->name, (const char *const[]){chosen.common.json}, 1);
-    if (code != EX_OK)
-        return code;
     assay__graph_settings settings = settle(&chosen);
     assay__study_plan plan = study_plan(&chosen.common, "graph", "graph", "assay-graph-study");
     assay_error error = {0};
@@ -97,7 +88,6 @@ const command study_graph = {
         "tools count them, and the roofline; then how the forward pass grows with\n"
         "nodes, layers, hidden size and batch, each with its class and a plot; and what\n"
         "Laplacian and random-walk encodings cost, in every pass and once.",
-    .options = options,
-    .option_count = sizeof options / sizeof *options,
+    COMMAND_OPTIONS(options),
     .main = graph_main,
 };

@@ -101,7 +101,6 @@ const command study_pde = {
         "for batches and epochs, a summary of time and memory, and advice. KEY=VALUE\n"
         "sets any value of the configuration: trainer_params.epochs=20,\n"
         "problem.viscosity=0.02.",
-    .options = pde_options,
-    .option_count = sizeof pde_options / sizeof *pde_options,
+    COMMAND_OPTIONS(pde_options),
     .main = pde_main,
 };

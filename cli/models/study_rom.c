@@ -2,8 +2,6 @@
 #include <stdio.h>
 #include <sysexits.h>
 
-#include "cli/common/message.h"
-#include "cli/common/output.h"
 #include "cli/models/study.h"
 #include "studies/rom/study.h"
 
@@ -74,17 +72,10 @@ static assay__rom_settings settings_of(const rom_options *given)
 static int rom_main(const command *self, int argc, char **argv)
 {
     rom_options given = {0};
-    char **operands, folder[4096];
-    int count, code;
-    if (!options_parse(self, argc, argv, &given, &operands, &count, &code))
+    char folder[4096];
+    int code;
+    if (!study_parse(self, argc, argv, &given, &given.common, &code))
         return code;
-    if (count > 0) {
-        message_error("assay study rom: takes no operand, got '%s'", operands[0]);
-        return EX_USAGE;
-    }
-    int refused = output_refuse("study rom", (const char *const[]){given.common.json}, 1);
-    if (refused != EX_OK)
-        return refused;
     assay__rom_settings settings = settings_of(&given);
     const char *experiment = given.experiment != NULL ? given.experiment : "rom";
     assay__study_plan plan = study_plan(&given.common, "rom", experiment, "assay-rom-study");
@@ -103,7 +94,6 @@ const command study_rom = {
                    "LSTM learn to forecast. Writes MVAR/runtime_profile.json,\n"
                    "LSTM/runtime_profile.json, runtime_comparison.json and summary.json below\n"
                    "DIR/NAME, and says which is faster, with significance.",
-    .options = options,
-    .option_count = sizeof options / sizeof *options,
+    COMMAND_OPTIONS(options),
     .main = rom_main,
 };

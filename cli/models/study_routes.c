@@ -5,7 +5,6 @@
 
 #include "base/nearest.h"
 #include "cli/common/message.h"
-#include "cli/common/output.h"
 #include "cli/models/study.h"
 #include "studies/routes/study.h"
 
@@ -165,20 +164,11 @@ static int routes_main(const command *self, int argc, char **argv)
 {
     routes_options chosen = {0};
     assay__routes_settings settings;
-    char **operands;
-    int count, code;
-    if (!options_parse(self, argc, argv, &chosen, &operands, &count, &code))
+    int code;
+    if (!study_parse(self, argc, argv, &chosen, &chosen.common, &code))
         return code;
-    if (count != 0) {
-        message_error("assay study routes: takes no '%s'; see 'assay study routes --help'",
-                      operands[0]);
-        return EX_USAGE;
-    }
     if (!settle(&chosen, &settings))
         return EX_USAGE;
-    code = output_refuse("study routes", &chosen.common.json, 1);
-    if (code != EX_OK)
-        return code;
     assay__study_plan plan = study_plan(&chosen.common, "routes", "routes", "assay-routes-study");
     assay_error error = {0};
     assay_status status = assay__routes_study(&plan, &settings, chosen.common.json, &error);
@@ -195,7 +185,6 @@ const command study_routes = {
                    "timing every search and forward pass; tells how like the real trajectories\n"
                    "they are, and which model generates faster. On real files, or in a city that\n"
                    "is made up from the seed.",
-    .options = options,
-    .option_count = sizeof options / sizeof *options,
+    COMMAND_OPTIONS(options),
     .main = routes_main,
 };
