@@ -82,8 +82,8 @@ ASSAY_API void assay_monitor_free(assay_monitor *monitor);
 
 ASSAY_API bool assay_monitor_enabled(const assay_monitor *monitor);
 
-/* Forget all figures; operations keep their names. This call must not run at the same time as spans
- * of this monitor. */
+/* Forget all figures. An operation is in the record again after its next span, at its old place in
+ * the call tree. This call must not run at the same time as spans of this monitor. */
 ASSAY_API void assay_monitor_clear(assay_monitor *monitor);
 
 /* ---- What it measured ------------------------------------------------------------------------

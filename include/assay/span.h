@@ -74,7 +74,8 @@ typedef struct assay__thread_state {
     struct assay__thread_lanes *lanes; /* private */
 } assay__thread_state;
 
-/* No enabled monitor has one of these ids. None has the id 0 either, which a forked child sees. */
+/* Ids that no enabled monitor has. The id 0 is free as well: a monitor shows it in a forked child
+ * until the child has a journal of its own. */
 #define ASSAY__NO_MONITOR       UINT64_MAX
 #define ASSAY__DISABLED_MONITOR (UINT64_MAX - 1)
 
@@ -96,8 +97,8 @@ ASSAY__DIRECT_CALL ASSAY_API void assay__span_end_extras(assay__lane *lane, assa
                                                          uint64_t now);
 
 /* Begin an aggregated span under a name made at run time. The monitor copies the name once. This
- * call is slower than a literal name by a hash of the text. Spans of names that find no room in the
- * journal are counted as dropped. */
+ * call is slower than a literal name by a hash of the text. When the journal has no room for
+ * another name, spans of new names are gathered under "(other)"; known names go on as before. */
 ASSAY_API assay_span assay_monitor_begin(struct assay_monitor *monitor, const char *name);
 
 /* Begin a span that is recorded on its own, with its memory. */

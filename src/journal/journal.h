@@ -24,12 +24,12 @@
 #define ASSAY__JOURNAL_MAGIC      "ASSAYJRN"
 #define ASSAY__JOURNAL_SUFFIX     ".assay"
 
-/* A journal that could not be made is a link under its name to this and the reason; no such file
- * can exist. */
+/* Where a journal could not be made, a symbolic link stands under its name. The link's target is
+ * this prefix and the reason; no file can exist there. */
 #define ASSAY__JOURNAL_NEVER_MADE "/dev/null/"
 
-/* Names beyond the journal's room are one operation of this name, for which there is always room.
- */
+/* The operation that gathers the spans of names for which the journal has no room left. Room for
+ * this name itself is kept back. */
 #define ASSAY__OTHER_NAME         "(other)"
 
 enum {

@@ -244,9 +244,10 @@ static void leave_parents_journal(assay__monitor_state *state)
     assay__journal_release(&state->journal);
 }
 
-/* The child's other threads, if it has any, wait for the first one to build the journal. What says
- * that it is under way stands in the head, which a further fork wipes too: nobody waits for a
- * thread that is not there. */
+/* The first thread of the child that comes here builds the journal; the others wait for it. The
+ * mark `rebuilding` stands in the head, which the kernel wipes at every fork. So a grandchild that
+ * is forked meanwhile finds no mark and builds its own, instead of waiting for a thread that it
+ * does not have. */
 static uint64_t rebuild_after_fork(assay_monitor *monitor, assay__monitor_state *state)
 {
     assay__monitor_head *head = (assay__monitor_head *)(void *)monitor;

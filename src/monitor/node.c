@@ -277,7 +277,7 @@ static assay__name_entry *find_name(const assay__lane_owner *owner, uint64_t has
     return &owner->names[slot];
 }
 
-/* One more name fits at any time: that of the others. */
+/* NULL when the table is full. One entry is kept back for ASSAY__OTHER_NAME. */
 static assay__name_entry *add_name(assay__lane_owner *owner, const char *name, uint64_t hash)
 {
     bool is_other = strcmp(name, ASSAY__OTHER_NAME) == 0;

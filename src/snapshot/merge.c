@@ -69,8 +69,9 @@ static bool make_state(assay__merge *merge)
     return true;
 }
 
-/* The number of a name, or -1; `name` is then the record's own copy of it, NULL when out of memory.
- * A damaged name may be known in its printable form only. */
+/* The number of a name, or -1 when it is new. For a new name, `*name` becomes the record's own
+ * copy, or NULL when out of memory. The copy is printable, so a damaged name may turn out to be
+ * known. */
 static int32_t find_name(assay_record *record, const assay__name_index *index, int32_t parent,
                          const char **name)
 {
