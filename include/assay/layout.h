@@ -29,7 +29,8 @@ enum {
     ASSAY_JOURNAL_VERSION = 2,
     ASSAY_LANE_FRAMES = 128, /* deepest nesting; deeper spans are counted as dropped */
     ASSAY_NODE_PAGES = 64,   /* one per binary exponent of the duration */
-    ASSAY_PAGE_BUCKETS = 64  /* linear within the exponent: 1/64 wide, within 0.8 % of the middle */
+    ASSAY_PAGE_BUCKETS = 64, /* linear within the exponent: 1/64 wide, within 0.8 % of the middle */
+    ASSAY_RARE_BUCKETS = 8   /* of exponents that are met too rarely to have a page */
 };
 
 /* An operation at one place of a lane's call tree. 640 bytes, aligned to 64. */
@@ -60,7 +61,9 @@ typedef struct assay__node {
     uint64_t samples_dropped;
     uint32_t self;             /* offset / 64 of this node */
     uint32_t children_outside; /* of `children`: they found no slot or no memory */
-    uint64_t reserved[2];
+    uint32_t rare;    /* offset / 64 of uint64_t[8]: buckets of exponents without a page, or 0 */
+    uint32_t cleared; /* 1: its figures were taken away by assay_monitor_clear */
+    uint32_t reserved[2];
 
     /* Page p holds the durations d with (exponent of d as a double) % 64 == p; a zero counts as one
      * tick. Addresses of uint64_t[64], NULL until needed. */

@@ -224,7 +224,9 @@ typedef struct assay_record_integrity {
     uint64_t abandoned_spans; /* begun, never ended, while an enclosing span ended */
     uint64_t torn_operations; /* an update was under way when the journal was read */
     uint64_t unreadable_journals;
-    uint64_t reserved[4]; /* zero */
+    uint64_t full_journals;   /* they could not grow: the disk was full */
+    uint64_t displaced_spans; /* no room for their bucket: counted in a neighbouring one */
+    uint64_t reserved[2];     /* zero */
 } assay_record_integrity;
 
 typedef struct assay_record {

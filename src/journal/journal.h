@@ -6,6 +6,10 @@
  * pool. The pool gives out nodes, bucket pages, event rings and sample stores, and never takes
  * anything back.
  *
+ * A journal reserves addresses for all it may ever hold, and takes memory or disk only for what is
+ * used. The blocks of a file are allocated part by part, each before it is touched, so that a full
+ * disk is an error here and never a SIGBUS later.
+ *
  * Threads: the primitives here are not locked; the monitor serialises them. What they publish
  * (counts and "used" marks) is stored with release order after the thing itself, so readers need no
  * lock.
@@ -17,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/types.h>
 
 #include "assay/layout.h"
 #include "assay/status.h"
@@ -35,7 +40,8 @@
 enum {
     ASSAY__JOURNAL_BYTE_ORDER = 0x01020304,
     ASSAY__JOURNAL_UNIT = 64, /* offsets inside the pool are stored in this unit */
-    ASSAY__JOURNAL_MAX_LANES = 64,
+    ASSAY__JOURNAL_MIN_LANES = 64,
+    ASSAY__JOURNAL_MAX_LANES = 16384,
     ASSAY__JOURNAL_MAX_OPERATIONS = 8192,
     ASSAY__JOURNAL_MAX_METRICS = 4096,
     ASSAY__JOURNAL_MIN_BYTES = 1024 * 1024
@@ -85,6 +91,7 @@ typedef struct assay__journal_header {
     assay__journal_region lanes;      /* assay__lane[] */
     assay__journal_region metrics;    /* assay__journal_metric[] */
     assay__journal_region pool;
+    uint64_t set_aside; /* bytes at the end of the pool that were given to rings and samples */
 
     uint64_t dropped_names; /* operations beyond the room */
     uint64_t dropped_lanes; /* threads beyond the room, after recycling */
@@ -92,6 +99,8 @@ typedef struct assay__journal_header {
     uint64_t dropped_metrics;
     uint64_t mismatched_ends; /* that belong to no lane of the ending thread */
     uint64_t memory_modes;    /* assay_monitor_memory bits in force */
+    uint64_t displaced_spans; /* counted in a neighbouring bucket for want of room */
+    uint64_t refused_growth;  /* times the file could not grow: the disk is full */
 } assay__journal_header;
 
 static inline uint64_t assay__bits_of(double value)
@@ -106,6 +115,29 @@ static inline double assay__double_of(uint64_t bits)
     double value;
     memcpy(&value, &bits, sizeof value);
     return value;
+}
+
+/* A word of a node's rare buckets: 1 + page * 64 + bucket in the upper 16 bits, the count in the
+ * lower 48; 0 is free. */
+static inline uint64_t assay__rare_empty(uint32_t page, uint32_t bucket)
+{
+    return (uint64_t)(1 + page * ASSAY_PAGE_BUCKETS + bucket) << 48;
+}
+
+/* ASSAY_NODE_PAGES or more for a word that is free or damaged. */
+static inline uint32_t assay__rare_page(uint64_t word)
+{
+    return ((uint32_t)(word >> 48) - 1) / ASSAY_PAGE_BUCKETS;
+}
+
+static inline uint32_t assay__rare_bucket(uint64_t word)
+{
+    return ((uint32_t)(word >> 48) - 1) % ASSAY_PAGE_BUCKETS;
+}
+
+static inline uint64_t assay__rare_count(uint64_t word)
+{
+    return word & (((uint64_t)1 << 48) - 1);
 }
 
 /* The header occupies this much; what is beyond the struct is zero and reserved. */
@@ -169,12 +201,18 @@ typedef struct assay__journal_identity {
 typedef struct assay__journal {
     assay__journal_header *header; /* also the base of the mapping */
     char *path;                    /* NULL: private memory */
+    dev_t device;                  /* of the file */
+    ino_t inode;
     size_t bytes;
+    /* How much of each region may be touched, in bytes. */
+    struct {
+        uint64_t names, operations, lanes, metrics, pool;
+    } ready;
+    uint64_t taken; /* memory or disk so far, in bytes */
 } assay__journal;
 
-/* Create in private memory (path NULL) or as a new file, which must not exist (ASSAY_E_STATE) and
- * is allocated in full before it is mapped, so that a full disk is an error here and never a SIGBUS
- * later. */
+/* Create in private memory (path NULL) or as a new file, which must not exist (ASSAY_E_STATE). The
+ * pool may grow to `pool_bytes`, or to less where the limits of the process leave less room. */
 ASSAY_MUST_USE assay_status assay__journal_create(assay__journal *journal, const char *path,
                                                   size_t pool_bytes,
                                                   const assay__journal_identity *identity,
@@ -188,8 +226,14 @@ ASSAY_MUST_USE assay_status assay__journal_publish(assay__journal *journal, assa
 /* Unmap. A file stays behind. Accepts a zeroed journal. */
 void assay__journal_release(assay__journal *journal);
 
-/* Zeroed room in the pool, aligned to 64 bytes; NULL when it is spent. */
+/* Zeroed room in the pool, aligned to 64 bytes; NULL when it is spent or the disk is full. */
 void *assay__journal_allocate(assay__journal *journal, size_t bytes);
+
+/* The same for something large that may never be filled: only addresses are set aside, at the end
+ * of the pool, so that what is used stays together. Each part must be made ready, by any thread and
+ * without a lock, before it is touched; that fails when the disk is full. */
+void *assay__journal_set_aside(assay__journal *journal, size_t bytes);
+bool assay__journal_make_ready(const assay__journal *journal, const void *start, size_t bytes);
 
 /* Index of the operation of this (already clean) name, entered if new; ASSAY_E_LIMIT when there is
  * no room. */

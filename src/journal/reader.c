@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/process_identity.h"
+#include "base/sparse.h"
 
 /* A journal larger than this is not one of ours. */
 static const uint64_t LARGEST_JOURNAL = (uint64_t)4 << 30;
@@ -226,20 +227,30 @@ static bool read_used(int descriptor, unsigned char *bytes, const assay__journal
     return read_data(descriptor, bytes + region->offset, region->used * item, region->offset);
 }
 
+static bool read_mark(int descriptor, size_t field, uint64_t most, uint64_t *mark)
+{
+    bool there = read_fully(descriptor, (unsigned char *)mark, sizeof *mark, (off_t)field);
+    if (*mark > most)
+        *mark = most;
+    return there;
+}
+
 /* A pool that grows while it is read is read on, so that whatever a node points to is there. */
 static bool read_pool(int descriptor, unsigned char *bytes, const assay__journal_region *pool)
 {
-    const off_t mark = offsetof(assay__journal_header, pool.used);
+    unsigned char *start = bytes + pool->offset;
+    uint64_t set_aside;
     for (uint64_t done = 0, used = pool->used; used > done;) {
-        if (!read_data(descriptor, bytes + pool->offset + done, used - done, pool->offset + done))
+        if (!read_data(descriptor, start + done, used - done, pool->offset + done))
             return false;
         done = used;
-        if (!read_fully(descriptor, (unsigned char *)&used, sizeof used, mark))
+        if (!read_mark(descriptor, offsetof(assay__journal_header, pool.used), pool->bytes, &used))
             return false;
-        if (used > pool->bytes)
-            used = pool->bytes;
     }
-    return true;
+    if (!read_mark(descriptor, offsetof(assay__journal_header, set_aside), pool->bytes, &set_aside))
+        return false;
+    uint64_t first = pool->bytes - set_aside;
+    return read_data(descriptor, start + first, set_aside, pool->offset + first);
 }
 
 /* Only what is in use is read; the rest of the copy is zero as it is in the file. */
@@ -256,21 +267,22 @@ static assay_status copy_file(assay__journal_view *view, int descriptor, size_t 
                               const char *path, assay_error *error)
 {
     size_t room = length < ASSAY__JOURNAL_HEADER_BYTES ? ASSAY__JOURNAL_HEADER_BYTES : length;
-    unsigned char *copy = calloc(room, 1), *again = NULL;
+    unsigned char *copy = assay__sparse_new(room);
     if (copy == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "no memory to read journal '%s'", path);
     assay_status status = view_header(view, descriptor, copy, length, path, error);
-    view->owned[0] = copy;
+    view->copy = copy;
+    view->copy_bytes = room;
     if (status != ASSAY_OK)
         return status;
     if (!read_regions(descriptor, copy, &view->header))
         return fail_as_shrunk(path, error);
     const assay__journal_region *lanes = &view->header.lanes;
-    view->owned[1] = again = calloc(lanes->used + 1, sizeof(assay__lane));
-    if (again == NULL)
+    view->lanes_again = calloc(lanes->used + 1, sizeof(assay__lane));
+    if (view->lanes_again == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "no memory to read journal '%s'", path);
-    if (read_data(descriptor, again, lanes->used * sizeof(assay__lane), lanes->offset))
-        view->lanes_after = again;
+    if (read_data(descriptor, view->lanes_again, lanes->used * sizeof(assay__lane), lanes->offset))
+        view->lanes_after = view->lanes_again;
     return ASSAY_OK;
 }
 
@@ -292,8 +304,8 @@ assay_status assay__journal_view_file(assay__journal_view *view, const char *pat
 
 void assay__journal_view_release(assay__journal_view *view)
 {
-    free(view->owned[0]);
-    free(view->owned[1]);
+    assay__sparse_free(view->copy, view->copy_bytes);
+    free(view->lanes_again);
     *view = (assay__journal_view){0};
 }
 
@@ -432,6 +444,8 @@ bool assay__journal_read_node(const assay__journal_view *view, uint32_t unit, as
     copy_figures(copy, node);
     copy_words(&copy->operation, &node->operation,
                offsetof(assay__node, self) - offsetof(assay__node, operation));
+    copy->rare = load32(&node->rare);
+    copy->cleared = load32(&node->cleared);
     copy_words(copy->pages, node->pages, sizeof copy->pages);
     return copy->kind >= ASSAY__NODE_ROOT && copy->kind <= ASSAY__NODE_COUNTER;
 }
@@ -466,12 +480,30 @@ bool assay__journal_read_memory(const assay__journal_view *view, const assay__no
     return true;
 }
 
-const uint64_t *assay__journal_page(const assay__journal_view *view, const assay__node *node,
-                                    uint32_t page)
+bool assay__journal_buckets(const assay__journal_view *view, const assay__node *node, uint32_t page,
+                            uint64_t counts[ASSAY_PAGE_BUCKETS])
 {
-    const void *address = node->pages[page];
-    return address == NULL ? NULL
-                           : at_address(view, address, ASSAY_PAGE_BUCKETS * sizeof(uint64_t));
+    size_t page_bytes = ASSAY_PAGE_BUCKETS * sizeof *counts;
+    memset(counts, 0, page_bytes);
+    if (node->pages[page] != NULL) {
+        const uint64_t *buckets = at_address(view, node->pages[page], page_bytes);
+        if (buckets != NULL)
+            copy_words(counts, buckets, page_bytes);
+        return buckets != NULL;
+    }
+    uint64_t offset = (uint64_t)node->rare * ASSAY__JOURNAL_UNIT;
+    bool any = false;
+    if (offset == 0 || !in_pool(view, offset, ASSAY__JOURNAL_UNIT))
+        return false;
+    const uint64_t *rare = (const void *)(view->bytes + offset);
+    for (size_t i = 0; i < ASSAY_RARE_BUCKETS; i++) {
+        uint64_t word = assay__journal_load(&rare[i]);
+        if (assay__rare_page(word) != page)
+            continue;
+        counts[assay__rare_bucket(word)] = assay__rare_count(word);
+        any = true;
+    }
+    return any;
 }
 
 const uint64_t *assay__journal_samples(const assay__journal_view *view, const assay__node *node)
@@ -495,21 +527,27 @@ static void load_event(const assay__event *live, assay__journal_event *event)
     };
 }
 
+/* Capacities are powers of two; 0 where this one is not. */
+static uint64_t ring_capacity(const assay__lane *lane)
+{
+    uint64_t capacity = assay__journal_load(&lane->event_capacity);
+    return (capacity & (capacity - 1)) != 0 || capacity > UINT32_MAX ? 0 : capacity;
+}
+
 /* The ring may be overwritten while it is copied: what the writer may have reached by the end is
- * left out. */
+ * left out. A ring that is written to its end for the first time may grow in place, after which a
+ * later event has another place; so the head is loaded first. */
 size_t assay__journal_read_events(const assay__journal_view *view, size_t lane,
                                   assay__journal_event *events, size_t capacity, uint64_t *lost)
 {
     const assay__lane *live = lane_at(view, lane);
-    uint64_t ring_size = assay__journal_load(&live->event_capacity);
+    uint64_t head = __atomic_load_n(&live->event_head, __ATOMIC_ACQUIRE);
+    uint64_t ring_size = ring_capacity(live);
     *lost = 0;
-    if (ring_size == 0 || (ring_size & (ring_size - 1)) != 0 || ring_size > UINT32_MAX)
-        return 0;
     const assay__event *ring = at_address(view, __atomic_load_n(&live->events, __ATOMIC_RELAXED),
                                           ring_size * sizeof *ring);
-    if (ring == NULL)
+    if (ring == NULL || ring_size == 0)
         return 0;
-    uint64_t head = __atomic_load_n(&live->event_head, __ATOMIC_ACQUIRE);
     uint64_t kept = head < ring_size ? head : ring_size;
     if (events == NULL)
         return (size_t)kept;
@@ -519,8 +557,11 @@ size_t assay__journal_read_events(const assay__journal_view *view, size_t lane,
         load_event(&ring[(head - kept + i) & (ring_size - 1)], &events[i]);
     const assay__lane *after = (const assay__lane *)(const void *)view->lanes_after + lane;
     uint64_t head_after = __atomic_load_n(&after->event_head, __ATOMIC_ACQUIRE);
+    uint64_t size_after = ring_capacity(after);
+    if (size_after < ring_size)
+        size_after = ring_size;
     /* One more: the slot of the oldest event is where the next one is being written. */
-    uint64_t oldest_safe = head_after + 1 > ring_size ? head_after + 1 - ring_size : 0;
+    uint64_t oldest_safe = head_after + 1 > size_after ? head_after + 1 - size_after : 0;
     uint64_t unsafe = oldest_safe > head - kept ? oldest_safe - (head - kept) : 0;
     if (unsafe > kept)
         unsafe = kept;

@@ -17,9 +17,10 @@ typedef struct assay__journal_view {
     const unsigned char *bytes;
     const unsigned char
         *lanes_after; /* the lanes region, looked at again after everything else was copied */
-    assay__journal_header header; /* a checked copy */
-    double seconds_per_tick;      /* turns every duration of this journal into seconds */
-    unsigned char *owned[2];      /* buffers of a file's copy */
+    assay__journal_header header;      /* a checked copy */
+    double seconds_per_tick;           /* turns every duration of this journal into seconds */
+    unsigned char *copy, *lanes_again; /* buffers of a file's copy */
+    size_t copy_bytes;
 } assay__journal_view;
 
 /* View `length` bytes, named `label` in errors. ASSAY_E_FORMAT: no journal; ASSAY_E_VERSION;
@@ -75,10 +76,10 @@ bool assay__journal_add_pending(const assay__journal_view *view, const assay__la
 /* What the copy of a node leads to. Memory figures: false when it has none. */
 bool assay__journal_read_memory(const assay__journal_view *view, const assay__node *node,
                                 assay__journal_memory *memory);
-/* The 64 buckets of a page, or NULL. Load them with assay__journal_load. */
-const uint64_t *assay__journal_page(const assay__journal_view *view, const assay__node *node,
-                                    uint32_t page);
-/* Its `sample_count` raw samples in ticks, or NULL. Load them likewise. */
+/* Copy the 64 buckets of a page out; false when no span ever fell into them. */
+bool assay__journal_buckets(const assay__journal_view *view, const assay__node *node, uint32_t page,
+                            uint64_t counts[ASSAY_PAGE_BUCKETS]);
+/* Its `sample_count` raw samples in ticks, or NULL. Load them with assay__journal_load. */
 const uint64_t *assay__journal_samples(const assay__journal_view *view, const assay__node *node);
 
 /* The events of a lane from the oldest to the newest, into `events` of `capacity`; returns how

@@ -31,6 +31,7 @@ static void free_owner(assay__lane_owner *owner)
         free(table);
     }
     free(owner->names);
+    free(owner->marks);
     free(owner);
 }
 
@@ -137,14 +138,18 @@ static assay__lane_owner *take_over_ended(assay__monitor_state *state)
     return NULL;
 }
 
-/* The event ring is wished for, not needed. */
+/* The event ring is wished for, not needed. It has addresses for all events and grows as they come.
+ */
 static void equip_lane(assay__monitor_state *state, assay__lane *lane)
 {
+    enum { FIRST_EVENTS = 128 }; /* a page */
+    size_t first = state->trace_events < FIRST_EVENTS ? state->trace_events : FIRST_EVENTS;
+    assay__event *ring = NULL;
     if (state->trace_events > 0)
-        lane->events =
-            assay__journal_allocate(&state->journal, state->trace_events * sizeof(assay__event));
-    if (lane->events != NULL) {
-        lane->event_capacity = state->trace_events;
+        ring = assay__journal_set_aside(&state->journal, state->trace_events * sizeof *ring);
+    if (ring != NULL && assay__journal_make_ready(&state->journal, ring, first * sizeof *ring)) {
+        lane->events = ring;
+        lane->event_capacity = first;
         lane->extras |= ASSAY__EXTRA_EVENTS;
     }
     if (state->samples > 0)

@@ -4,6 +4,8 @@
  * The kernel keeps one peak of resident memory. With ASSAY_MEMORY_PEAK a span's begin hands what it
  * says so far to the enclosing span and resets it; its end hands its own peak on in the same way.
  * So spans that nest each get their own. */
+#include <stdlib.h>
+
 #include "assay/memory.h"
 #include "assay/monitor.h"
 #include "instrument/rss.h"
@@ -26,6 +28,10 @@ static void hand_to_enclosing(assay__lane_owner *owner, size_t depth, uint64_t p
 
 void assay__memory_begin(assay__lane_owner *owner, size_t depth, bool metric)
 {
+    if (owner->marks == NULL)
+        owner->marks = calloc(ASSAY_LANE_FRAMES, sizeof *owner->marks);
+    if (owner->marks == NULL)
+        return;
     unsigned modes = assay__monitor_state_of(owner->monitor)->memory;
     assay__memory_mark *mark = &owner->marks[depth];
     uint64_t peak = 0;
@@ -65,6 +71,8 @@ static void record_heap(const assay__memory_mark *mark, assay__journal_memory *m
 
 void assay__memory_end(assay__lane_owner *owner, size_t depth, assay__journal_metric *metric)
 {
+    if (owner->marks == NULL)
+        return;
     const assay__monitor_state *state = assay__monitor_state_of(owner->monitor);
     assay__memory_mark *mark = &owner->marks[depth];
     const assay__node *node = owner->lane->frames[depth].node;

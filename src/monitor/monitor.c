@@ -14,11 +14,15 @@
 enum {
     HEAD_BYTES = 64 * 1024, /* whole pages, whatever their size; only the first is ever touched */
     MAPPING_BYTES = HEAD_BYTES + sizeof(assay__monitor_state),
-    DEFAULT_BYTES = 8 * 1024 * 1024,
+    DEFAULT_BYTES = 256 * 1024 * 1024,
     MOST_TRACE_EVENTS = 1 << 22,
     MOST_SAMPLES = 1 << 20,
     MOST_GENERATIONS = 100000,
-    TRACED_LANES = 8 /* lanes whose rings and samples fit beside the rest */
+    /* Lanes and nodes whose rings and samples fit beside the rest; and the most room for rings,
+     * which is enough for several of the largest. */
+    TRACED_LANES = 64,
+    SAMPLED_NODES = 32,
+    MOST_RING_BYTES = 1 << 30
 };
 
 static uint64_t new_monitor_id(void)
@@ -166,8 +170,9 @@ static assay_status configure(assay__monitor_state *state, const assay_monitor_o
         return assay__fail(error, ASSAY_E_ARGUMENT,
                            "journal_bytes is %zu; a journal needs at least %d", bytes,
                            ASSAY__JOURNAL_MIN_BYTES);
-    state->pool_bytes = bytes + TRACED_LANES * state->trace_events * sizeof(assay__event) +
-                        4 * TRACED_LANES * state->samples * sizeof(uint64_t);
+    size_t ring_bytes = TRACED_LANES * state->trace_events * sizeof(assay__event);
+    state->pool_bytes = bytes + (ring_bytes < MOST_RING_BYTES ? ring_bytes : MOST_RING_BYTES) +
+                        SAMPLED_NODES * state->samples * sizeof(uint64_t);
     state->clock = options->clock != NULL ? options->clock : assay_clock_default();
     state->slow = state->memory != 0 || !assay__clock_is_hardware(state->clock);
     state->private_journal = options->private_journal;
@@ -315,6 +320,8 @@ bool assay_monitor_enabled(const assay_monitor *monitor)
 
 static void clear_lane(assay__monitor_state *state, assay__lane *lane)
 {
+    if (lane->pending.node != NULL)
+        lane->pending.node->cleared = 1;
     __atomic_store_n(&lane->pending.node, NULL, __ATOMIC_RELEASE);
     for (uint32_t unit = lane->first_node; unit != 0;) {
         assay__node *node = assay__journal_at(&state->journal, unit);
@@ -336,6 +343,6 @@ void assay_monitor_clear(assay_monitor *monitor)
         clear_lane(state, owner->lane);
     __atomic_store_n(&header->metrics.used, 0, __ATOMIC_RELEASE);
     header->dropped_names = header->dropped_lanes = header->dropped_spans = 0;
-    header->dropped_metrics = header->mismatched_ends = 0;
+    header->dropped_metrics = header->mismatched_ends = header->displaced_spans = 0;
     pthread_mutex_unlock(&state->lock);
 }

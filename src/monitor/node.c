@@ -8,7 +8,6 @@
 
 #include "base/text.h"
 #include "monitor/state.h"
-#include "stats/sketch.h"
 
 enum {
     SMALLEST_TABLE = 8,
@@ -46,11 +45,15 @@ static assay__monitor_state *state_of(const assay__lane_owner *owner)
 
 static assay__node *new_node(assay__monitor_state *state, uint32_t kind)
 {
-    assay__node *node = assay__journal_allocate(&state->journal, sizeof *node);
+    bool has_spans = kind == ASSAY__NODE_SPAN;
+    size_t rare_bytes = has_spans ? ASSAY_RARE_BUCKETS * sizeof(uint64_t) : 0;
+    assay__node *node = assay__journal_allocate(&state->journal, sizeof *node + rare_bytes);
     if (node == NULL)
         return NULL;
     node->kind = kind;
     node->self = assay__journal_unit(&state->journal, node);
+    if (has_spans) /* behind the node, so that its first span finds room */
+        node->rare = assay__journal_unit(&state->journal, node + 1);
     node->min = UINT64_MAX;
     node->children = empty_table;
     return node;
@@ -86,15 +89,14 @@ static assay__node *find_child(const assay__lane_owner *owner, const assay__node
 }
 
 /* Samples and memory figures are wished for, not needed: without room the node works without them.
- */
+ * Samples have addresses for all that may come, and memory or disk for those that came. */
 static void equip(assay__monitor_state *state, assay__node *node)
 {
     if (state->samples > 0) {
-        void *samples = assay__journal_allocate(&state->journal, state->samples * sizeof(uint64_t));
-        if (samples != NULL) {
+        void *samples =
+            assay__journal_set_aside(&state->journal, state->samples * sizeof(uint64_t));
+        if (samples != NULL)
             node->samples = assay__journal_unit(&state->journal, samples);
-            node->sample_capacity = (uint32_t)state->samples;
-        }
     }
     if (state->memory != 0) {
         void *memory = assay__journal_allocate(&state->journal, sizeof(assay__journal_memory));
@@ -338,62 +340,4 @@ assay__node *assay__node_for_counter(assay__lane_owner *owner, const char *name)
         entry->counter = add_child(owner, root, entry->operation, ASSAY__NODE_COUNTER);
     pthread_mutex_unlock(&state->lock);
     return entry->counter;
-}
-
-static uint64_t *page_for(assay__monitor_state *state, assay__node *node, uint32_t page)
-{
-    if (node->pages[page] == NULL) {
-        pthread_mutex_lock(&state->lock);
-        uint64_t *fresh =
-            assay__journal_allocate(&state->journal, ASSAY_PAGE_BUCKETS * sizeof(uint64_t));
-        pthread_mutex_unlock(&state->lock);
-        __atomic_store_n(&node->pages[page], fresh, __ATOMIC_RELEASE);
-    }
-    return node->pages[page];
-}
-
-bool assay__node_reserve(assay__monitor_state *state, assay__node *node, uint64_t duration)
-{
-    return page_for(state, node, assay__sketch_place_of(duration).page) != NULL;
-}
-
-bool assay__node_record(assay__monitor_state *state, assay__node *node, uint64_t duration)
-{
-    assay__sketch_place place = assay__sketch_place_of(duration);
-    uint64_t *page = page_for(state, node, place.page);
-    if (page == NULL)
-        return false;
-    double value = (double)duration;
-    if (node->count == 0)
-        __atomic_store(&node->shift, &value, __ATOMIC_RELAXED);
-    double deviation = value - node->shift;
-    double square_sum = node->square_sum + deviation * deviation;
-    assay__publish_add(&page[place.bucket], 1);
-    __atomic_store(&node->square_sum, &square_sum, __ATOMIC_RELAXED);
-    if (duration < node->min)
-        __atomic_store_n(&node->min, duration, __ATOMIC_RELAXED);
-    if (duration > node->max)
-        __atomic_store_n(&node->max, duration, __ATOMIC_RELAXED);
-    bool fits = duration <= UINT64_MAX - node->sum;
-    assay__publish_add(&node->sum, fits ? duration : UINT64_MAX - node->sum);
-    assay__publish_add(&node->count, 1);
-    return true;
-}
-
-void assay__node_clear(const assay__monitor_state *state, assay__node *node)
-{
-    static double zero = 0.0;
-    __atomic_store_n(&node->count, 0, __ATOMIC_RELEASE);
-    __atomic_store_n(&node->sum, 0, __ATOMIC_RELAXED);
-    __atomic_store(&node->square_sum, &zero, __ATOMIC_RELAXED);
-    __atomic_store(&node->shift, &zero, __ATOMIC_RELAXED);
-    __atomic_store_n(&node->min, UINT64_MAX, __ATOMIC_RELAXED);
-    __atomic_store_n(&node->max, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&node->sample_count, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&node->samples_dropped, 0, __ATOMIC_RELAXED);
-    for (size_t page = 0; page < ASSAY_NODE_PAGES; page++)
-        for (size_t i = 0; node->pages[page] != NULL && i < ASSAY_PAGE_BUCKETS; i++)
-            __atomic_store_n(&node->pages[page][i], 0, __ATOMIC_RELAXED);
-    if (node->memory != 0)
-        memset(assay__journal_at(&state->journal, node->memory), 0, sizeof(assay__journal_memory));
 }

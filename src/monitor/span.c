@@ -74,24 +74,57 @@ assay_span assay_monitor_begin_metric(assay_monitor *monitor, const char *name)
     return begin_named(monitor, name, true);
 }
 
+/* How many items a store that is full may hold from now on: twice as many if the journal can make
+ * them ready, up to `most`. */
+static uint64_t grown(const assay__monitor_state *state, const void *items, size_t size,
+                      uint64_t capacity, uint64_t most)
+{
+    enum { FIRST = 64 };
+    uint64_t larger = capacity == 0 ? FIRST : 2 * capacity;
+    if (larger > most)
+        larger = most;
+    bool ready = assay__journal_make_ready(&state->journal, (const char *)items + capacity * size,
+                                           (larger - capacity) * size);
+    return ready ? larger : capacity;
+}
+
 /* Not inlined, so that the way to an event alone saves no registers. */
 static __attribute__((noinline)) void publish_sample(const assay__lane *lane, assay__node *node,
                                                      uint64_t duration)
 {
-    const assay__journal *journal = &assay__monitor_state_of(lane->owner->monitor)->journal;
-    if (node->sample_count < node->sample_capacity) {
-        uint64_t *samples = assay__journal_at(journal, node->samples);
-        __atomic_store_n(&samples[node->sample_count], duration, __ATOMIC_RELAXED);
-        __atomic_store_n(&node->sample_count, node->sample_count + 1, __ATOMIC_RELEASE);
+    const assay__monitor_state *state = assay__monitor_state_of(lane->owner->monitor);
+    uint64_t *samples = assay__journal_at(&state->journal, node->samples);
+    uint32_t count = node->sample_count;
+    if (count == node->sample_capacity && node->samples != 0 && count < state->samples)
+        node->sample_capacity =
+            (uint32_t)grown(state, samples, sizeof *samples, count, state->samples);
+    if (count < node->sample_capacity) {
+        __atomic_store_n(&samples[count], duration, __ATOMIC_RELAXED);
+        __atomic_store_n(&node->sample_count, count + 1, __ATOMIC_RELEASE);
     } else {
         __atomic_store_n(&node->samples_dropped, node->samples_dropped + 1, __ATOMIC_RELAXED);
     }
+}
+
+/* The ring was written to its end. The first time that happens it may still have room behind it;
+ * the events that are there keep their places. Readers load the head before the capacity. */
+static __attribute__((noinline)) void grow_ring(assay__lane *lane)
+{
+    const assay__monitor_state *state = assay__monitor_state_of(lane->owner->monitor);
+    uint64_t capacity = lane->event_capacity;
+    if (lane->event_head == capacity && capacity < state->trace_events)
+        __atomic_store_n(
+            &lane->event_capacity,
+            grown(state, lane->events, sizeof *lane->events, capacity, state->trace_events),
+            __ATOMIC_RELAXED);
 }
 
 static inline void publish_event(assay__lane *lane, uint64_t start, uint64_t end, uint64_t place,
                                  uint64_t origin)
 {
     uint64_t head = lane->event_head;
+    if (ASSAY__UNLIKELY((head & (lane->event_capacity - 1)) == 0 && head != 0))
+        grow_ring(lane);
     assay__event *slot = &lane->events[head & (lane->event_capacity - 1)];
     __atomic_store_n(&slot->start, start, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->end, end, __ATOMIC_RELAXED);
@@ -129,8 +162,7 @@ void assay__lane_settle(assay__monitor_state *state, assay__lane *lane)
     assay__pending *slot = &lane->pending;
     if (slot->node == NULL)
         return;
-    if (!assay__node_record(state, slot->node, slot->duration))
-        __atomic_store_n(&lane->dropped_spans, lane->dropped_spans + 1, __ATOMIC_RELAXED);
+    assay__node_record(state, slot->node, slot->duration);
     __atomic_store_n(&slot->node, NULL, __ATOMIC_RELEASE);
 }
 
@@ -149,13 +181,9 @@ static void close_frame(assay__lane_owner *owner, assay__frame *frame, uint64_t 
     if (state->memory != 0 || is_metric)
         assay__memory_end(owner, depth, &metric);
     assay__lane_settle(state, lane);
-    if (assay__node_reserve(state, frame->node, now - frame->start)) {
-        if (lane->extras != 0)
-            keep_extras(lane, frame, now);
-        assay__pending_put(&lane->pending, frame->node, now - frame->start);
-    } else {
-        __atomic_store_n(&lane->dropped_spans, lane->dropped_spans + 1, __ATOMIC_RELAXED);
-    }
+    if (lane->extras != 0)
+        keep_extras(lane, frame, now);
+    assay__pending_put(&lane->pending, frame->node, now - frame->start);
     if (is_metric) {
         pthread_mutex_lock(&state->lock);
         assay__journal_add_metric(&state->journal, &metric);
@@ -230,10 +258,11 @@ void assay_monitor_add(assay_monitor *monitor, const char *name, uint64_t durati
     uint64_t duration = ticks < MOST_TICKS ? (uint64_t)llround(ticks) : (uint64_t)MOST_TICKS;
     if (node != NULL && owner->lane->pending.node == node)
         assay__lane_settle(state, owner->lane);
-    if (node == NULL || !assay__node_record(state, node, duration)) {
+    if (node == NULL) {
         drop_span(monitor);
         return;
     }
+    assay__node_record(state, node, duration);
     assay__lane *lane = owner->lane;
     uint64_t now = ticks_of(state);
     if (lane->events != NULL)

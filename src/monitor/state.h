@@ -85,8 +85,8 @@ typedef struct assay__lane_owner {
     assay_monitor *monitor;
     assay__lane *lane;
     struct assay__lane_owner *next_in_monitor, *next_in_thread;
-    assay__memory_mark marks[ASSAY_LANE_FRAMES];
-    assay__name_entry *names; /* open addressing, a power of two */
+    assay__memory_mark *marks; /* one for each frame, or NULL until memory is measured */
+    assay__name_entry *names;  /* open addressing, a power of two */
     size_t name_capacity, name_count;
     assay__child_table *tables;
 } assay__lane_owner;
@@ -106,13 +106,9 @@ assay__node *assay__node_new_root(assay__monitor_state *state);
 assay__node *assay__node_for_site(assay__lane_owner *owner, const assay_site *site);
 assay__node *assay__node_for_name(assay__lane_owner *owner, const char *name);
 assay__node *assay__node_for_counter(assay__lane_owner *owner, const char *name);
+/* distribution.c — enter one duration into the node's statistics, or forget all of them. */
+void assay__node_record(assay__monitor_state *state, assay__node *node, uint64_t duration);
 void assay__node_clear(const assay__monitor_state *state, assay__node *node);
-
-/* Make room for a duration that will be recorded; false when there is none. */
-bool assay__node_reserve(assay__monitor_state *state, assay__node *node, uint64_t duration);
-
-/* Enter one duration into the node's statistics; false when it found no room. */
-bool assay__node_record(assay__monitor_state *state, assay__node *node, uint64_t duration);
 
 /* span.c — enter the span that waits in the lane's slot into its node. By the lane's own thread, or
  * when there is none. */

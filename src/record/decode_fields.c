@@ -51,6 +51,10 @@ static assay_status read_field(assay__decoder *d, const json_t *object, const as
         return assay__decode_text(d, key, value, at);
     case ASSAY__FIELD_TEXT:
         return assay__decode_text(d, key, value, at);
+    case ASSAY__FIELD_RARE_COUNT:
+        if (value == NULL)
+            return ASSAY_OK;
+        /* fall through */
     case ASSAY__FIELD_COUNT:
         status = assay__decode_integer(d, key, value, 0, INT64_MAX, &integer);
         *(uint64_t *)at = (uint64_t)integer;

@@ -44,6 +44,10 @@ static void write_field(assay__json *json, const assay__field *field, const void
     case ASSAY__FIELD_COUNT:
         write_count(json, field->key, *(const uint64_t *)at);
         break;
+    case ASSAY__FIELD_RARE_COUNT:
+        if (*(const uint64_t *)at != 0)
+            write_count(json, field->key, *(const uint64_t *)at);
+        break;
     case ASSAY__FIELD_INTEGER:
         assay__json_integer(json, field->key, *(const int64_t *)at);
         break;

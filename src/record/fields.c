@@ -14,6 +14,7 @@
 #define TEXT(s, m)          FIELD(ASSAY__FIELD_TEXT, s, m, const char *)
 #define OPTIONAL_TEXT(s, m) FIELD(ASSAY__FIELD_OPTIONAL_TEXT, s, m, const char *)
 #define COUNT(s, m)         FIELD(ASSAY__FIELD_COUNT, s, m, uint64_t)
+#define RARE_COUNT(s, m)    FIELD(ASSAY__FIELD_RARE_COUNT, s, m, uint64_t)
 #define INTEGER(s, m)       FIELD(ASSAY__FIELD_INTEGER, s, m, int64_t)
 #define DEPTH(s, m)         FIELD(ASSAY__FIELD_DEPTH, s, m, int32_t)
 #define PARENT(s, m)        FIELD(ASSAY__FIELD_PARENT, s, m, int32_t)
@@ -202,6 +203,8 @@ const assay__field assay__record_integrity_fields[] = {
     COUNT(assay_record_integrity, abandoned_spans),
     COUNT(assay_record_integrity, torn_operations),
     COUNT(assay_record_integrity, unreadable_journals),
+    RARE_COUNT(assay_record_integrity, full_journals),
+    RARE_COUNT(assay_record_integrity, displaced_spans),
     END,
 };
 

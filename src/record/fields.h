@@ -14,6 +14,7 @@ typedef enum assay__field_type {
     ASSAY__FIELD_TEXT,          /* const char *, never NULL */
     ASSAY__FIELD_OPTIONAL_TEXT, /* const char *; null is NULL */
     ASSAY__FIELD_COUNT,         /* uint64_t */
+    ASSAY__FIELD_RARE_COUNT,    /* the same, but left out while it is 0 */
     ASSAY__FIELD_INTEGER,       /* int64_t */
     ASSAY__FIELD_DEPTH,         /* int32_t, not negative */
     ASSAY__FIELD_PARENT,        /* int32_t; null is -1 */

@@ -68,6 +68,9 @@ assay__report_view assay__report_text, assay__report_run, assay__report_tree, as
     assay__report_aggregate, assay__report_summary, assay__report_advice, assay__report_trace,
     assay__report_scaling;
 
+/* What the record could not record, for the foot of a view; nothing for a clean run. */
+void assay__print_integrity(const assay_record_integrity *integrity, FILE *stream);
+
 /* Formats that show all records as one document. */
 typedef assay_status assay__export_writer(const assay__export_list *list, FILE *stream,
                                           assay_error *error);

@@ -62,7 +62,10 @@ assay_status assay__report_performance(const assay_record *record, FILE *stream,
     assay__buffer_append_text(&table, "\n");
     assay__cell_rule(&table, '=', WIDTH);
     free(rows);
-    return fail(error, assay__table_print(&table, stream));
+    status = assay__table_print(&table, stream);
+    if (status == ASSAY_OK)
+        assay__print_integrity(&record->integrity, stream);
+    return fail(error, status);
 }
 
 /* The aggregate table starts every column where its title starts and lines up the decimal points

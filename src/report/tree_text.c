@@ -49,24 +49,6 @@ static void print_open_spans(const assay_record *record, FILE *stream)
         fprintf(stream, "  and %zu more\n", record->open_span_count - SHOWN);
 }
 
-static void note(FILE *stream, uint64_t count, const char *meaning)
-{
-    if (count > 0)
-        fprintf(stream, "note: %llu %s\n", (unsigned long long)count, meaning);
-}
-
-static void print_integrity(const assay_record_integrity *integrity, FILE *stream)
-{
-    note(stream, integrity->dropped_spans,
-         "spans not counted: no room for their operation (raise journal_bytes)");
-    note(stream, integrity->dropped_events,
-         "trace events overwritten by newer ones (raise trace_events)");
-    note(stream, integrity->mismatched_ends, "span ends without their begin");
-    note(stream, integrity->abandoned_spans, "spans never ended although an enclosing span ended");
-    note(stream, integrity->torn_operations, "operations were being updated when read");
-    note(stream, integrity->unreadable_journals, "journals could not be read");
-}
-
 static void print_heading(FILE *stream)
 {
     static const char *const titles[] = {"total", "self", "mean", "p50", "p99"};
@@ -96,6 +78,6 @@ assay_status assay__report_tree(const assay_record *record, FILE *stream, assay_
         print_operation(stream, &record->operations[nodes[i].index], nodes[i].depth);
     free(nodes);
     print_open_spans(record, stream);
-    print_integrity(&record->integrity, stream);
+    assay__print_integrity(&record->integrity, stream);
     return ASSAY_OK;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/sparse.h"
 #include "record/describe.h"
 #include "stats/moments.h"
 #include "stats/sketch.h"
@@ -148,15 +149,16 @@ static assay_status add_distribution(assay__merge *merge, int32_t index,
     uint64_t total = 0;
     for (uint32_t exponent = 0; exponent < ASSAY_NODE_PAGES; exponent++) {
         uint32_t page = assay__sketch_page_of_exponent(exponent);
-        const uint64_t *counts = assay__journal_page(view, node, page);
+        uint64_t counts[ASSAY_PAGE_BUCKETS];
         assay_record_bucket fresh[ASSAY_PAGE_BUCKETS];
         size_t used = 0;
-        for (uint32_t i = 0; counts != NULL && i < ASSAY_PAGE_BUCKETS; i++) {
-            uint64_t count = assay__journal_load(&counts[i]);
+        if (!assay__journal_buckets(view, node, page, counts))
+            continue;
+        for (uint32_t i = 0; i < ASSAY_PAGE_BUCKETS; i++) {
             double ticks = assay__sketch_middle((assay__sketch_place){page, i});
-            if (count > 0)
-                fresh[used++] = (assay_record_bucket){ticks * view->seconds_per_tick, count};
-            total += count;
+            if (counts[i] > 0)
+                fresh[used++] = (assay_record_bucket){ticks * view->seconds_per_tick, counts[i]};
+            total += counts[i];
         }
         assay_status status = add_buckets(merge, index, fresh, used);
         if (status != ASSAY_OK)
@@ -290,15 +292,6 @@ static assay_status add_counter_node(assay__merge *merge, const char *name, cons
     return status == ASSAY_OK ? assay_record_add_counter(record, &counter) : status;
 }
 
-/* Whether the node had spans that assay_monitor_clear took away, and none since. */
-static bool was_cleared(const assay__node *node)
-{
-    size_t pages = 0;
-    while (pages < ASSAY_NODE_PAGES && node->pages[pages] == NULL)
-        pages++;
-    return node->count == 0 && pages < ASSAY_NODE_PAGES;
-}
-
 /* The operation of the node, for its child; -1 in `index` where there is none. A cleared node gets
  * one only here. Parents were created before their children, so one that was not met yet is
  * corruption; so are more levels than a lane can have. */
@@ -339,7 +332,7 @@ static assay_status add_node(assay__merge *merge, const assay__journal_view *vie
         nodes->counters[node->self] = index + 1;
         return status;
     }
-    if (was_cleared(node)) {
+    if (node->count == 0 && node->cleared != 0) {
         nodes->operations[node->self] = ASSAY__NODE_CLEARED;
         return ASSAY_OK;
     }
@@ -411,7 +404,8 @@ assay_status assay__merge_journal(assay__merge *merge, const assay__journal_view
 {
     const assay__journal_header *header = &view->header;
     assay__node_map nodes = {.count = header->total_bytes / ASSAY__JOURNAL_UNIT};
-    nodes.operations = calloc(2 * (nodes.count + 1), sizeof *nodes.operations);
+    size_t map_bytes = 2 * (nodes.count + 1) * sizeof *nodes.operations;
+    nodes.operations = assay__sparse_new(map_bytes);
     if (nodes.operations == NULL)
         return ASSAY_E_MEMORY;
     nodes.counters = nodes.operations + nodes.count + 1;
@@ -420,6 +414,8 @@ assay_status assay__merge_journal(assay__merge *merge, const assay__journal_view
     assay_record_integrity *integrity = &merge->record->integrity;
     integrity->dropped_spans += header->dropped_spans;
     integrity->mismatched_ends += header->mismatched_ends;
+    integrity->displaced_spans += header->displaced_spans;
+    integrity->full_journals += header->refused_growth > 0;
     assay_status status = ASSAY_OK;
     for (size_t i = 0; status == ASSAY_OK && i < header->lanes.used; i++) {
         assay__lane lane;
@@ -433,7 +429,7 @@ assay_status assay__merge_journal(assay__merge *merge, const assay__journal_view
     }
     if (status == ASSAY_OK)
         status = add_metrics(merge, view);
-    free(nodes.operations);
+    assay__sparse_free(nodes.operations, map_bytes);
     return status;
 }
 

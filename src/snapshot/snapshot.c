@@ -11,8 +11,6 @@
 #include "base/struct_size.h"
 #include "snapshot/merge.h"
 
-enum { MOST_JOURNALS = 4096 };
-
 static assay_status fail(assay_error *error, assay_status status)
 {
     return assay__fail(error, status, "cannot make a record of the journals: %s",
@@ -150,11 +148,7 @@ static assay_status add_journals(path_list *list, const char *directory, DIR *st
             continue;
         char path[PATH_MAX];
         snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
-        if (list->count - first == MOST_JOURNALS)
-            status = assay__fail(error, ASSAY_E_LIMIT, "'%s' holds more than %d journals",
-                                 directory, MOST_JOURNALS);
-        else
-            status = add_path(list, path, error);
+        status = add_path(list, path, error);
     }
     closedir(stream);
     if (list->count > first)

@@ -29,4 +29,9 @@ static inline uint32_t assay__sketch_page_of_exponent(uint32_t exponent)
     return (exponent + 1023) % ASSAY__SKETCH_PAGES;
 }
 
+static inline uint32_t assay__sketch_exponent_of_page(uint32_t page)
+{
+    return (page + 1) % ASSAY__SKETCH_PAGES; /* 1023 is one less than a multiple of 64 */
+}
+
 #endif

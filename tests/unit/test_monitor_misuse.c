@@ -178,7 +178,9 @@ static void test_more_names_than_fit_are_dropped_and_said(void **state)
 {
     (void)state;
     enum { NAMES = 10000 };
-    assay_monitor *monitor = new_monitor();
+    assay_monitor_options options = by_hand();
+    options.journal_bytes = 4 << 20;
+    assay_monitor *monitor = open_monitor(&options);
     for (int i = 0; i < NAMES; i++) {
         char name[32];
         snprintf(name, sizeof name, "batch %d", i);

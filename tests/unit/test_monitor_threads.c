@@ -3,7 +3,11 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "tests/sanitizers.h"
 
 enum { THREADS = 4, SPANS = 20000 };
 
@@ -94,18 +98,32 @@ static void *work_at_once(void *argument)
     return NULL;
 }
 
+static void run_at_once(assay_monitor *monitor, size_t count, void *(*body)(void *))
+{
+    pthread_t *threads = calloc(count, sizeof *threads);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 128 * 1024);
+    pthread_barrier_init(&all_there, NULL, (unsigned)count);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(pthread_create(&threads[i], &attributes, body, monitor), 0);
+    for (size_t i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
+    pthread_barrier_destroy(&all_there);
+    pthread_attr_destroy(&attributes);
+    free(threads);
+}
+
 /* More threads at once than there are lanes: what cannot be recorded is counted. */
 static void test_threads_beyond_the_lanes_are_dropped_and_said(void **state)
 {
     (void)state;
     enum { CROWD = 80 };
-    assay_monitor *monitor = private_monitor(0);
-    pthread_t threads[CROWD];
-    pthread_barrier_init(&all_there, NULL, CROWD);
-    for (size_t i = 0; i < CROWD; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, work_at_once, monitor), 0);
-    for (size_t i = 0; i < CROWD; i++)
-        pthread_join(threads[i], NULL);
+    assay_monitor_options options = ASSAY_MONITOR_OPTIONS_INIT;
+    options.private_journal = true;
+    options.journal_bytes = 1 << 20; /* has 64 lanes */
+    assay_monitor *monitor = open_monitor(&options);
+    run_at_once(monitor, CROWD, work_at_once);
     assay_record *record = record_of(monitor);
     uint64_t recorded =
         operation_of(record, "first")->count + operation_of(record, "second")->count;
@@ -113,7 +131,53 @@ static void test_threads_beyond_the_lanes_are_dropped_and_said(void **state)
     assert_int_equal(recorded + record->integrity.dropped_spans, 2 * CROWD);
     assay_record_free(record);
     assay_monitor_free(monitor);
-    pthread_barrier_destroy(&all_there);
+}
+
+enum { KINDS = 20, ROUNDS = 5 };
+
+static void *work_in_kinds(void *argument)
+{
+    assay_monitor *monitor = argument;
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int kind = 0; kind < KINDS; kind++) {
+            char name[16];
+            snprintf(name, sizeof name, "kind %d", kind);
+            assay_span_end(assay_monitor_begin(monitor, name));
+        }
+        if (round == 0)
+            pthread_barrier_wait(&all_there);
+    }
+    return NULL;
+}
+
+/* Thousands of threads that live at once, with twenty operations each, in a journal that takes no
+ * more than 256 MiB of disk. */
+static void test_thousands_of_threads_at_once(void **state)
+{
+    (void)state;
+    const size_t crowd = ADDRESS_SANITIZER || THREAD_SANITIZER ? 256 : 4096;
+    char path[] = "/tmp/assay-crowd-XXXXXX";
+    assert_non_null(mkdtemp(path));
+    char file[64];
+    snprintf(file, sizeof file, "%s/crowd.assay", path);
+    assay_monitor_options options = ASSAY_MONITOR_OPTIONS_INIT;
+    options.journal_path = file;
+    assay_monitor *monitor = open_monitor(&options);
+    run_at_once(monitor, crowd, work_in_kinds);
+    assay_monitor_free(monitor);
+    struct stat info;
+    assert_int_equal(stat(file, &info), 0);
+    assert_true(info.st_blocks * 512LL <= 256 << 20);
+    assay_record *record = NULL;
+    assert_int_equal(assay_snapshot_file(file, NULL, &record), ASSAY_OK);
+    assert_clean(record);
+    assert_int_equal(record->operation_count, KINDS);
+    for (size_t i = 0; i < KINDS; i++)
+        assert_int_equal(record->operations[i].count, ROUNDS * crowd);
+    assert_int_equal(record->lane_count, crowd);
+    assay_record_free(record);
+    unlink(file);
+    rmdir(path);
 }
 
 static void *leave_open(void *argument)
@@ -244,6 +308,7 @@ int main(void)
         cmocka_unit_test(test_threads_that_ended_keep_their_figures),
         cmocka_unit_test(test_lanes_are_recycled),
         cmocka_unit_test(test_threads_beyond_the_lanes_are_dropped_and_said),
+        cmocka_unit_test(test_thousands_of_threads_at_once),
         cmocka_unit_test(test_a_thread_that_ends_inside_a_span),
         cmocka_unit_test(test_snapshots_beside_busy_threads),
         cmocka_unit_test(test_a_thread_outlives_a_monitor),

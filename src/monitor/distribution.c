@@ -1,0 +1,173 @@
+/* The figures of a node, as the slow paths write them.
+ *
+ * A binary exponent of durations that is met often has a page of 64 buckets, which the inlined end
+ * of a span finds by itself. Most exponents are met a few times only: the first span of all, one
+ * that was interrupted. Their buckets share eight words, each with its place in the upper 16 bits
+ * and its count in the lower 48; so thousands of threads with many operations need little memory.
+ * When the words are used up, or an exponent has been met PAGE_AFTER times, it gets its page.
+ *
+ * A quarter of the journal is kept for new operations. When the rest is full, a duration that has
+ * no bucket is counted in the nearest one of its node, and the header says how often that happened:
+ * counts, sums and extremes stay exact, quantiles may be off. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "monitor/state.h"
+#include "stats/sketch.h"
+
+enum { PAGE_AFTER = 8 };
+
+_Static_assert(ASSAY_RARE_BUCKETS * sizeof(uint64_t) == ASSAY__JOURNAL_UNIT, "one unit");
+
+static uint64_t *rare_buckets(const assay__monitor_state *state, const assay__node *node)
+{
+    return assay__journal_at(&state->journal, node->rare);
+}
+
+/* Give the exponent its page. The page is complete before it is published, and from then on readers
+ * ignore the words of its exponent; so no count is lost or doubled at any moment. */
+static bool give_page(assay__monitor_state *state, assay__node *node, uint64_t *rare, uint32_t page)
+{
+    uint64_t *fresh = NULL;
+    pthread_mutex_lock(&state->lock);
+    const assay__journal_header *header = state->journal.header;
+    if (header->pool.used < (header->pool.bytes - header->set_aside) / 4 * 3)
+        fresh = assay__journal_allocate(&state->journal, ASSAY_PAGE_BUCKETS * sizeof *fresh);
+    pthread_mutex_unlock(&state->lock);
+    if (fresh == NULL)
+        return false;
+    for (size_t i = 0; i < ASSAY_RARE_BUCKETS; i++)
+        if (assay__rare_page(rare[i]) == page)
+            fresh[assay__rare_bucket(rare[i])] = assay__rare_count(rare[i]);
+    __atomic_store_n(&node->pages[page], fresh, __ATOMIC_RELEASE);
+    for (size_t i = 0; i < ASSAY_RARE_BUCKETS; i++)
+        if (assay__rare_page(rare[i]) == page)
+            __atomic_store_n(&rare[i], 0, __ATOMIC_RELEASE);
+    return true;
+}
+
+static uint64_t met(const uint64_t *rare, uint32_t page)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < ASSAY_RARE_BUCKETS; i++)
+        if (assay__rare_page(rare[i]) == page)
+            count += assay__rare_count(rare[i]);
+    return count;
+}
+
+/* The exponent that was met most often. */
+static uint32_t most_met(const uint64_t *rare)
+{
+    uint32_t most = assay__rare_page(rare[0]);
+    for (size_t i = 1; i < ASSAY_RARE_BUCKETS; i++)
+        if (met(rare, assay__rare_page(rare[i])) > met(rare, most))
+            most = assay__rare_page(rare[i]);
+    return most;
+}
+
+/* The word of the bucket, or a free one that becomes it, or NULL. */
+static uint64_t *rare_word(uint64_t *rare, assay__sketch_place place)
+{
+    uint64_t *free_word = NULL;
+    for (size_t i = 0; i < ASSAY_RARE_BUCKETS; i++)
+        if (rare[i] == 0)
+            free_word = &rare[i];
+        else if (assay__rare_page(rare[i]) == place.page &&
+                 assay__rare_bucket(rare[i]) == place.bucket)
+            return &rare[i];
+    if (free_word != NULL)
+        __atomic_store_n(free_word, assay__rare_empty(place.page, place.bucket), __ATOMIC_RELAXED);
+    return free_word;
+}
+
+/* Where the bucket stands among all in ascending order. */
+static int32_t rank(uint32_t page, uint32_t bucket)
+{
+    return (int32_t)(assay__sketch_exponent_of_page(page) * ASSAY_PAGE_BUCKETS + bucket);
+}
+
+/* The bucket nearest to the place, of those that the node has. Its words are all in use. */
+static uint64_t *nearest_bucket(assay__node *node, uint64_t *rare, assay__sketch_place place)
+{
+    int32_t wanted = rank(place.page, place.bucket), least = INT32_MAX;
+    uint64_t *nearest = &rare[0];
+    for (size_t i = 0; i < ASSAY_RARE_BUCKETS; i++) {
+        int32_t distance =
+            abs(rank(assay__rare_page(rare[i]), assay__rare_bucket(rare[i])) - wanted);
+        if (distance < least) {
+            least = distance;
+            nearest = &rare[i];
+        }
+    }
+    for (uint32_t page = 0; page < ASSAY_NODE_PAGES; page++) {
+        uint32_t edge = rank(page, 0) < wanted ? ASSAY_PAGE_BUCKETS - 1 : 0;
+        int32_t distance = abs(rank(page, edge) - wanted);
+        if (node->pages[page] != NULL && distance < least) {
+            least = distance;
+            nearest = &node->pages[page][edge];
+        }
+    }
+    return nearest;
+}
+
+/* The count of a bucket, to be raised by one; NULL when there is no room for the bucket. */
+static uint64_t *bucket_for(assay__monitor_state *state, assay__node *node,
+                            assay__sketch_place place)
+{
+    if (node->pages[place.page] != NULL)
+        return &node->pages[place.page][place.bucket];
+    uint64_t *rare = rare_buckets(state, node);
+    if (met(rare, place.page) >= PAGE_AFTER && give_page(state, node, rare, place.page))
+        return &node->pages[place.page][place.bucket];
+    uint64_t *word = rare_word(rare, place);
+    if (word != NULL || !give_page(state, node, rare, most_met(rare)))
+        return word;
+    return bucket_for(state, node, place);
+}
+
+void assay__node_record(assay__monitor_state *state, assay__node *node, uint64_t duration)
+{
+    assay__sketch_place place = assay__sketch_place_of(duration);
+    uint64_t *bucket = bucket_for(state, node, place);
+    if (bucket == NULL) {
+        __atomic_fetch_add(&state->journal.header->displaced_spans, 1, __ATOMIC_RELAXED);
+        bucket = nearest_bucket(node, rare_buckets(state, node), place);
+    }
+    double value = (double)duration;
+    if (node->count == 0)
+        __atomic_store(&node->shift, &value, __ATOMIC_RELAXED);
+    double deviation = value - node->shift;
+    double square_sum = node->square_sum + deviation * deviation;
+    assay__publish_add(bucket, 1);
+    __atomic_store(&node->square_sum, &square_sum, __ATOMIC_RELAXED);
+    if (duration < node->min)
+        __atomic_store_n(&node->min, duration, __ATOMIC_RELAXED);
+    if (duration > node->max)
+        __atomic_store_n(&node->max, duration, __ATOMIC_RELAXED);
+    bool fits = duration <= UINT64_MAX - node->sum;
+    assay__publish_add(&node->sum, fits ? duration : UINT64_MAX - node->sum);
+    assay__publish_add(&node->count, 1);
+}
+
+void assay__node_clear(const assay__monitor_state *state, assay__node *node)
+{
+    static double zero = 0.0;
+    if (node->count > 0)
+        __atomic_store_n(&node->cleared, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&node->count, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&node->sum, 0, __ATOMIC_RELAXED);
+    __atomic_store(&node->square_sum, &zero, __ATOMIC_RELAXED);
+    __atomic_store(&node->shift, &zero, __ATOMIC_RELAXED);
+    __atomic_store_n(&node->min, UINT64_MAX, __ATOMIC_RELAXED);
+    __atomic_store_n(&node->max, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&node->sample_count, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&node->samples_dropped, 0, __ATOMIC_RELAXED);
+    for (size_t page = 0; page < ASSAY_NODE_PAGES; page++)
+        for (size_t i = 0; node->pages[page] != NULL && i < ASSAY_PAGE_BUCKETS; i++)
+            __atomic_store_n(&node->pages[page][i], 0, __ATOMIC_RELAXED);
+    uint64_t *rare = node->kind == ASSAY__NODE_SPAN ? rare_buckets(state, node) : NULL;
+    for (size_t i = 0; rare != NULL && i < ASSAY_RARE_BUCKETS; i++)
+        __atomic_store_n(&rare[i], 0, __ATOMIC_RELAXED);
+    if (node->memory != 0)
+        memset(assay__journal_at(&state->journal, node->memory), 0, sizeof(assay__journal_memory));
+}
