@@ -24,7 +24,7 @@
 
 enum { CALLS = 10000000, PLACES = 10000, PAIRS = 21, PAIRS_MAX = 1000, HEAPTRACK_PAIRS = 3 };
 
-static const double BAR = 1.25;
+static const double BAR = 1.2;
 
 static double now_seconds(void)
 {

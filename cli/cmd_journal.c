@@ -57,8 +57,7 @@ static void cut_suffix(char *text, const char *suffix)
         text[length - cut] = '\0';
 }
 
-/* A line of /proc/PID/maps ends in the inode and the path of the mapped file. A journal is mapped
- * under a temporary name before it gets its own, and the kernel remembers the first. */
+/* A line of /proc/PID/maps ends in the inode and the path of the mapped file. */
 static void take_mapping(path_list *list, char *line)
 {
     unsigned long long inode = 0;
@@ -70,7 +69,6 @@ static void take_mapping(path_list *list, char *line)
         return;
     char *path = line + path_at;
     cut_suffix(path, " (deleted)");
-    cut_suffix(path, ".new");
     size_t length = strlen(path), suffix = sizeof journal_suffix - 1;
     if (length <= suffix || strcmp(path + length - suffix, journal_suffix) != 0 ||
         stat(path, &file) != 0 || file.st_ino != inode || path_list_has(list, path))

@@ -75,7 +75,7 @@ static bool make_scratch(run *r)
     if (scratch_dir_make(r->journal_dir) && (!r->settings->heap || scratch_dir_make(r->heap_dir)))
         return true;
     message_error("assay run: cannot make a private directory in '%s': %s; set TMPDIR",
-                  getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp", strerror(errno));
+                  scratch_dir_parent(), strerror(errno));
     return false;
 }
 

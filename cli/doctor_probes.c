@@ -23,7 +23,7 @@
 #include "studies/common/peak.h"
 
 /* A journal with default options takes this much. */
-static const double journal_bytes = 16.0 * 1024 * 1024;
+static const double journal_bytes = 64.0 * 1024 * 1024;
 
 static void __attribute__((format(printf, 3, 4)))
 conclude(doctor_finding *f, doctor_level level, const char *format, ...)
@@ -224,10 +224,7 @@ static void examine_heap(doctor_finding *f)
 static void examine_journal(doctor_finding *f)
 {
     const char *chosen = getenv("ASSAY_JOURNAL_DIR");
-    const char *temporary = getenv("TMPDIR");
-    const char *folder = chosen != NULL && *chosen != '\0'         ? chosen
-                         : temporary != NULL && *temporary != '\0' ? temporary
-                                                                   : "/tmp";
+    const char *folder = chosen != NULL && *chosen != '\0' ? chosen : scratch_dir_parent();
     struct statvfs space;
     if (access(folder, W_OK | X_OK) != 0 || statvfs(folder, &space) != 0) {
         conclude(f, DOCTOR_NO, "'%.150s' cannot be written: %s", folder, strerror(errno));
@@ -235,11 +232,11 @@ static void examine_journal(doctor_finding *f)
         return;
     }
     double room = (double)space.f_bavail * (double)space.f_frsize;
-    bool enough = room > 4 * journal_bytes;
+    bool enough = room > journal_bytes;
     conclude(f, enough ? DOCTOR_OK : DOCTOR_LIMITED, "'%.150s' is writable, %.0f MiB free", folder,
              floor(room / 1024 / 1024));
     if (!enough)
-        advise(f, "a journal takes 16 MiB; free some room or set ASSAY_JOURNAL_DIR");
+        advise(f, "journals of many threads take 64 MiB; free some room or set ASSAY_JOURNAL_DIR");
 }
 
 static void examine_fork(doctor_finding *f)

@@ -3,17 +3,36 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <unistd.h>
+
+/* In memory, files cost a program a fifth of what they cost on a disk, and its own writing is not
+ * disturbed. Not where that is short: the default of containers is 64 MiB. */
+static bool has_memory_disk(const char *path)
+{
+    const uint64_t enough = 256 << 20;
+    struct statfs disk;
+    return statfs(path, &disk) == 0 && disk.f_type == TMPFS_MAGIC &&
+           disk.f_bavail * (uint64_t)disk.f_bsize >= enough && access(path, W_OK | X_OK) == 0;
+}
+
+const char *scratch_dir_parent(void)
+{
+    static const char in_memory[] = "/dev/shm";
+    const char *chosen = getenv("TMPDIR");
+    if (chosen != NULL && *chosen != '\0')
+        return chosen;
+    return has_memory_disk(in_memory) ? in_memory : "/tmp";
+}
 
 bool scratch_dir_make(char path[SCRATCH_PATH_SIZE])
 {
-    const char *parent = getenv("TMPDIR");
-    if (parent == NULL || *parent == '\0')
-        parent = "/tmp";
-    int used = snprintf(path, SCRATCH_PATH_SIZE, "%s/assay-XXXXXX", parent);
+    int used = snprintf(path, SCRATCH_PATH_SIZE, "%s/assay-XXXXXX", scratch_dir_parent());
     if (used < 0 || used >= SCRATCH_PATH_SIZE) {
         path[0] = '\0';
         errno = ENAMETOOLONG;

@@ -10,7 +10,11 @@
 /* Room for the paths below. */
 enum { SCRATCH_PATH_SIZE = INSTALLED_PATH_SIZE };
 
-/* Make a directory of mode 0700 under $TMPDIR or /tmp. False with errno set. */
+/* Where such directories are made: in $TMPDIR, else in memory (/dev/shm) if there is enough of it,
+ * else in /tmp. */
+const char *scratch_dir_parent(void);
+
+/* Make a directory of mode 0700 there. False with errno set. */
 bool scratch_dir_make(char path[SCRATCH_PATH_SIZE]);
 
 /* Remove the directory and the files in it. An empty path is accepted. */

@@ -77,6 +77,7 @@ int message_input_exit(assay_status status)
     case ASSAY_E_VERSION:
     case ASSAY_E_TRUNCATED:
     case ASSAY_E_DATA:
+    case ASSAY_E_STATE: /* a journal that is being made */
     case ASSAY_E_LIMIT:
         return EX_DATAERR;
     default:

@@ -50,7 +50,7 @@ typedef struct assay__node {
     struct assay__node *
         *children; /* private: hash table by site; empty slots hold a node that no site matches */
 
-    uint32_t operation; /* index of its name */
+    uint32_t operation; /* offset / 64 of its name */
     uint32_t parent;    /* offset / 64; the lane's root node has 0 */
     uint32_t next;      /* offset / 64 of the lane's next node in order of creation; 0 ends */
     uint32_t kind;      /* 1 root, 2 span, 3 counter */
@@ -122,7 +122,9 @@ typedef struct assay__lane {
     uint64_t abandoned_spans;
     uint64_t backward_clock; /* spans that ended before they began; recorded as zero */
     char name[32];
-    uint64_t reserved[9];
+    uint32_t next; /* offset / 64 of the lane made after this one; 0 ends */
+    uint32_t unused;
+    uint64_t reserved[8];
 
     assay__frame frames[ASSAY_LANE_FRAMES];
 } assay__lane;

@@ -58,9 +58,9 @@ typedef struct assay_monitor_options {
     const char *journal_path; /* file to hold the journal; default: $ASSAY_JOURNAL_DIR decides, else
                                  private */
     bool private_journal;     /* never a file, whatever $ASSAY_JOURNAL_DIR says */
-    size_t journal_bytes;     /* room for the operations of all threads; default 8 MiB.
-                                 The journal takes 724 KiB more for its tables of fixed size, and the
-                                 room that trace_events and samples ask for */
+    size_t journal_bytes;     /* the most room that operations may take, of all threads together;
+                                 default 256 MiB. Memory or disk is taken as it is needed. The room
+                                 that trace_events and samples ask for is not counted */
     unsigned memory;          /* bits of assay_monitor_memory */
     size_t trace_events;      /* size of the event ring of each thread; 0: no trace */
     size_t samples;           /* raw durations kept for each operation and thread; 0: none */
@@ -69,8 +69,8 @@ typedef struct assay_monitor_options {
 
 #define ASSAY_MONITOR_OPTIONS_INIT ASSAY_INIT(assay_monitor_options)
 
-/* NULL options are the defaults. With a file journal the whole file is allocated now (ASSAY_E_FULL
- * if the disk has no room). Caller frees. */
+/* NULL options are the defaults. A journal that is a file grows with what is measured; ASSAY_E_FULL
+ * if the disk has no room even for its beginning. Caller frees. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_monitor_new(const assay_monitor_options *options,
                                                         assay_monitor **monitor);
 ASSAY_API ASSAY_MUST_USE assay_status assay_monitor_open(const assay_monitor_options *options,

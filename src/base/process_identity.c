@@ -1,39 +1,53 @@
 #include "base/process_identity.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static bool read_line(const char *path, char *line, size_t capacity)
+/* A line ends in the path of the mapped file, to which the kernel may add " (deleted)". */
+static bool is_mapping_of(const char *line, const char *name)
 {
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = descriptor < 0 ? -1 : read(descriptor, line, capacity - 1);
+    size_t length = strlen(name);
+    const char *shown = strrchr(line, '/');
+    return shown != NULL && strncmp(shown + 1, name, length) == 0 &&
+           strchr("\n ", shown[1 + length]) != NULL;
+}
+
+bool assay__process_maps(int64_t process_id, const char *path)
+{
+    char maps[64], *line = NULL;
+    size_t capacity = 0;
+    const char *slash = strrchr(path, '/');
+    snprintf(maps, sizeof maps, "/proc/%lld/maps", (long long)process_id);
+    FILE *file = fopen(maps, "re");
+    bool found = false;
+    while (file != NULL && !found && getline(&line, &capacity, file) > 0)
+        found = is_mapping_of(line, slash != NULL ? slash + 1 : path);
+    free(line);
+    if (file != NULL)
+        fclose(file);
+    return found;
+}
+
+static char boot_id[40];
+static pthread_once_t boot_id_once = PTHREAD_ONCE_INIT;
+
+static void read_boot_id(void)
+{
+    int descriptor = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t length = descriptor < 0 ? -1 : read(descriptor, boot_id, sizeof boot_id - 1);
     if (descriptor >= 0)
         close(descriptor);
-    line[length > 0 ? length : 0] = '\0';
-    line[strcspn(line, "\n")] = '\0';
-    return length > 0;
+    boot_id[length > 0 ? length : 0] = '\0';
+    boot_id[strcspn(boot_id, "\n")] = '\0';
 }
 
-/* The command in field 2 may contain anything, so the fields are counted from its last ')'. */
-uint64_t assay__process_start(int64_t process_id)
+/* Forked children have it from their parent. */
+const char *assay__boot_id(void)
 {
-    char path[64], line[1024];
-    snprintf(path, sizeof path, "/proc/%lld/stat", (long long)process_id);
-    const char *rest = read_line(path, line, sizeof line) ? strrchr(line, ')') : NULL;
-    char state = 'X';
-    unsigned long long start = 0;
-    if (rest == NULL || sscanf(rest + 1,
-                               " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d"
-                               " %*d %*d %*d %llu",
-                               &state, &start) != 2)
-        return 0;
-    return state == 'Z' || state == 'X' ? 0 : start;
-}
-
-void assay__boot_id(char *text, size_t capacity)
-{
-    if (!read_line("/proc/sys/kernel/random/boot_id", text, capacity))
-        text[0] = '\0';
+    pthread_once(&boot_id_once, read_boot_id);
+    return boot_id;
 }

@@ -3,15 +3,14 @@
 #define ASSAY_BASE_PROCESS_IDENTITY_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-/* When the process started, in kernel ticks since boot (field 22 of /proc/PID/stat); with the pid
- * it names a process for good. 0 if there is none, or if it has ended and only waits to be reaped.
+/* Whether the process lives and has a file of this name mapped; the folder that `path` may begin
+ * with does not count, because the process may see it elsewhere. False where that cannot be known.
  */
-uint64_t assay__process_start(int64_t process_id);
+bool assay__process_maps(int64_t process_id, const char *path);
 
-/* The kernel's id of this boot; empty if it cannot be read. Needs 37 bytes. */
-void assay__boot_id(char *text, size_t capacity);
+/* The kernel's id of this boot, 36 characters; empty if it cannot be read. */
+const char *assay__boot_id(void);
 
 #endif

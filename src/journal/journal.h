@@ -2,9 +2,9 @@
  *
  * A journal is one contiguous region — private memory or a mapped file — with everything a process
  * measured through one monitor. docs/journal.md is the description for readers in other languages.
- * Regions stand in this order, each aligned to 64 bytes: header, names, operations, lanes, metrics,
- * pool. The pool gives out nodes, bucket pages, event rings and sample stores, and never takes
- * anything back.
+ * It is a header and a pool. The pool gives out operations (names), lanes, nodes, bucket pages,
+ * event rings, sample stores and metrics, and never takes anything back; they lead to each other by
+ * their offset / 64, which is called a unit, and the header leads to the first lane and metric.
  *
  * A journal reserves addresses for all it may ever hold, and takes memory or disk only for what is
  * used. The blocks of a file are allocated part by part, each before it is touched, so that a full
@@ -25,6 +25,7 @@
 
 #include "assay/layout.h"
 #include "assay/status.h"
+#include "base/name_index.h"
 
 #define ASSAY__JOURNAL_MAGIC      "ASSAYJRN"
 #define ASSAY__JOURNAL_SUFFIX     ".assay"
@@ -40,8 +41,6 @@
 enum {
     ASSAY__JOURNAL_BYTE_ORDER = 0x01020304,
     ASSAY__JOURNAL_UNIT = 64, /* offsets inside the pool are stored in this unit */
-    ASSAY__JOURNAL_MIN_LANES = 64,
-    ASSAY__JOURNAL_MAX_LANES = 16384,
     ASSAY__JOURNAL_MAX_OPERATIONS = 8192,
     ASSAY__JOURNAL_MAX_METRICS = 4096,
     ASSAY__JOURNAL_MIN_BYTES = 1024 * 1024
@@ -60,10 +59,6 @@ typedef struct assay__journal_anchor {
     uint64_t ticks, monotonic_ns, realtime_ns;
 } assay__journal_anchor;
 
-typedef struct assay__journal_region {
-    uint64_t offset, bytes, used; /* used: bytes, or entries for arrays */
-} assay__journal_region;
-
 typedef struct assay__journal_header {
     char magic[8];
     uint32_t version;
@@ -74,8 +69,7 @@ typedef struct assay__journal_header {
     uint64_t base_address; /* where the writer mapped it */
 
     int64_t process_id, parent_process_id;
-    uint64_t process_start; /* field 22 of /proc/PID/stat: tells a reused pid apart */
-    int64_t rank;           /* of a distributed job, or -1 */
+    int64_t rank; /* of a distributed job, or -1 */
     uint64_t monitor_id;
     char host[64];
     char boot_id[40];
@@ -86,12 +80,14 @@ typedef struct assay__journal_header {
     double clock_resolution_ns, clock_cost_ns; /* negative: unknown */
     assay__journal_anchor first, latest;
 
-    assay__journal_region names;      /* text, terminated strings back to back */
-    assay__journal_region operations; /* assay__journal_operation[] */
-    assay__journal_region lanes;      /* assay__lane[] */
-    assay__journal_region metrics;    /* assay__journal_metric[] */
-    assay__journal_region pool;
-    uint64_t set_aside; /* bytes at the end of the pool that were given to rings and samples */
+    uint64_t pool_bytes;      /* behind the header */
+    uint64_t pool_used;       /* bytes at its start */
+    uint64_t pool_set_aside;  /* bytes at its end, given to rings and samples */
+    uint32_t operation_count; /* names */
+    uint32_t lane_count;
+    uint32_t first_lane, last_lane; /* units, or 0 */
+    uint32_t first_metric;
+    uint32_t metric_count; /* the list may be longer: what is behind was cleared */
 
     uint64_t dropped_names; /* operations beyond the room */
     uint64_t dropped_lanes; /* threads beyond the room, after recycling */
@@ -143,9 +139,11 @@ static inline uint64_t assay__rare_count(uint64_t word)
 /* The header occupies this much; what is beyond the struct is zero and reserved. */
 enum { ASSAY__JOURNAL_HEADER_BYTES = 4096 };
 
+/* A name, known by its unit. */
 typedef struct assay__journal_operation {
-    uint32_t name; /* offset in the names region */
     uint32_t name_bytes;
+    uint32_t reserved;
+    char name[]; /* terminated */
 } assay__journal_operation;
 
 /* Memory figures of a node. */
@@ -184,14 +182,14 @@ typedef struct assay__journal_metric {
     uint32_t depth;
     uint32_t has_rss;
     int64_t rss_delta_bytes;
-    uint64_t reserved[3];
+    uint32_t next; /* unit of the one recorded after it, or 0 */
+    uint32_t reserved[5];
 } assay__journal_metric;
 
 /* Who writes, filled by the caller of assay__journal_create. */
 typedef struct assay__journal_identity {
     const char *name;
     int64_t process_id, parent_process_id;
-    uint64_t process_start;
     int64_t rank;
     uint64_t monitor_id;
     char host[64];
@@ -204,11 +202,9 @@ typedef struct assay__journal {
     dev_t device;                  /* of the file */
     ino_t inode;
     size_t bytes;
-    /* How much of each region may be touched, in bytes. */
-    struct {
-        uint64_t names, operations, lanes, metrics, pool;
-    } ready;
-    uint64_t taken; /* memory or disk so far, in bytes */
+    uint64_t ready; /* bytes of the pool's used part that may be touched */
+    assay__name_index names;
+    assay__journal_metric *last_metric; /* recorded since the last clear, or NULL */
 } assay__journal;
 
 /* Create in private memory (path NULL) or as a new file, which must not exist (ASSAY_E_STATE). The
@@ -218,13 +214,17 @@ ASSAY_MUST_USE assay_status assay__journal_create(assay__journal *journal, const
                                                   const assay__journal_identity *identity,
                                                   assay_error *error);
 
-/* The header is complete: sign it, and give a file its name. Until then the file is called
- * `path`.new, so that whoever finds `path` finds a whole journal. On failure the journal is
- * released and its file removed. */
-ASSAY_MUST_USE assay_status assay__journal_publish(assay__journal *journal, assay_error *error);
+/* The header is complete: sign it. Readers pass over a file that is not signed. */
+void assay__journal_publish(assay__journal *journal);
 
 /* Unmap. A file stays behind. Accepts a zeroed journal. */
 void assay__journal_release(assay__journal *journal);
+
+/* Keep the journal out of forked children, to which fork is cheaper then; or let them have it. */
+void assay__journal_keep_from_children(const assay__journal *journal, bool keep);
+
+/* In a child from which it was kept: forget it. Its addresses may be somebody else's by now. */
+void assay__journal_forget(assay__journal *journal);
 
 /* Zeroed room in the pool, aligned to 64 bytes; NULL when it is spent or the disk is full. */
 void *assay__journal_allocate(assay__journal *journal, size_t bytes);
@@ -235,18 +235,18 @@ void *assay__journal_allocate(assay__journal *journal, size_t bytes);
 void *assay__journal_set_aside(assay__journal *journal, size_t bytes);
 bool assay__journal_make_ready(const assay__journal *journal, const void *start, size_t bytes);
 
-/* Index of the operation of this (already clean) name, entered if new; ASSAY_E_LIMIT when there is
- * no room. */
+/* The unit of the operation of this (already clean) name, entered if new; ASSAY_E_LIMIT when there
+ * is no room. */
 ASSAY_MUST_USE assay_status assay__journal_intern(assay__journal *journal, const char *name,
                                                   size_t length, uint32_t *operation);
 
-/* A lane never used before, or NULL. It becomes visible to readers when assay__journal_publish_lane
- * is called. */
-assay__lane *assay__journal_next_lane(assay__journal *journal);
-void assay__journal_publish_lane(assay__journal *journal, const assay__lane *lane);
+/* Let readers find a lane that was allocated and is complete. One they know already stays as it is.
+ */
+void assay__journal_publish_lane(assay__journal *journal, assay__lane *lane);
 
 /* Append a metric; false (and counted) when there is no room. */
 bool assay__journal_add_metric(assay__journal *journal, const assay__journal_metric *metric);
+void assay__journal_clear_metrics(assay__journal *journal);
 
 /* Offset / 64 of something inside the journal, and back. */
 static inline uint32_t assay__journal_unit(const assay__journal *journal, const void *address)

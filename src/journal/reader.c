@@ -3,12 +3,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/grow.h"
 #include "base/process_identity.h"
 #include "base/sparse.h"
 
@@ -33,11 +35,78 @@ static void copy_words(void *to, const void *from, size_t bytes)
     }
 }
 
-static bool region_fits(const assay__journal_region *region, uint64_t total, size_t item)
+/* Whether the pool holds [offset, offset + bytes) of the journal. */
+static bool in_pool(const assay__journal_view *view, uint64_t offset, uint64_t bytes)
 {
-    return region->offset % ASSAY__JOURNAL_UNIT == 0 &&
-           region->offset >= ASSAY__JOURNAL_HEADER_BYTES && region->offset <= total &&
-           region->bytes <= total - region->offset && region->used <= region->bytes / item;
+    const uint64_t start = ASSAY__JOURNAL_HEADER_BYTES, size = view->header.pool_bytes;
+    return offset >= start && offset % sizeof(uint64_t) == 0 && bytes <= size &&
+           offset - start <= size - bytes;
+}
+
+/* The slot of one moment. The writer takes the node away before it changes the rest and raises the
+ * node's count with every span, so a slot whose node and count stood still was not changed. */
+static assay__pending copy_pending(const assay__pending *live)
+{
+    enum { TRIES = 100 };
+    for (int i = 0; i < TRIES; i++) {
+        assay__pending copy = {.node = __atomic_load_n(&live->node, __ATOMIC_ACQUIRE)};
+        copy.count = __atomic_load_n(&live->count, __ATOMIC_RELAXED);
+        copy.duration = __atomic_load_n(&live->duration, __ATOMIC_RELAXED);
+        copy.sum = __atomic_load_n(&live->sum, __ATOMIC_RELAXED);
+        __atomic_load(&live->square_sum, &copy.square_sum, __ATOMIC_RELAXED);
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        if (__atomic_load_n(&live->node, __ATOMIC_RELAXED) == copy.node &&
+            __atomic_load_n(&live->count, __ATOMIC_RELAXED) == copy.count)
+            return copy;
+    }
+    return (assay__pending){0}; /* too fast for us: its spans are seen one later */
+}
+
+/* Lists lead onwards in the journal, so a damaged one ends. */
+static uint32_t onwards(uint32_t unit, uint32_t next)
+{
+    return next > unit ? next : 0;
+}
+
+static const assay__lane *lane_at(const assay__journal_view *view, uint32_t unit)
+{
+    uint64_t offset = (uint64_t)unit * ASSAY__JOURNAL_UNIT;
+    return in_pool(view, offset, sizeof(assay__lane)) ? (const void *)(view->bytes + offset) : NULL;
+}
+
+bool assay__journal_read_lane(const assay__journal_view *view, uint32_t unit, assay__lane *copy)
+{
+    const assay__lane *live = lane_at(view, unit);
+    if (live == NULL)
+        return false;
+    *copy = (assay__lane){.top = __atomic_load_n(&live->top, __ATOMIC_ACQUIRE),
+                          .event_head = __atomic_load_n(&live->event_head, __ATOMIC_ACQUIRE),
+                          .event_capacity = assay__journal_load(&live->event_capacity),
+                          .pending = copy_pending(&live->pending),
+                          .kind = load32(&live->kind),
+                          .state = load32(&live->state),
+                          .thread_id = __atomic_load_n(&live->thread_id, __ATOMIC_RELAXED),
+                          .first_node = load32(&live->first_node),
+                          .next = onwards(unit, load32(&live->next)),
+                          .dropped_spans = assay__journal_load(&live->dropped_spans),
+                          .mismatched_ends = assay__journal_load(&live->mismatched_ends),
+                          .abandoned_spans = assay__journal_load(&live->abandoned_spans)};
+    copy_words(copy->name, live->name, sizeof copy->name);
+    copy_words(copy->frames, live->frames, sizeof copy->frames);
+    copy->name[sizeof copy->name - 1] = '\0';
+    return true;
+}
+
+uint32_t assay__journal_depth(const assay__journal_view *view, uint32_t unit,
+                              const assay__lane *copy)
+{
+    uint64_t frames = view->header.base_address + (uint64_t)unit * ASSAY__JOURNAL_UNIT +
+                      offsetof(assay__lane, frames);
+    uint64_t top = (uint64_t)(uintptr_t)copy->top, distance = top - frames;
+    if (top < frames || distance % sizeof(assay__frame) != 0 ||
+        distance / sizeof(assay__frame) >= ASSAY_LANE_FRAMES)
+        return 0;
+    return (uint32_t)(distance / sizeof(assay__frame));
 }
 
 static bool is_sane_rate(double ticks_per_second)
@@ -45,14 +114,12 @@ static bool is_sane_rate(double ticks_per_second)
     return isfinite(ticks_per_second) && ticks_per_second >= 1.0 && ticks_per_second <= 1e12;
 }
 
-static bool regions_fit(const assay__journal_header *header)
+static bool pool_fits(const assay__journal_header *header)
 {
-    uint64_t total = header->total_bytes;
-    return region_fits(&header->names, total, 1) &&
-           region_fits(&header->operations, total, sizeof(assay__journal_operation)) &&
-           region_fits(&header->lanes, total, sizeof(assay__lane)) &&
-           region_fits(&header->metrics, total, sizeof(assay__journal_metric)) &&
-           region_fits(&header->pool, total, 1);
+    uint64_t behind = header->total_bytes - ASSAY__JOURNAL_HEADER_BYTES;
+    return header->total_bytes >= ASSAY__JOURNAL_HEADER_BYTES && header->pool_bytes <= behind &&
+           header->pool_used <= header->pool_bytes &&
+           header->pool_set_aside <= header->pool_bytes - header->pool_used;
 }
 
 /* Text fields of a hostile header need not be terminated. */
@@ -89,7 +156,12 @@ static double seconds_per_tick(const assay__journal_header *header)
 assay_status assay__journal_view_bytes(assay__journal_view *view, const void *bytes, size_t length,
                                        const char *label, assay_error *error)
 {
+    static const char unsigned_yet[8] = {0};
     *view = (assay__journal_view){.bytes = bytes};
+    if (length == 0 || (length >= 8 && memcmp(bytes, unsigned_yet, 8) == 0))
+        return assay__fail(error, ASSAY_E_STATE,
+                           "journal '%s' is being made, or its program ended while making it",
+                           label);
     if (length < 8 || memcmp(bytes, ASSAY__JOURNAL_MAGIC, 8) != 0)
         return assay__fail(
             error, ASSAY_E_FORMAT,
@@ -112,10 +184,9 @@ assay_status assay__journal_view_bytes(assay__journal_view *view, const void *by
         return assay__fail(error, ASSAY_E_TRUNCATED,
                            "journal '%s' is truncated: %zu of %llu bytes are there", label, length,
                            (unsigned long long)header->total_bytes);
-    if (header->header_bytes != ASSAY__JOURNAL_HEADER_BYTES || !regions_fit(header) ||
+    if (header->header_bytes != ASSAY__JOURNAL_HEADER_BYTES || !pool_fits(header) ||
         !is_sane_rate(header->ticks_per_second))
         return assay__fail(error, ASSAY_E_FORMAT, "the header of journal '%s' is corrupt", label);
-    view->lanes_after = view->bytes + header->lanes.offset;
     view->seconds_per_tick = seconds_per_tick(header);
     return ASSAY_OK;
 }
@@ -221,12 +292,6 @@ static bool read_data(int descriptor, unsigned char *bytes, uint64_t length, uin
     return true;
 }
 
-static bool read_used(int descriptor, unsigned char *bytes, const assay__journal_region *region,
-                      size_t item)
-{
-    return read_data(descriptor, bytes + region->offset, region->used * item, region->offset);
-}
-
 static bool read_mark(int descriptor, size_t field, uint64_t most, uint64_t *mark)
 {
     bool there = read_fully(descriptor, (unsigned char *)mark, sizeof *mark, (off_t)field);
@@ -235,54 +300,71 @@ static bool read_mark(int descriptor, size_t field, uint64_t most, uint64_t *mar
     return there;
 }
 
-/* A pool that grows while it is read is read on, so that whatever a node points to is there. */
-static bool read_pool(int descriptor, unsigned char *bytes, const assay__journal_region *pool)
+/* Only what is in use is read; the rest of the copy is zero as it is in the file. A pool that grows
+ * while it is read is read on, so that whatever a node points to is there. */
+static bool read_pool(int descriptor, unsigned char *bytes, const assay__journal_header *header)
 {
-    unsigned char *start = bytes + pool->offset;
+    const uint64_t start = ASSAY__JOURNAL_HEADER_BYTES, size = header->pool_bytes;
     uint64_t set_aside;
-    for (uint64_t done = 0, used = pool->used; used > done;) {
-        if (!read_data(descriptor, start + done, used - done, pool->offset + done))
+    for (uint64_t done = 0, used = header->pool_used; used > done;) {
+        if (!read_data(descriptor, bytes + start + done, used - done, start + done))
             return false;
         done = used;
-        if (!read_mark(descriptor, offsetof(assay__journal_header, pool.used), pool->bytes, &used))
+        if (!read_mark(descriptor, offsetof(assay__journal_header, pool_used), size, &used))
             return false;
     }
-    if (!read_mark(descriptor, offsetof(assay__journal_header, set_aside), pool->bytes, &set_aside))
+    if (!read_mark(descriptor, offsetof(assay__journal_header, pool_set_aside), size, &set_aside))
         return false;
-    uint64_t first = pool->bytes - set_aside;
-    return read_data(descriptor, start + first, set_aside, pool->offset + first);
+    uint64_t first = start + size - set_aside;
+    return read_data(descriptor, bytes + first, set_aside, first);
 }
 
-/* Only what is in use is read; the rest of the copy is zero as it is in the file. */
-static bool read_regions(int descriptor, unsigned char *bytes, const assay__journal_header *header)
+/* Look again at how far the rings were written; see assay__journal_read_events. */
+static assay_status look_at_rings_again(assay__journal_view *view, int descriptor)
 {
-    return read_used(descriptor, bytes, &header->names, 1) &&
-           read_used(descriptor, bytes, &header->operations, sizeof(assay__journal_operation)) &&
-           read_used(descriptor, bytes, &header->lanes, sizeof(assay__lane)) &&
-           read_used(descriptor, bytes, &header->metrics, sizeof(assay__journal_metric)) &&
-           read_pool(descriptor, bytes, &header->pool);
+    size_t room = 0, count = 0;
+    assay__lane lane;
+    for (uint32_t unit = view->header.first_lane; assay__journal_read_lane(view, unit, &lane);
+         unit = lane.next) {
+        if (!assay__grow(&view->rings_after, &room, count + 1, sizeof *view->rings_after))
+            return ASSAY_E_MEMORY;
+        assay__ring_state *after = &view->rings_after[count++];
+        *after = (assay__ring_state){lane.event_head, lane.event_capacity};
+        off_t at = (off_t)unit * ASSAY__JOURNAL_UNIT + (off_t)offsetof(assay__lane, event_head);
+        if (lane.event_capacity != 0 &&
+            !read_fully(descriptor, (unsigned char *)after, sizeof *after, at))
+            *after = (assay__ring_state){UINT64_MAX - 1, lane.event_capacity};
+    }
+    return ASSAY_OK;
+}
+
+/* Nothing leads behind what is used of a pool without rings and samples whose writer is gone; so
+ * the copy need not go further. With thousands of small journals that is most of the work. */
+static void cut_unused(assay__journal_header *header)
+{
+    bool may_grow = header->state == ASSAY__JOURNAL_OPEN &&
+                    (kill((pid_t)header->process_id, 0) == 0 || errno != ESRCH);
+    if (!may_grow && header->pool_set_aside == 0)
+        header->pool_bytes = header->pool_used;
 }
 
 static assay_status copy_file(assay__journal_view *view, int descriptor, size_t length,
                               const char *path, assay_error *error)
 {
-    size_t room = length < ASSAY__JOURNAL_HEADER_BYTES ? ASSAY__JOURNAL_HEADER_BYTES : length;
-    unsigned char *copy = assay__sparse_new(room);
-    if (copy == NULL)
-        return assay__fail(error, ASSAY_E_MEMORY, "no memory to read journal '%s'", path);
-    assay_status status = view_header(view, descriptor, copy, length, path, error);
-    view->copy = copy;
-    view->copy_bytes = room;
+    _Alignas(assay__journal_header) unsigned char head[ASSAY__JOURNAL_HEADER_BYTES];
+    assay_status status = view_header(view, descriptor, head, length, path, error);
     if (status != ASSAY_OK)
         return status;
-    if (!read_regions(descriptor, copy, &view->header))
-        return fail_as_shrunk(path, error);
-    const assay__journal_region *lanes = &view->header.lanes;
-    view->lanes_again = calloc(lanes->used + 1, sizeof(assay__lane));
-    if (view->lanes_again == NULL)
+    cut_unused(&view->header);
+    view->file = path;
+    view->copy_bytes = ASSAY__JOURNAL_HEADER_BYTES + view->header.pool_bytes;
+    view->bytes = view->copy = assay__sparse_new(view->copy_bytes);
+    if (view->copy == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "no memory to read journal '%s'", path);
-    if (read_data(descriptor, view->lanes_again, lanes->used * sizeof(assay__lane), lanes->offset))
-        view->lanes_after = view->lanes_again;
+    if (!read_pool(descriptor, view->copy, &view->header))
+        return fail_as_shrunk(path, error);
+    if (look_at_rings_again(view, descriptor) != ASSAY_OK)
+        return assay__fail(error, ASSAY_E_MEMORY, "no memory to read journal '%s'", path);
     return ASSAY_OK;
 }
 
@@ -305,7 +387,7 @@ assay_status assay__journal_view_file(assay__journal_view *view, const char *pat
 void assay__journal_view_release(assay__journal_view *view)
 {
     assay__sparse_free(view->copy, view->copy_bytes);
-    free(view->lanes_again);
+    free(view->rings_after);
     *view = (assay__journal_view){0};
 }
 
@@ -320,84 +402,21 @@ double assay__journal_seconds_since(const assay__journal_view *view, uint64_t ti
 bool assay__journal_is_live(const assay__journal_view *view)
 {
     const assay__journal_header *header = &view->header;
-    char boot_id[sizeof header->boot_id];
-    assay__boot_id(boot_id, sizeof boot_id);
-    return header->state == ASSAY__JOURNAL_OPEN && header->process_start != 0 &&
-           strcmp(boot_id, header->boot_id) == 0 &&
-           assay__process_start(header->process_id) == header->process_start;
+    if (header->state != ASSAY__JOURNAL_OPEN || strcmp(assay__boot_id(), header->boot_id) != 0)
+        return false;
+    return view->file != NULL ? assay__process_maps(header->process_id, view->file)
+                              : header->process_id == getpid();
 }
 
 const char *assay__journal_operation_name(const assay__journal_view *view, uint32_t operation)
 {
-    const assay__journal_header *header = &view->header;
-    if (operation >= header->operations.used)
+    uint64_t offset = (uint64_t)operation * ASSAY__JOURNAL_UNIT;
+    const assay__journal_operation *entry = (const void *)(view->bytes + offset);
+    if (!in_pool(view, offset, sizeof *entry) ||
+        !in_pool(view, offset, sizeof *entry + (uint64_t)entry->name_bytes + 1) ||
+        entry->name[entry->name_bytes] != '\0')
         return "(unknown)";
-    const assay__journal_operation *entry = (const void *)(view->bytes + header->operations.offset);
-    uint64_t start = entry[operation].name, length = entry[operation].name_bytes;
-    if (start > header->names.used || length >= header->names.bytes - start)
-        return "(unknown)";
-    const char *name = (const char *)view->bytes + header->names.offset + start;
-    return name[length] == '\0' ? name : "(unknown)";
-}
-
-static const assay__lane *lane_at(const assay__journal_view *view, size_t lane)
-{
-    return (const assay__lane *)(const void *)(view->bytes + view->header.lanes.offset) + lane;
-}
-
-/* The slot of one moment. The writer takes the node away before it changes the rest and raises the
- * node's count with every span, so a slot whose node and count stood still was not changed. */
-static assay__pending copy_pending(const assay__pending *live)
-{
-    enum { TRIES = 100 };
-    for (int i = 0; i < TRIES; i++) {
-        assay__pending copy = {.node = __atomic_load_n(&live->node, __ATOMIC_ACQUIRE)};
-        copy.count = __atomic_load_n(&live->count, __ATOMIC_RELAXED);
-        copy.duration = __atomic_load_n(&live->duration, __ATOMIC_RELAXED);
-        copy.sum = __atomic_load_n(&live->sum, __ATOMIC_RELAXED);
-        __atomic_load(&live->square_sum, &copy.square_sum, __ATOMIC_RELAXED);
-        __atomic_thread_fence(__ATOMIC_ACQUIRE);
-        if (__atomic_load_n(&live->node, __ATOMIC_RELAXED) == copy.node &&
-            __atomic_load_n(&live->count, __ATOMIC_RELAXED) == copy.count)
-            return copy;
-    }
-    return (assay__pending){0}; /* too fast for us: its spans are seen one later */
-}
-
-void assay__journal_read_lane(const assay__journal_view *view, size_t lane, assay__lane *copy)
-{
-    const assay__lane *live = lane_at(view, lane);
-    *copy = (assay__lane){.top = __atomic_load_n(&live->top, __ATOMIC_ACQUIRE),
-                          .pending = copy_pending(&live->pending),
-                          .kind = load32(&live->kind),
-                          .state = load32(&live->state),
-                          .thread_id = __atomic_load_n(&live->thread_id, __ATOMIC_RELAXED),
-                          .first_node = load32(&live->first_node),
-                          .dropped_spans = assay__journal_load(&live->dropped_spans),
-                          .mismatched_ends = assay__journal_load(&live->mismatched_ends),
-                          .abandoned_spans = assay__journal_load(&live->abandoned_spans)};
-    copy_words(copy->name, live->name, sizeof copy->name);
-    copy_words(copy->frames, live->frames, sizeof copy->frames);
-    copy->name[sizeof copy->name - 1] = '\0';
-}
-
-uint32_t assay__journal_depth(const assay__journal_view *view, size_t lane, const assay__lane *copy)
-{
-    uint64_t frames = view->header.base_address + view->header.lanes.offset +
-                      lane * sizeof(assay__lane) + offsetof(assay__lane, frames);
-    uint64_t top = (uint64_t)(uintptr_t)copy->top, distance = top - frames;
-    if (top < frames || distance % sizeof(assay__frame) != 0 ||
-        distance / sizeof(assay__frame) >= ASSAY_LANE_FRAMES)
-        return 0;
-    return (uint32_t)(distance / sizeof(assay__frame));
-}
-
-/* The pool holds [offset, offset + bytes) of the journal: does it hold this? */
-static bool in_pool(const assay__journal_view *view, uint64_t offset, uint64_t bytes)
-{
-    const assay__journal_region *pool = &view->header.pool;
-    return offset >= pool->offset && offset % sizeof(uint64_t) == 0 && bytes <= pool->bytes &&
-           offset - pool->offset <= pool->bytes - bytes;
+    return entry->name;
 }
 
 static const assay__node *node_at(const assay__journal_view *view, uint32_t unit)
@@ -528,22 +547,23 @@ static void load_event(const assay__event *live, assay__journal_event *event)
 }
 
 /* Capacities are powers of two; 0 where this one is not. */
-static uint64_t ring_capacity(const assay__lane *lane)
+static uint64_t ring_capacity(uint64_t capacity)
 {
-    uint64_t capacity = assay__journal_load(&lane->event_capacity);
     return (capacity & (capacity - 1)) != 0 || capacity > UINT32_MAX ? 0 : capacity;
 }
 
 /* The ring may be overwritten while it is copied: what the writer may have reached by the end is
  * left out. A ring that is written to its end for the first time may grow in place, after which a
  * later event has another place; so the head is loaded first. */
-size_t assay__journal_read_events(const assay__journal_view *view, size_t lane,
+size_t assay__journal_read_events(const assay__journal_view *view, uint32_t unit, size_t index,
                                   assay__journal_event *events, size_t capacity, uint64_t *lost)
 {
-    const assay__lane *live = lane_at(view, lane);
-    uint64_t head = __atomic_load_n(&live->event_head, __ATOMIC_ACQUIRE);
-    uint64_t ring_size = ring_capacity(live);
+    const assay__lane *live = lane_at(view, unit);
     *lost = 0;
+    if (live == NULL)
+        return 0;
+    uint64_t head = __atomic_load_n(&live->event_head, __ATOMIC_ACQUIRE);
+    uint64_t ring_size = ring_capacity(assay__journal_load(&live->event_capacity));
     const assay__event *ring = at_address(view, __atomic_load_n(&live->events, __ATOMIC_RELAXED),
                                           ring_size * sizeof *ring);
     if (ring == NULL || ring_size == 0)
@@ -555,13 +575,16 @@ size_t assay__journal_read_events(const assay__journal_view *view, size_t lane,
         kept = capacity;
     for (uint64_t i = 0; i < kept; i++)
         load_event(&ring[(head - kept + i) & (ring_size - 1)], &events[i]);
-    const assay__lane *after = (const assay__lane *)(const void *)view->lanes_after + lane;
-    uint64_t head_after = __atomic_load_n(&after->event_head, __ATOMIC_ACQUIRE);
-    uint64_t size_after = ring_capacity(after);
+    assay__ring_state after =
+        view->rings_after != NULL
+            ? view->rings_after[index]
+            : (assay__ring_state){__atomic_load_n(&live->event_head, __ATOMIC_ACQUIRE),
+                                  assay__journal_load(&live->event_capacity)};
+    uint64_t size_after = ring_capacity(after.capacity);
     if (size_after < ring_size)
         size_after = ring_size;
     /* One more: the slot of the oldest event is where the next one is being written. */
-    uint64_t oldest_safe = head_after + 1 > size_after ? head_after + 1 - size_after : 0;
+    uint64_t oldest_safe = after.head + 1 > size_after ? after.head + 1 - size_after : 0;
     uint64_t unsafe = oldest_safe > head - kept ? oldest_safe - (head - kept) : 0;
     if (unsafe > kept)
         unsafe = kept;
@@ -570,10 +593,13 @@ size_t assay__journal_read_events(const assay__journal_view *view, size_t lane,
     return (size_t)(kept - unsafe);
 }
 
-void assay__journal_read_metric(const assay__journal_view *view, size_t index,
+bool assay__journal_read_metric(const assay__journal_view *view, uint32_t unit,
                                 assay__journal_metric *metric)
 {
-    const assay__journal_metric *entries =
-        (const void *)(view->bytes + view->header.metrics.offset);
-    *metric = entries[index];
+    uint64_t offset = (uint64_t)unit * ASSAY__JOURNAL_UNIT;
+    if (!in_pool(view, offset, sizeof *metric))
+        return false;
+    copy_words(metric, view->bytes + offset, sizeof *metric);
+    metric->next = onwards(unit, metric->next);
+    return true;
 }

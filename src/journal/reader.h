@@ -13,22 +13,29 @@
 
 #include "journal/journal.h"
 
+/* How far a lane's event ring was written. */
+typedef struct assay__ring_state {
+    uint64_t head, capacity;
+} assay__ring_state;
+
 typedef struct assay__journal_view {
     const unsigned char *bytes;
-    const unsigned char
-        *lanes_after; /* the lanes region, looked at again after everything else was copied */
-    assay__journal_header header;      /* a checked copy */
-    double seconds_per_tick;           /* turns every duration of this journal into seconds */
-    unsigned char *copy, *lanes_again; /* buffers of a file's copy */
+    assay__journal_header header; /* a checked copy */
+    double seconds_per_tick;      /* turns every duration of this journal into seconds */
+    const char *file;             /* borrowed; NULL for bytes of this process */
+    unsigned char *copy;          /* of the file, or NULL */
     size_t copy_bytes;
+    struct assay__ring_state *rings_after; /* as the lanes were when all was copied, or NULL */
 } assay__journal_view;
 
-/* View `length` bytes, named `label` in errors. ASSAY_E_FORMAT: no journal; ASSAY_E_VERSION;
- * ASSAY_E_TRUNCATED. */
+/* View `length` bytes, named `label` in errors. ASSAY_E_FORMAT: no journal; ASSAY_E_STATE: one that
+ * is still being made; ASSAY_E_VERSION; ASSAY_E_TRUNCATED. */
 ASSAY_MUST_USE assay_status assay__journal_view_bytes(assay__journal_view *view, const void *bytes,
                                                       size_t length, const char *label,
                                                       assay_error *error);
-/* View a file, through a copy, so that no truncation of it can hurt. */
+/* View a file, through a copy, so that no truncation of it can hurt. The path must outlive the
+ * view.
+ */
 ASSAY_MUST_USE assay_status assay__journal_view_file(assay__journal_view *view, const char *path,
                                                      assay_error *error);
 void assay__journal_view_release(assay__journal_view *view);
@@ -45,18 +52,19 @@ double assay__journal_seconds_since(const assay__journal_view *view, uint64_t ti
                                     uint64_t monotonic_ns);
 
 /* Whether the writer may still write: the journal is open, this is its machine and boot, and its
- * process lives. */
+ * process has it mapped. */
 bool assay__journal_is_live(const assay__journal_view *view);
 
-/* The name of an operation, or "(unknown)" for an index out of range. Borrowed from the view. */
+/* The name of an operation, or "(unknown)" where its unit leads to none. Borrowed from the view. */
 const char *assay__journal_operation_name(const assay__journal_view *view, uint32_t operation);
 
-/* Copy a lane out, of header.lanes.used. Its name is terminated; its pointers are the writer's.
- * What only the writer uses is zero, as in the copy of a node. */
-void assay__journal_read_lane(const assay__journal_view *view, size_t lane, assay__lane *copy);
+/* Copy a lane out. Its name is terminated; its pointers are the writer's; what only the writer uses
+ * is zero, as in the copy of a node. Lanes are walked from header.first_lane along `next`; false at
+ * the end or where the list is broken. */
+bool assay__journal_read_lane(const assay__journal_view *view, uint32_t unit, assay__lane *copy);
 
-/* How many spans are open in the copy of lane number `lane`. */
-uint32_t assay__journal_depth(const assay__journal_view *view, size_t lane,
+/* How many spans are open in the copy of a lane. */
+uint32_t assay__journal_depth(const assay__journal_view *view, uint32_t unit,
                               const assay__lane *copy);
 
 /* The operation of an open span of a lane, 1 <= level <= depth; false if it cannot be followed. */
@@ -82,13 +90,15 @@ bool assay__journal_buckets(const assay__journal_view *view, const assay__node *
 /* Its `sample_count` raw samples in ticks, or NULL. Load them with assay__journal_load. */
 const uint64_t *assay__journal_samples(const assay__journal_view *view, const assay__node *node);
 
-/* The events of a lane from the oldest to the newest, into `events` of `capacity`; returns how
- * many, and in `lost` how many were overwritten. Pass NULL to ask for the capacity needed. */
-size_t assay__journal_read_events(const assay__journal_view *view, size_t lane,
+/* The events of a lane, which is number `index` in the list, from the oldest to the newest, into
+ * `events` of `capacity`; returns how many, and in `lost` how many were overwritten. Pass NULL to
+ * ask for the capacity needed. */
+size_t assay__journal_read_events(const assay__journal_view *view, uint32_t unit, size_t index,
                                   assay__journal_event *events, size_t capacity, uint64_t *lost);
 
-/* There are header.metrics.used of them. */
-void assay__journal_read_metric(const assay__journal_view *view, size_t index,
+/* Copy a metric out. There are header.metric_count, from header.first_metric along `next`; false
+ * where the list is broken. */
+bool assay__journal_read_metric(const assay__journal_view *view, uint32_t unit,
                                 assay__journal_metric *metric);
 
 static inline uint64_t assay__journal_load(const uint64_t *field)

@@ -31,7 +31,7 @@ static bool give_page(assay__monitor_state *state, assay__node *node, uint64_t *
     uint64_t *fresh = NULL;
     pthread_mutex_lock(&state->lock);
     const assay__journal_header *header = state->journal.header;
-    if (header->pool.used < (header->pool.bytes - header->set_aside) / 4 * 3)
+    if (header->pool_used < (header->pool_bytes - header->pool_set_aside) / 4 * 3)
         fresh = assay__journal_allocate(&state->journal, ASSAY_PAGE_BUCKETS * sizeof *fresh);
     pthread_mutex_unlock(&state->lock);
     if (fresh == NULL)

@@ -1,3 +1,5 @@
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,15 +24,26 @@ static int64_t own_rank(void)
     return -1;
 }
 
+/* What forked children have in common with their parent is read once. */
+static assay__journal_identity common;
+static pthread_once_t common_once = PTHREAD_ONCE_INIT;
+
+static void read_common(void)
+{
+    common.rank = own_rank();
+    if (gethostname(common.host, sizeof common.host - 1) != 0)
+        common.host[0] = '\0';
+    snprintf(common.boot_id, sizeof common.boot_id, "%s", assay__boot_id());
+}
+
 void assay__identity_read(assay__journal_identity *identity)
 {
+    pthread_once(&common_once, read_common);
+    const char *name = identity->name;
+    uint64_t monitor_id = identity->monitor_id;
+    *identity = common;
+    identity->name = name;
+    identity->monitor_id = monitor_id;
     identity->process_id = getpid();
     identity->parent_process_id = getppid();
-    identity->process_start = assay__process_start(identity->process_id);
-    identity->rank = own_rank();
-    memset(identity->host, 0, sizeof identity->host);
-    if (gethostname(identity->host, sizeof identity->host - 1) != 0)
-        identity->host[0] = '\0';
-    memset(identity->boot_id, 0, sizeof identity->boot_id);
-    assay__boot_id(identity->boot_id, sizeof identity->boot_id);
 }

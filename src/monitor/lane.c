@@ -158,7 +158,7 @@ static void equip_lane(assay__monitor_state *state, assay__lane *lane)
 
 static assay__lane_owner *new_lane(assay_monitor *monitor, assay__monitor_state *state)
 {
-    assay__lane *lane = assay__journal_next_lane(&state->journal);
+    assay__lane *lane = assay__journal_allocate(&state->journal, sizeof *lane);
     assay__lane_owner *owner = lane != NULL ? calloc(1, sizeof *owner) : NULL;
     assay__node *root = owner != NULL ? assay__node_new_root(state) : NULL;
     if (root == NULL) {
@@ -199,7 +199,7 @@ static assay__lane_owner *attach(assay_monitor *monitor, assay__thread_lanes *la
     assay__monitor_state *state = assay__monitor_state_of(monitor);
     assay__lane_owner *owner = NULL;
     pthread_mutex_lock(&state->lock);
-    if (state->journal.header->lanes.used >= RECYCLE_AFTER)
+    if (state->journal.header->lane_count >= RECYCLE_AFTER)
         owner = take_over_ended(state);
     if (owner == NULL)
         owner = new_lane(monitor, state);

@@ -96,10 +96,12 @@ static assay_status create_journal(assay__monitor_state *state, const char *path
     if (status != ASSAY_OK)
         return status;
     assay__journal_header *header = state->journal.header;
+    assay__journal_keep_from_children(&state->journal, true);
     enter_clock(header, state->clock);
     header->memory_modes = state->memory;
     header->first = header->latest = anchor_now(state->clock);
-    return assay__journal_publish(&state->journal, error);
+    assay__journal_publish(&state->journal);
+    return ASSAY_OK;
 }
 
 /* A journal that could not be made leaves a link under its name, which leads to the reason instead
@@ -222,7 +224,10 @@ assay_status assay_monitor_open(const assay_monitor_options *options, assay_erro
             return status;
         }
         set_id(fresh, id);
-        madvise(fresh, HEAD_BYTES, MADV_WIPEONFORK); /* `assay doctor` says where this is missing */
+        /* `assay doctor` says where this is missing; a child writes into its parent's journal then
+         */
+        if (madvise(fresh, HEAD_BYTES, MADV_WIPEONFORK) != 0)
+            assay__journal_keep_from_children(&state->journal, false);
     }
     *monitor = fresh;
     return ASSAY_OK;
@@ -246,7 +251,7 @@ static void leave_parents_journal(assay__monitor_state *state)
     assay__lanes_release(state, true);
     state->inherited_low = (uintptr_t)state->journal.header;
     state->inherited_high = state->inherited_low + state->journal.bytes;
-    assay__journal_release(&state->journal);
+    assay__journal_forget(&state->journal);
 }
 
 /* The first thread of the child that comes here builds the journal; the others wait for it. The
@@ -303,12 +308,14 @@ void assay_monitor_free(assay_monitor *monitor)
     bool inherited = assay__monitor_id(monitor) == 0; /* by a fork, and never used since */
     if (state->journal.header != NULL) {
         assay__lanes_release(state, inherited);
-        if (!inherited) {
+        if (inherited) {
+            assay__journal_forget(&state->journal);
+        } else {
             state->journal.header->latest = anchor_now(state->clock);
             __atomic_store_n(&state->journal.header->state, ASSAY__JOURNAL_CLOSED,
                              __ATOMIC_RELEASE);
+            assay__journal_release(&state->journal);
         }
-        assay__journal_release(&state->journal);
     }
     destroy(monitor);
 }
@@ -341,7 +348,7 @@ void assay_monitor_clear(assay_monitor *monitor)
     pthread_mutex_lock(&state->lock);
     for (assay__lane_owner *owner = state->owners; owner != NULL; owner = owner->next_in_monitor)
         clear_lane(state, owner->lane);
-    __atomic_store_n(&header->metrics.used, 0, __ATOMIC_RELEASE);
+    assay__journal_clear_metrics(&state->journal);
     header->dropped_names = header->dropped_lanes = header->dropped_spans = 0;
     header->dropped_metrics = header->mismatched_ends = header->displaced_spans = 0;
     pthread_mutex_unlock(&state->lock);

@@ -119,7 +119,7 @@ void assay__lane_settle(assay__monitor_state *state, assay__lane *lane);
 void assay__memory_begin(assay__lane_owner *owner, size_t depth, bool metric);
 void assay__memory_end(assay__lane_owner *owner, size_t depth, assay__journal_metric *metric);
 
-/* identity.c — who this process is. `name` is left alone. */
+/* identity.c — who this process is. `name` and `monitor_id` are left alone. */
 void assay__identity_read(assay__journal_identity *identity);
 
 #endif

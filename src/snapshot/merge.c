@@ -375,11 +375,10 @@ static assay_status add_tree(assay__merge *merge, const assay__journal_view *vie
 static assay_status add_metrics(assay__merge *merge, const assay__journal_view *view)
 {
     assay_record *record = merge->record;
-    for (size_t i = 0; i < view->header.metrics.used; i++) {
-        assay__journal_metric entry;
-        assay__journal_read_metric(view, i, &entry);
-        if (entry.thread == 0)
-            continue; /* never written: a hole of a sparse file */
+    uint32_t left = view->header.metric_count;
+    assay__journal_metric entry;
+    for (uint32_t unit = view->header.first_metric;
+         left > 0 && assay__journal_read_metric(view, unit, &entry); unit = entry.next, left--) {
         const char *name = assay__journal_operation_name(view, entry.operation);
         assay_record_metric metric = {
             .operation = assay_record_text(record, name),
@@ -403,7 +402,8 @@ static assay_status add_metrics(assay__merge *merge, const assay__journal_view *
 assay_status assay__merge_journal(assay__merge *merge, const assay__journal_view *view)
 {
     const assay__journal_header *header = &view->header;
-    assay__node_map nodes = {.count = header->total_bytes / ASSAY__JOURNAL_UNIT};
+    assay__node_map nodes = {.count = (ASSAY__JOURNAL_HEADER_BYTES + header->pool_bytes) /
+                                      ASSAY__JOURNAL_UNIT};
     size_t map_bytes = 2 * (nodes.count + 1) * sizeof *nodes.operations;
     nodes.operations = assay__sparse_new(map_bytes);
     if (nodes.operations == NULL)
@@ -417,15 +417,14 @@ assay_status assay__merge_journal(assay__merge *merge, const assay__journal_view
     integrity->displaced_spans += header->displaced_spans;
     integrity->full_journals += header->refused_growth > 0;
     assay_status status = ASSAY_OK;
-    for (size_t i = 0; status == ASSAY_OK && i < header->lanes.used; i++) {
-        assay__lane lane;
+    assay__lane lane;
+    size_t index = 0;
+    for (uint32_t unit = header->first_lane;
+         status == ASSAY_OK && assay__journal_read_lane(view, unit, &lane); unit = lane.next) {
         uint64_t spans = 0;
-        assay__journal_read_lane(view, i, &lane);
-        if (lane.first_node == 0)
-            continue; /* given out and not made: a hole of a sparse file */
         status = add_tree(merge, view, &lane, &nodes, &spans);
         if (status == ASSAY_OK)
-            status = assay__merge_lane(merge, view, i, &lane, &nodes, spans);
+            status = assay__merge_lane(merge, view, unit, index++, &lane, &nodes, spans);
     }
     if (status == ASSAY_OK)
         status = add_metrics(merge, view);

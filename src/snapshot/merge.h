@@ -53,10 +53,10 @@ assay_record *assay__merge_finish(assay__merge *merge);
 /* Frees the record as well, unless it was handed over. */
 void assay__merge_release(assay__merge *merge);
 
-/* timeline.c — add lane number `index`, which had this many spans, with its events and open spans.
- */
+/* timeline.c — add the lane, number `index` in the journal's list, which had this many spans, with
+ * its events and open spans. */
 ASSAY_MUST_USE assay_status assay__merge_lane(assay__merge *merge, const assay__journal_view *view,
-                                              size_t index, const assay__lane *lane,
+                                              uint32_t unit, size_t index, const assay__lane *lane,
                                               const assay__node_map *nodes, uint64_t spans);
 
 /* The value below or at which a share `q` of the distribution lies (the ceil(q n)-th smallest), to

@@ -50,7 +50,8 @@ static bool find_earliest(const char *const *paths, size_t count, assay__journal
 }
 
 /* One journal after another, each open only while it is merged. Those that cannot be read are
- * counted; the first such failure goes into `failure`. */
+ * counted; the first such failure goes into `failure`. One that is still being made holds nothing.
+ */
 static assay_status merge_files(assay__merge *merge, const char *const *paths, size_t count,
                                 assay_error *failure)
 {
@@ -59,12 +60,13 @@ static assay_status merge_files(assay__merge *merge, const char *const *paths, s
     assay_status status = ASSAY_OK;
     for (size_t i = 0; status == ASSAY_OK && i < count; i++) {
         assay__journal_view view;
-        assay_error *first = *unreadable == 0 ? failure : NULL;
-        if (assay__journal_view_file(&view, paths[i], first) == ASSAY_OK) {
+        assay_error reason;
+        assay_status read = assay__journal_view_file(&view, paths[i], &reason);
+        if (read == ASSAY_OK) {
             status = assay__merge_journal(merge, &view);
             assay__journal_view_release(&view);
-        } else {
-            ++*unreadable;
+        } else if (read != ASSAY_E_STATE && ++*unreadable == 1) {
+            *failure = reason;
         }
     }
     return status;

@@ -13,7 +13,8 @@ typedef struct lane_context {
     const assay__journal_view *view;
     const assay__node_map *nodes;
     const assay__lane *lane;
-    size_t index;       /* of the lane in the journal */
+    uint32_t unit;      /* of the lane in the journal */
+    size_t index;       /* in the journal's list of lanes */
     uint32_t main_lane; /* in the record */
 } lane_context;
 
@@ -104,13 +105,15 @@ static int by_start(const void *left, const void *right)
 static assay_status add_events(const lane_context *context)
 {
     uint64_t lost = 0;
-    size_t room = assay__journal_read_events(context->view, context->index, NULL, 0, &lost);
+    size_t room =
+        assay__journal_read_events(context->view, context->unit, context->index, NULL, 0, &lost);
     if (room == 0)
         return ASSAY_OK;
     assay__journal_event *events = malloc(room * sizeof *events);
     if (events == NULL)
         return ASSAY_E_MEMORY;
-    size_t count = assay__journal_read_events(context->view, context->index, events, room, &lost);
+    size_t count = assay__journal_read_events(context->view, context->unit, context->index, events,
+                                              room, &lost);
     context->merge->record->integrity.dropped_events += lost;
     qsort(events, count, sizeof *events, by_start);
     assay_status status = ASSAY_OK;
@@ -123,7 +126,7 @@ static assay_status add_events(const lane_context *context)
 static assay_status add_open_spans(const lane_context *context)
 {
     assay_record *record = context->merge->record;
-    uint32_t depth = assay__journal_depth(context->view, context->index, context->lane);
+    uint32_t depth = assay__journal_depth(context->view, context->unit, context->lane);
     for (uint32_t level = 1; level <= depth; level++) {
         uint32_t operation;
         if (!assay__journal_read_open(context->view, context->lane, level, &operation))
@@ -143,11 +146,11 @@ static assay_status add_open_spans(const lane_context *context)
     return ASSAY_OK;
 }
 
-assay_status assay__merge_lane(assay__merge *merge, const assay__journal_view *view, size_t index,
-                               const assay__lane *lane, const assay__node_map *nodes,
+assay_status assay__merge_lane(assay__merge *merge, const assay__journal_view *view, uint32_t unit,
+                               size_t index, const assay__lane *lane, const assay__node_map *nodes,
                                uint64_t spans)
 {
-    lane_context context = {merge, view, nodes, lane, index, 0};
+    lane_context context = {merge, view, nodes, lane, unit, index, 0};
     assay_record_integrity *integrity = &merge->record->integrity;
     integrity->dropped_spans += lane->dropped_spans;
     integrity->mismatched_ends += lane->mismatched_ends;

@@ -40,7 +40,7 @@ static void make_template(void)
     assay_span open = assay_monitor_begin(monitor, "open");
     const assay__journal_header *header = assay__monitor_journal(monitor);
     template_length = header->total_bytes;
-    template_used = header->pool.offset + header->pool.used;
+    template_used = ASSAY__JOURNAL_HEADER_BYTES + header->pool_used;
     template_bytes = malloc(template_length);
     scratch_bytes = malloc(template_length);
     if (template_bytes == NULL || scratch_bytes == NULL)

@@ -62,7 +62,7 @@ static uint32_t node_of_spans(const assay__journal_view *view)
 {
     assay__lane lane;
     assay__node node = {0};
-    assay__journal_read_lane(view, 0, &lane);
+    assert_true(assay__journal_read_lane(view, view->header.first_lane, &lane));
     uint32_t unit = lane.first_node;
     while (assay__journal_read_node(view, unit, &node) && node.count == 0)
         unit = node.next;

@@ -304,7 +304,11 @@ static void test_a_damaged_name_is_one_operation(void **state)
     assay_monitor_count(monitor, "work", 1);
     unsigned char *bytes = copy_of_journal(monitor);
     const assay__journal_header *header = (const void *)bytes;
-    bytes[header->names.offset + strlen("?ork") + 1] = '\x01';
+    for (uint64_t at = ASSAY__JOURNAL_HEADER_BYTES; at < header->total_bytes - 4; at++)
+        if (memcmp(bytes + at, "work", 4) == 0) {
+            bytes[at] = '\x01';
+            break;
+        }
     assay_record *record = merged_with_faster(bytes, 1);
     assert_int_equal(record->operation_count, 1);
     assert_int_equal(operation_of(record, "?ork")->count, 4);

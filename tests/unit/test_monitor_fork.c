@@ -193,6 +193,28 @@ static void test_fork_beside_busy_threads(void **state)
     assay_monitor_free(monitor);
 }
 
+/* Each worker's journal is small, and there may be any number of them. */
+static void test_thousands_of_workers(void **state)
+{
+    (void)state;
+    const int workers = ADDRESS_SANITIZER || THREAD_SANITIZER ? 100 : 4200;
+    assay_monitor *monitor = open_monitor(NULL);
+    for (int i = 0; i < workers; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            spin(monitor, 10);
+            _exit(0);
+        }
+        wait_for(child);
+    }
+    assay_monitor_free(monitor);
+    assay_record *record = merged();
+    assert_int_equal(operation_of(record, "spin")->count, 10 * workers);
+    assert_int_equal(record->lane_count, workers);
+    assert_clean(record);
+    assay_record_free(record);
+}
+
 static void test_private_journals_fork_too(void **state)
 {
     (void)state;
@@ -354,6 +376,8 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(test_a_child_that_never_measures_leaves_no_trace,
                                         make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_fork_beside_busy_threads, make_directory,
+                                        remove_directory),
+        cmocka_unit_test_setup_teardown(test_thousands_of_workers, make_directory,
                                         remove_directory),
         cmocka_unit_test_setup_teardown(test_private_journals_fork_too, make_directory,
                                         remove_directory),

@@ -118,10 +118,10 @@ static void run_at_once(assay_monitor *monitor, size_t count, void *(*body)(void
 static void test_threads_beyond_the_lanes_are_dropped_and_said(void **state)
 {
     (void)state;
-    enum { CROWD = 80 };
+    enum { CROWD = 600 };
     assay_monitor_options options = ASSAY_MONITOR_OPTIONS_INIT;
     options.private_journal = true;
-    options.journal_bytes = 1 << 20; /* has 64 lanes */
+    options.journal_bytes = 1 << 20;
     assay_monitor *monitor = open_monitor(&options);
     run_at_once(monitor, CROWD, work_at_once);
     assay_record *record = record_of(monitor);
