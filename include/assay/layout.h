@@ -63,7 +63,8 @@ typedef struct assay__node {
     uint32_t children_outside; /* of `children`: they found no slot or no memory */
     uint32_t rare;    /* offset / 64 of uint64_t[8]: buckets of exponents without a page, or 0 */
     uint32_t cleared; /* 1: its figures were taken away by assay_monitor_clear */
-    uint32_t reserved[2];
+    uint32_t twin;    /* offset / 64 of another node of the same name and parent, or 0; private */
+    uint32_t reserved;
 
     /* Page p holds the durations d with (exponent of d as a double) % 64 == p; a zero counts as one
      * tick. Addresses of uint64_t[64], NULL until needed. */
@@ -71,7 +72,7 @@ typedef struct assay__node {
 } assay__node;
 
 /* A span that is complete but not yet entered into its node: see docs/journal.md, "One span late".
- * `node` is stored last; NULL means that nothing is pending. */
+ * It is pending while the node's count is `count`, which is stored last. */
 typedef struct assay__pending {
     assay__node *node;
     uint64_t duration; /* ticks */
@@ -83,6 +84,7 @@ typedef struct assay__pending {
 typedef struct assay__frame {
     uint64_t start; /* ticks */
     assay__node *node;
+    uintptr_t stack; /* the frame of the function that a block is in; 0: the span is no block */
 } assay__frame;
 
 /* One entry of a lane's ring of events: four words, each stored in one piece. */
@@ -98,10 +100,14 @@ typedef struct assay__event {
 
 enum assay__lane_extras { ASSAY__EXTRA_EVENTS = 1, ASSAY__EXTRA_SAMPLES = 2 };
 
-/* A timeline of strictly nested spans. 2304 bytes, aligned to 64. */
+/* A timeline of strictly nested spans. 3328 bytes, aligned to 64. */
 typedef struct assay__lane {
-    assay__frame
-        *top; /* the innermost open span; frames[0] stands for "none open" and holds the root */
+    /* The innermost open span. frames[0] stands for "none open" and holds the root. While a begin
+     * or an end is under way this is the address of the lane itself, which looks like a frame whose
+     * node is `nowhere`. No operation can be reached from there: a span that a signal handler
+     * begins meanwhile takes the slow path, which refuses and counts it. */
+    assay__frame *top;
+    assay__node *nowhere; /* private */
     uint64_t
         extras; /* bits of assay__lane_extras: what the end of a span keeps beside statistics */
     uint64_t event_head;     /* events ever written to the ring */
@@ -124,7 +130,7 @@ typedef struct assay__lane {
     char name[32];
     uint32_t next; /* offset / 64 of the lane made after this one; 0 ends */
     uint32_t unused;
-    uint64_t reserved[8];
+    uint64_t reserved[7];
 
     assay__frame frames[ASSAY_LANE_FRAMES];
 } assay__lane;

@@ -14,6 +14,10 @@
  *
  * A monitor that is NULL makes all of these free no-ops. A span ends on the thread that began it;
  * an end that does not match is counted in the record's integrity section and changes nothing else.
+ * A block that is left by longjmp is counted as abandoned when the next block begins. Spans may be
+ * in signal handlers: one that interrupts another's begin or end is refused and counted as dropped.
+ * Only the first span of an operation on a thread must not be in a handler, since it allocates
+ * memory.
  */
 #ifndef ASSAY_SPAN_H
 #define ASSAY_SPAN_H
@@ -78,6 +82,7 @@ typedef struct assay__thread_state {
  * until the child has a journal of its own. */
 #define ASSAY__NO_MONITOR       UINT64_MAX
 #define ASSAY__DISABLED_MONITOR (UINT64_MAX - 1)
+#define ASSAY__BUSY_THREAD      (UINT64_MAX - 2) /* of a thread: it is in a slow path */
 
 extern ASSAY_API __thread assay__thread_state assay__thread
     __attribute__((tls_model("initial-exec")));
@@ -90,7 +95,8 @@ typedef struct assay__monitor_head {
 } assay__monitor_head;
 
 /* Their arguments and results are single words, so that a span stays in registers. */
-ASSAY_API assay__frame *assay__span_begin_slow(struct assay_monitor *monitor, assay_site *site);
+ASSAY_API assay__frame *assay__span_begin_slow(struct assay_monitor *monitor, assay_site *site,
+                                               uintptr_t stack);
 ASSAY_API uint64_t assay__span_end_slow(struct assay_monitor *monitor, assay__frame *frame,
                                         uint64_t start, uint64_t now);
 ASSAY__DIRECT_CALL ASSAY_API void assay__span_end_extras(assay__lane *lane, assay__frame *frame,
@@ -98,7 +104,9 @@ ASSAY__DIRECT_CALL ASSAY_API void assay__span_end_extras(assay__lane *lane, assa
 
 /* Begin an aggregated span under a name made at run time. The monitor copies the name once. This
  * call is slower than a literal name by a hash of the text. When the journal has no room for
- * another name, spans of new names are gathered under "(other)"; known names go on as before. */
+ * another operation, the spans of new ones are gathered under "(other)"; known ones go on as
+ * before.
+ */
 ASSAY_API assay_span assay_monitor_begin(struct assay_monitor *monitor, const char *name);
 
 /* Begin a span that is recorded on its own, with its memory. */
@@ -150,6 +158,30 @@ static inline void assay__publish_add(uint64_t *field, uint64_t value)
 #endif
 }
 
+/* Where the frame of the calling function is: tells blocks that were left by longjmp from those
+ * that are open. One instruction, as this address is the stack pointer and a constant. */
+ASSAY__HOT uintptr_t assay__stack(void)
+{
+    return (uintptr_t)__builtin_dwarf_cfa();
+}
+
+/* What follows is not seen by a signal handler's spans: see `top` of the lane. */
+ASSAY__HOT void assay__lane_lock(assay__lane *lane)
+{
+    __atomic_store_n(&lane->top, (assay__frame *)(void *)lane, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+/* Store a field that only this thread writes, in one piece. */
+static inline void assay__publish_double(double *field, double value)
+{
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+    *(volatile double *)field = value;
+#else
+    __atomic_store(field, &value, __ATOMIC_RELAXED);
+#endif
+}
+
 static inline uint64_t assay__monitor_id(const struct assay_monitor *monitor)
 {
     return __atomic_load_n(&((const assay__monitor_head *)(const void *)monitor)->id,
@@ -174,7 +206,9 @@ ASSAY__HOT assay_span *assay__span_begin(assay_span *span, struct assay_monitor 
         assay__node *node = frame->node->children[key & frame->node->child_mask];
         if (ASSAY__LIKELY(node->site == key)) {
             frame++;
+            assay__lane_lock(lane);
             __atomic_store_n(&frame->node, node, __ATOMIC_RELAXED);
+            __atomic_store_n(&frame->stack, assay__stack(), __ATOMIC_RELAXED);
             const uint64_t start = assay__ticks();
             __atomic_store_n(&frame->start, start, __ATOMIC_RELAXED);
             __atomic_store_n(&lane->top, frame, __ATOMIC_RELEASE);
@@ -184,7 +218,7 @@ ASSAY__HOT assay_span *assay__span_begin(assay_span *span, struct assay_monitor 
         }
     }
     if (id != ASSAY__DISABLED_MONITOR) {
-        span->frame = assay__span_begin_slow(monitor, site);
+        span->frame = assay__span_begin_slow(monitor, site, assay__stack());
         if (span->frame != NULL)
             span->start = assay__frame_of(span->frame)->start;
     }
@@ -202,25 +236,24 @@ ASSAY__HOT int assay__node_update(assay__node *node, uint64_t duration)
     if (ASSAY__UNLIKELY(page == NULL || duration > node->max || duration < node->min))
         return 0;
     const double deviation = value - node->shift;
-    double square_sum = node->square_sum + deviation * deviation;
+    const double square_sum = node->square_sum + deviation * deviation;
     assay__publish_add(&page[(bits >> 46) % ASSAY_PAGE_BUCKETS], 1);
-    __atomic_store(&node->square_sum, &square_sum, __ATOMIC_RELAXED);
+    assay__publish_double(&node->square_sum, square_sum);
     assay__publish_add(&node->sum, duration);
     assay__publish_add(&node->count, 1);
     return 1;
 }
 
-/* Put a span that just ended into the lane's slot; the slot must be empty or already entered. After
- * the last store the span is complete: whatever happens then, it is counted once. */
+/* Put a span that just ended into the lane's slot, whose span must be entered. The slot counts for
+ * nothing until the last store; then the span is complete: whatever happens, it is counted once. */
 ASSAY__HOT void assay__pending_put(assay__pending *slot, assay__node *node, uint64_t duration)
 {
-    __atomic_store_n(&slot->node, NULL, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_RELEASE);
     __atomic_store_n(&slot->duration, duration, __ATOMIC_RELAXED);
-    __atomic_store_n(&slot->count, node->count, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->sum, node->sum, __ATOMIC_RELAXED);
-    __atomic_store(&slot->square_sum, &node->square_sum, __ATOMIC_RELAXED);
+    assay__publish_double(&slot->square_sum, node->square_sum);
     __atomic_store_n(&slot->node, node, __ATOMIC_RELEASE);
+    __atomic_store_n(&slot->count, node->count, __ATOMIC_RELEASE);
 }
 
 ASSAY__HOT void assay__span_finish(struct assay_monitor *monitor, assay__frame *frame,
@@ -237,12 +270,15 @@ ASSAY__HOT void assay__span_finish(struct assay_monitor *monitor, assay__frame *
             return;
         }
         assay__pending *slot = &lane->pending;
-        if (ASSAY__LIKELY(now >= start && slot->node != NULL &&
-                          assay__node_update(slot->node, slot->duration))) {
+        assay__lane_lock(lane);
+        if (ASSAY__LIKELY(slot->node != NULL && assay__node_update(slot->node, slot->duration))) {
+            /* A clock that went back makes a duration that no node takes: the slow path of the next
+             * span sees to it. */
             assay__pending_put(slot, frame->node, now - start);
             __atomic_store_n(&lane->top, frame - 1, __ATOMIC_RELEASE);
             return;
         }
+        __atomic_store_n(&lane->top, frame, __ATOMIC_RELEASE);
     }
     assay__span_end_slow(monitor, frame, start, now);
 }

@@ -43,15 +43,18 @@ static bool in_pool(const assay__journal_view *view, uint64_t offset, uint64_t b
            offset - start <= size - bytes;
 }
 
-/* The slot of one moment. The writer takes the node away before it changes the rest and raises the
- * node's count with every span, so a slot whose node and count stood still was not changed. */
+/* The slot of one moment, or one that counts for nothing. The writer stores `node` and `count`
+ * last, and the count of a node grows with every span; so if they stood still, the other fields are
+ * theirs or those of a later span, before which theirs was entered. */
 static assay__pending copy_pending(const assay__pending *live)
 {
     enum { TRIES = 100 };
     for (int i = 0; i < TRIES; i++) {
         assay__pending copy = {.node = __atomic_load_n(&live->node, __ATOMIC_ACQUIRE)};
-        copy.count = __atomic_load_n(&live->count, __ATOMIC_RELAXED);
+        copy.count = __atomic_load_n(&live->count, __ATOMIC_ACQUIRE);
         copy.duration = __atomic_load_n(&live->duration, __ATOMIC_RELAXED);
+        if ((int64_t)copy.duration < 0)
+            copy.duration = 0; /* the clock went back */
         copy.sum = __atomic_load_n(&live->sum, __ATOMIC_RELAXED);
         __atomic_load(&live->square_sum, &copy.square_sum, __ATOMIC_RELAXED);
         __atomic_thread_fence(__ATOMIC_ACQUIRE);

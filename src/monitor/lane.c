@@ -31,6 +31,7 @@ static void free_owner(assay__lane_owner *owner)
         free(table);
     }
     free(owner->names);
+    free(owner->places);
     free(owner->marks);
     free(owner);
 }
@@ -158,22 +159,28 @@ static void equip_lane(assay__monitor_state *state, assay__lane *lane)
 
 static assay__lane_owner *new_lane(assay_monitor *monitor, assay__monitor_state *state)
 {
-    assay__lane *lane = assay__journal_allocate(&state->journal, sizeof *lane);
+    /* The node comes first: it keeps the lane away from the start of a page, where the head of the
+     * monitor is. Words at the same place of two pages delay each other in many processors. */
+    assay__node *root = assay__node_new_root(state);
+    assay__lane *lane =
+        root != NULL ? assay__journal_allocate(&state->journal, sizeof *lane) : NULL;
     assay__lane_owner *owner = lane != NULL ? calloc(1, sizeof *owner) : NULL;
-    assay__node *root = owner != NULL ? assay__node_new_root(state) : NULL;
-    if (root == NULL) {
-        free(owner);
+    if (owner == NULL)
         return NULL;
-    }
     lane->kind = ASSAY_LANE_THREAD;
     lane->first_node = lane->last_node = root->self;
     lane->frames[0].node = root;
+    lane->nowhere = assay__node_without_children();
     lane->top = lane->frames;
     lane->owner = owner;
-    equip_lane(state, lane);
     owner->monitor = monitor;
     owner->monitor_id = assay__monitor_id(monitor);
     owner->lane = lane;
+    if (!assay__node_make_other(owner)) {
+        free_owner(owner);
+        return NULL;
+    }
+    equip_lane(state, lane);
     owner->next_in_monitor = state->owners;
     state->owners = owner;
     return owner;
@@ -206,6 +213,7 @@ static assay__lane_owner *attach(assay_monitor *monitor, assay__thread_lanes *la
     if (owner == NULL)
         owner = take_over_ended(state);
     if (owner != NULL) {
+        owner->stack_high = 0;
         introduce(owner->lane);
         assay__journal_publish_lane(&state->journal, owner->lane);
         owner->next_in_thread = lanes->first;
@@ -233,9 +241,6 @@ assay__lane_owner *assay__lane_of_thread(assay_monitor *monitor)
         if (owner == NULL)
             return NULL;
     }
-    bool slow = assay__monitor_state_of(monitor)->slow;
-    assay__thread.monitor_id = slow ? ASSAY__NO_MONITOR : id;
-    assay__thread.lane = owner->lane;
     return owner;
 }
 
@@ -274,6 +279,6 @@ void assay__lanes_release(assay__monitor_state *state, bool after_fork)
         free(assay__thread.lanes);
         assay__thread.lanes = NULL;
     }
-    assay__thread.monitor_id = ASSAY__NO_MONITOR;
-    assay__thread.lane = NULL;
+    if (assay__thread.monitor_id != ASSAY__BUSY_THREAD)
+        assay__thread.monitor_id = ASSAY__NO_MONITOR;
 }

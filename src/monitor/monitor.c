@@ -245,7 +245,6 @@ static void leave_parents_journal(assay__monitor_state *state)
     if (atomic_exchange(&state->rebuilding, true)) {
         state->owners = NULL;
         state->journal = (assay__journal){0};
-        assay__thread.monitor_id = ASSAY__NO_MONITOR;
         return;
     }
     assay__lanes_release(state, true);

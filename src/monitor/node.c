@@ -2,7 +2,15 @@
  * the call site's id, grown until no two children share a slot: the begin of a span then needs one
  * probe and no loop, whichever sibling ran last. Site ids are given out in sequence, so a table
  * rarely grows beyond twice its children. A child that still collides at the largest size stays out
- * of the table and is found by the walk in find_child, slower but right. */
+ * of the table and is found through its place.
+ *
+ * A place is a name below a parent. Two sites of one name below the same parent have two nodes,
+ * which are twins and which the snapshot merges; that keeps one probe enough for both. A plugin
+ * that is loaded again and again brings new sites each time, so the number of twins is limited:
+ * then the newest node changes its site.
+ *
+ * When the journal has no room for another node, the lane's spans of new operations are gathered in
+ * one that it has from its start, named "(other)". */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +20,8 @@
 enum {
     SMALLEST_TABLE = 8,
     LARGEST_TABLE = 32768,
+    FIRST_PLACES = 16,
+    MOST_TWINS = 64,
     FIRST_NAMES = 16,
     MOST_NAMES = 2 * ASSAY__JOURNAL_MAX_OPERATIONS
 };
@@ -19,6 +29,12 @@ enum {
 /* What empty slots hold; matches no site. Shared by all, never written. */
 static assay__node nobody = {.site = UINT32_MAX};
 static assay__node *empty_table[1] = {&nobody};
+static assay__node without_children = {.site = UINT32_MAX, .children = empty_table};
+
+assay__node *assay__node_without_children(void)
+{
+    return &without_children;
+}
 
 static uint32_t new_site_id(void)
 {
@@ -74,18 +90,49 @@ static assay__node *node_at(const assay__monitor_state *state, uint32_t unit)
     return unit == 0 ? NULL : assay__journal_at(&state->journal, unit);
 }
 
-/* The child of `parent` reached through site `key`, wherever it is in the lane. Counters, which
- * hang from the root and have no site, are told apart by kind and operation. */
-static assay__node *find_child(const assay__lane_owner *owner, const assay__node *parent,
-                               uint32_t kind, uint32_t key, uint32_t operation)
+/* Counters hang from the root, where a span may have the same name. */
+static uint64_t place_key(const assay__node *parent, uint32_t kind, uint32_t operation)
 {
-    const assay__monitor_state *state = state_of(owner);
-    for (assay__node *node = node_at(state, owner->lane->first_node); node != NULL;
-         node = node_at(state, node->next))
-        if (node->parent == parent->self && node->site == key && node->operation == operation &&
-            node->kind == kind)
-            return node;
-    return NULL;
+    uint32_t below = kind == ASSAY__NODE_COUNTER ? 0 : parent->self;
+    return (uint64_t)below << 32 | operation;
+}
+
+/* The entry of this key in a table with a free one, or the free one where it belongs. */
+static assay__place *find_place(assay__place *places, size_t capacity, uint64_t key)
+{
+    size_t slot = (size_t)((key * 0x9e3779b97f4a7c15u) >> 32) & (capacity - 1);
+    while (places[slot].key != 0 && places[slot].key != key)
+        slot = (slot + 1) & (capacity - 1);
+    return &places[slot];
+}
+
+static bool grow_places(assay__lane_owner *owner)
+{
+    size_t capacity = owner->place_capacity == 0 ? FIRST_PLACES : 2 * owner->place_capacity;
+    assay__place *places = calloc(capacity, sizeof *places);
+    if (places == NULL)
+        return false;
+    for (size_t i = 0; i < owner->place_capacity; i++)
+        if (owner->places[i].key != 0)
+            *find_place(places, capacity, owner->places[i].key) = owner->places[i];
+    free(owner->places);
+    owner->places = places;
+    owner->place_capacity = capacity;
+    return true;
+}
+
+/* The place, which has no node if it is new; NULL when out of memory. */
+static assay__place *place_of(assay__lane_owner *owner, const assay__node *parent, uint32_t kind,
+                              uint32_t operation)
+{
+    if (2 * (owner->place_count + 1) > owner->place_capacity && !grow_places(owner))
+        return NULL;
+    uint64_t key = place_key(parent, kind, operation);
+    assay__place *place = find_place(owner->places, owner->place_capacity, key);
+    if (place->key == 0)
+        owner->place_count++;
+    place->key = key;
+    return place;
 }
 
 /* Samples and memory figures are wished for, not needed: without room the node works without them.
@@ -192,26 +239,60 @@ static bool enter_in_table(assay__lane_owner *owner, assay__node *parent, assay_
     return false;
 }
 
-/* The child of the innermost open span for `operation`, reached through site `key`. Two sites of
- * the same name have two nodes, which the snapshot merges; that keeps one probe enough for both. */
-static assay__node *child_of_open_span(assay__lane_owner *owner, uint32_t operation, uint32_t key,
+static void enter(assay__lane_owner *owner, assay__node *parent, assay__node *child, uint32_t site)
+{
+    child->site = site;
+    if (!enter_in_table(owner, parent, child))
+        parent->children_outside++;
+}
+
+/* Let the node be found through another site, as which it was known before no more. */
+static void change_site(assay__lane_owner *owner, assay__node *parent, assay__node *child,
+                        uint32_t site)
+{
+    assay__node **slot = &parent->children[child->site & parent->child_mask];
+    if (*slot == child)
+        *slot = &nobody;
+    enter(owner, parent, child, site);
+}
+
+/* The node of this site among the twins of the place, or NULL. Any will do for a site that is not
+ * looked up in the table. */
+static assay__node *find_twin(const assay__monitor_state *state, const assay__place *place,
+                              uint32_t site, bool in_table)
+{
+    assay__node *node = node_at(state, place->node);
+    while (in_table && node != NULL && node->site != site)
+        node = node_at(state, node->twin);
+    return node;
+}
+
+/* The child of the innermost open span for `operation`, reached through `site`. */
+static assay__node *child_of_open_span(assay__lane_owner *owner, uint32_t operation, uint32_t site,
                                        bool in_table)
 {
-    assay__lane *lane = owner->lane;
-    assay__node *parent = lane->top->node;
-    if (lane->top == &lane->frames[ASSAY_LANE_FRAMES - 1])
+    const assay__monitor_state *state = state_of(owner);
+    assay__node *parent = owner->top->node;
+    if (owner->top == &owner->lane->frames[ASSAY_LANE_FRAMES - 1])
         return NULL;
-    assay__node *node = in_table && parent->children_outside == 0
-                            ? NULL
-                            : find_child(owner, parent, ASSAY__NODE_SPAN, key, operation);
+    assay__place *place = place_of(owner, parent, ASSAY__NODE_SPAN, operation);
+    if (place == NULL)
+        return NULL;
+    assay__node *node = find_twin(state, place, site, in_table);
     if (node != NULL)
         return node;
+    if (place->nodes >= MOST_TWINS) {
+        change_site(owner, parent, node_at(state, place->node), site);
+        return node_at(state, place->node);
+    }
     node = add_child(owner, parent, operation, ASSAY__NODE_SPAN);
-    if (node == NULL)
-        return NULL;
-    node->site = key;
-    if (in_table && !enter_in_table(owner, parent, node))
-        parent->children_outside++;
+    if (node == NULL) /* a span within another of the others would be counted twice */
+        return parent != owner->other ? owner->other : NULL;
+    node->twin = place->node;
+    place->node = node->self;
+    place->nodes++;
+    if (in_table)
+        enter(owner, parent, node, site);
     return node;
 }
 
@@ -226,7 +307,7 @@ assay__node *assay__node_for_site(assay__lane_owner *owner, const assay_site *si
 {
     assay__monitor_state *state = state_of(owner);
     uint32_t key = id_of_site(site);
-    const assay__node *parent = owner->lane->top->node;
+    const assay__node *parent = owner->top->node;
     assay__node *node = parent->children[key & parent->child_mask];
     if (node->site == key)
         return node;
@@ -316,7 +397,7 @@ assay__node *assay__node_for_name(assay__lane_owner *owner, const char *name)
     const assay__name_entry *entry = name_entry(owner, name != NULL ? name : "");
     if (entry == NULL)
         return NULL;
-    const assay__node *parent = owner->lane->top->node;
+    const assay__node *parent = owner->top->node;
     assay__node *node = parent->children[entry->key & parent->child_mask];
     if (node->site == entry->key)
         return node;
@@ -335,9 +416,23 @@ assay__node *assay__node_for_counter(assay__lane_owner *owner, const char *name)
     assay__monitor_state *state = state_of(owner);
     assay__node *root = owner->lane->frames[0].node;
     pthread_mutex_lock(&state->lock);
-    entry->counter = find_child(owner, root, ASSAY__NODE_COUNTER, 0, entry->operation);
-    if (entry->counter == NULL)
-        entry->counter = add_child(owner, root, entry->operation, ASSAY__NODE_COUNTER);
+    assay__place *place = place_of(owner, root, ASSAY__NODE_COUNTER, entry->operation);
+    assay__node *node = place != NULL ? node_at(state, place->node) : NULL;
+    if (place != NULL && node == NULL) {
+        node = add_child(owner, root, entry->operation, ASSAY__NODE_COUNTER);
+        place->node = node != NULL ? node->self : 0;
+    }
     pthread_mutex_unlock(&state->lock);
-    return entry->counter;
+    return entry->counter = node;
+}
+
+bool assay__node_make_other(assay__lane_owner *owner)
+{
+    uint32_t operation;
+    if (!intern(owner, ASSAY__OTHER_NAME, &operation))
+        return false;
+    owner->other = add_child(owner, owner->lane->frames[0].node, operation, ASSAY__NODE_SPAN);
+    if (owner->other != NULL)
+        owner->other->cleared = 1; /* no operation of the record until it has a span */
+    return owner->other != NULL;
 }

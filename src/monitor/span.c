@@ -1,5 +1,11 @@
-/* The slow paths of spans: first meetings, new extremes, memory, other clocks, misuse. */
+/* The slow paths of spans: first meetings, new extremes, memory, other clocks, misuse.
+ *
+ * A signal handler may begin and end spans. Where it interrupts a slow path (ASSAY__BUSY_THREAD) or
+ * a fast one (the lane's top is the lane), its span is refused and counted; elsewhere the fast path
+ * works as it always does. Only the first span of an operation on a thread must not be in a
+ * handler, since it allocates memory. */
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/syscall.h>
 
@@ -24,44 +30,162 @@ static uint64_t ticks_of(const assay__monitor_state *state)
                                                   : assay__clock_ticks(state->clock);
 }
 
-static assay__frame *open_frame(assay__lane_owner *owner, assay__node *node, bool metric)
+/* From here to slow_leave() this thread is in a slow path, and the fast one is closed; false if it
+ * is in one already. */
+static bool slow_enter(void)
+{
+    if (assay__thread.monitor_id == ASSAY__BUSY_THREAD)
+        return false;
+    assay__thread.monitor_id = ASSAY__BUSY_THREAD;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return true;
+}
+
+/* Open the fast path again, for the spans of this lane; NULL: for none. */
+static void slow_leave(const assay__lane_owner *owner)
+{
+    assay__thread.lane = owner != NULL ? owner->lane : NULL;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    bool slow = owner == NULL || assay__monitor_state_of(owner->monitor)->slow;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    assay__thread.monitor_id = slow ? ASSAY__NO_MONITOR : owner->monitor_id;
+}
+
+/* Take the lane, whose innermost open span is `owner->top` until unlock_lane(). False in a handler
+ * that interrupted the fast path. */
+static bool lock_lane(assay__lane_owner *owner)
+{
+    owner->top = owner->lane->top;
+    return owner->top != (assay__frame *)(void *)owner->lane;
+}
+
+static void unlock_lane(const assay__lane_owner *owner)
+{
+    __atomic_store_n(&owner->lane->top, owner->top, __ATOMIC_RELEASE);
+}
+
+/* This thread's lane, locked; NULL if nothing can be recorded. */
+static assay__lane_owner *locked_lane(assay_monitor *monitor)
+{
+    assay__lane_owner *owner = assay__lane_of_thread(monitor);
+    return owner != NULL && lock_lane(owner) ? owner : NULL;
+}
+
+/* What every slow path does that begins or adds something: its work on the locked lane, which says
+ * whether it found room. What finds none is counted. */
+static bool in_slow_path(assay_monitor *monitor, bool (*work)(assay__lane_owner *, void *),
+                         void *context)
+{
+    bool done = false;
+    assay__lane_owner *owner = NULL;
+    if (!slow_enter()) {
+        drop_span(monitor);
+        return false;
+    }
+    if (assay__monitor_revive(monitor) != ASSAY__NO_MONITOR) {
+        owner = locked_lane(monitor);
+        done = owner != NULL && work(owner, context);
+        if (owner != NULL)
+            unlock_lane(owner);
+        if (!done)
+            drop_span(monitor);
+    }
+    slow_leave(owner);
+    return done;
+}
+
+static void abandon_down_to(assay__lane_owner *owner, assay__frame *top)
+{
+    assay__lane *lane = owner->lane;
+    uint64_t lost = (uint64_t)(owner->top - top);
+    __atomic_store_n(&lane->abandoned_spans, lane->abandoned_spans + lost, __ATOMIC_RELAXED);
+    owner->top = top;
+}
+
+static bool on_own_stack(assay__lane_owner *owner, uintptr_t address)
+{
+    pthread_attr_t attributes;
+    if (owner->stack_high == 0 && pthread_getattr_np(pthread_self(), &attributes) == 0) {
+        void *low;
+        size_t bytes;
+        if (pthread_attr_getstack(&attributes, &low, &bytes) == 0) {
+            owner->stack_low = (uintptr_t)low;
+            owner->stack_high = owner->stack_low + bytes;
+        }
+        pthread_attr_destroy(&attributes);
+    }
+    return address >= owner->stack_low && address < owner->stack_high;
+}
+
+/* A block that was left by longjmp never ends. It shows when a block of an outer function begins,
+ * whose frame is higher up in the stack, or when the same block begins again in the same frame.
+ * This is looked for where an operation is new at its place, as it is below an operation that was
+ * left; so the hot path pays for one store. Other stacks than the thread's own (coroutines) say
+ * nothing. */
+static void abandon_left_blocks(assay__lane_owner *owner, uintptr_t stack, uint32_t site)
+{
+    for (assay__frame *frame = owner->lane->frames + 1; frame <= owner->top; frame++) {
+        bool again = site != 0 && frame->node->site == site && frame->stack == stack;
+        bool left = again || (frame->stack != 0 && frame->stack < stack);
+        if (left && on_own_stack(owner, stack) && on_own_stack(owner, frame->stack)) {
+            abandon_down_to(owner, frame - 1);
+            return;
+        }
+    }
+}
+
+static assay__frame *open_frame(assay__lane_owner *owner, assay__node *node, bool metric,
+                                uintptr_t stack)
 {
     assay__monitor_state *state = assay__monitor_state_of(owner->monitor);
-    assay__lane *lane = owner->lane;
-    assay__frame *frame = lane->top + 1;
+    assay__frame *frame = ++owner->top;
     if (state->memory != 0 || metric)
-        assay__memory_begin(owner, (size_t)(frame - lane->frames), metric);
+        assay__memory_begin(owner, (size_t)(frame - owner->lane->frames), metric);
     __atomic_store_n(&frame->node, node, __ATOMIC_RELAXED);
+    __atomic_store_n(&frame->stack, stack, __ATOMIC_RELAXED);
     __atomic_store_n(&frame->start, ticks_of(state), __ATOMIC_RELAXED);
-    __atomic_store_n(&lane->top, frame, __ATOMIC_RELEASE);
     return metric ? (assay__frame *)((uintptr_t)frame | ASSAY__METRIC_BIT) : frame;
 }
 
-assay__frame *assay__span_begin_slow(assay_monitor *monitor, assay_site *site)
+typedef struct beginning {
+    assay_site *site; /* of a block, or NULL */
+    uintptr_t stack;
+    const char *name; /* of a span that is no block */
+    bool metric;
+    assay__frame *frame;
+} beginning;
+
+static bool begin_span(assay__lane_owner *owner, void *context)
 {
-    if (assay__monitor_revive(monitor) == ASSAY__NO_MONITOR)
-        return NULL;
-    assay__lane_owner *owner = assay__lane_of_thread(monitor);
-    assay__node *node = owner != NULL ? assay__node_for_site(owner, site) : NULL;
+    beginning *span = context;
+    if (span->site != NULL)
+        abandon_left_blocks(owner, span->stack, __atomic_load_n(&span->site->id, __ATOMIC_RELAXED));
+    assay__node *node = span->site != NULL ? assay__node_for_site(owner, span->site)
+                                           : assay__node_for_name(owner, span->name);
     if (node != NULL)
-        return open_frame(owner, node, (site->flags & ASSAY_SITE_METRIC) != 0);
-    drop_span(monitor);
-    return NULL;
+        span->frame = open_frame(owner, node, span->metric, span->stack);
+    return node != NULL;
+}
+
+assay__frame *assay__span_begin_slow(assay_monitor *monitor, assay_site *site, uintptr_t stack)
+{
+    beginning span = {
+        .site = site, .stack = stack, .metric = (site->flags & ASSAY_SITE_METRIC) != 0};
+    in_slow_path(monitor, begin_span, &span);
+    return span.frame;
+}
+
+static bool is_off(const assay_monitor *monitor)
+{
+    return monitor == NULL || assay__monitor_id(monitor) == ASSAY__DISABLED_MONITOR;
 }
 
 static assay_span begin_named(assay_monitor *monitor, const char *name, bool metric)
 {
-    const assay_span nothing = {.monitor = monitor};
-    if (monitor == NULL || assay__monitor_revive(monitor) == ASSAY__NO_MONITOR)
-        return nothing;
-    assay__lane_owner *owner = assay__lane_of_thread(monitor);
-    assay__node *node = owner != NULL ? assay__node_for_name(owner, name) : NULL;
-    if (node == NULL) {
-        drop_span(monitor);
-        return nothing;
-    }
-    assay__frame *frame = open_frame(owner, node, metric);
-    return (assay_span){frame, monitor, assay__frame_of(frame)->start};
+    beginning span = {.name = name, .metric = metric};
+    if (is_off(monitor) || !in_slow_path(monitor, begin_span, &span))
+        return (assay_span){.monitor = monitor};
+    return (assay_span){span.frame, monitor, assay__frame_of(span.frame)->start};
 }
 
 assay_span assay_monitor_begin(assay_monitor *monitor, const char *name)
@@ -88,9 +212,7 @@ static uint64_t grown(const assay__monitor_state *state, const void *items, size
     return ready ? larger : capacity;
 }
 
-/* Not inlined, so that the way to an event alone saves no registers. */
-static __attribute__((noinline)) void publish_sample(const assay__lane *lane, assay__node *node,
-                                                     uint64_t duration)
+static void publish_sample(const assay__lane *lane, assay__node *node, uint64_t duration)
 {
     const assay__monitor_state *state = assay__monitor_state_of(lane->owner->monitor);
     uint64_t *samples = assay__journal_at(&state->journal, node->samples);
@@ -108,7 +230,7 @@ static __attribute__((noinline)) void publish_sample(const assay__lane *lane, as
 
 /* The ring was written to its end. The first time that happens it may still have room behind it;
  * the events that are there keep their places. Readers load the head before the capacity. */
-static __attribute__((noinline)) void grow_ring(assay__lane *lane)
+static void grow_ring(assay__lane *lane)
 {
     const assay__monitor_state *state = assay__monitor_state_of(lane->owner->monitor);
     uint64_t capacity = lane->event_capacity;
@@ -119,12 +241,16 @@ static __attribute__((noinline)) void grow_ring(assay__lane *lane)
             __ATOMIC_RELAXED);
 }
 
-static inline void publish_event(assay__lane *lane, uint64_t start, uint64_t end, uint64_t place,
-                                 uint64_t origin)
+static inline bool ring_is_at_its_end(const assay__lane *lane)
+{
+    return lane->event_head != 0 && (lane->event_head & (lane->event_capacity - 1)) == 0;
+}
+
+/* The ring must have been grown if it was at its end. */
+static inline void put_event(assay__lane *lane, uint64_t start, uint64_t end, uint64_t place,
+                             uint64_t origin)
 {
     uint64_t head = lane->event_head;
-    if (ASSAY__UNLIKELY((head & (lane->event_capacity - 1)) == 0 && head != 0))
-        grow_ring(lane);
     assay__event *slot = &lane->events[head & (lane->event_capacity - 1)];
     __atomic_store_n(&slot->start, start, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->end, end, __ATOMIC_RELAXED);
@@ -134,7 +260,15 @@ static inline void publish_event(assay__lane *lane, uint64_t start, uint64_t end
     __atomic_store_n(&lane->event_head, head + 1, __ATOMIC_RELEASE);
 }
 
-static inline void keep_extras(assay__lane *lane, const assay__frame *frame, uint64_t now)
+static void publish_event(assay__lane *lane, uint64_t start, uint64_t end, uint64_t place,
+                          uint64_t origin)
+{
+    if (ring_is_at_its_end(lane))
+        grow_ring(lane);
+    put_event(lane, start, end, place, origin);
+}
+
+static void keep_extras(assay__lane *lane, const assay__frame *frame, uint64_t now)
 {
     if ((lane->extras & ASSAY__EXTRA_EVENTS) != 0)
         publish_event(lane, frame->start, now, frame->node->self, lane->event_origin);
@@ -142,19 +276,22 @@ static inline void keep_extras(assay__lane *lane, const assay__frame *frame, uin
         publish_sample(lane, frame->node, now - frame->start);
 }
 
-/* The end of a span that keeps more than statistics. All of it is here, so that a program with many
- * sites has the code once. */
-void assay__span_end_extras(assay__lane *lane, assay__frame *frame, uint64_t now)
+/* The end of a span that keeps an event beside statistics; false if it takes the slow path. It
+ * calls nothing, so that it saves no registers. */
+static inline bool end_with_event(assay__lane *lane, assay__frame *frame, uint64_t now)
 {
     assay__pending *slot = &lane->pending;
-    if (ASSAY__UNLIKELY(now < frame->start || slot->node == NULL ||
-                        !assay__node_update(slot->node, slot->duration))) {
-        assay__span_end_slow(lane->owner->monitor, frame, frame->start, now);
-        return;
+    if (ASSAY__UNLIKELY(now < frame->start || slot->node == NULL || ring_is_at_its_end(lane)))
+        return false;
+    assay__lane_lock(lane);
+    if (ASSAY__UNLIKELY(!assay__node_update(slot->node, slot->duration))) {
+        __atomic_store_n(&lane->top, frame, __ATOMIC_RELEASE);
+        return false;
     }
-    keep_extras(lane, frame, now);
+    put_event(lane, frame->start, now, frame->node->self, lane->event_origin);
     assay__pending_put(slot, frame->node, now - frame->start);
     __atomic_store_n(&lane->top, frame - 1, __ATOMIC_RELEASE);
+    return true;
 }
 
 void assay__lane_settle(assay__monitor_state *state, assay__lane *lane)
@@ -162,7 +299,10 @@ void assay__lane_settle(assay__monitor_state *state, assay__lane *lane)
     assay__pending *slot = &lane->pending;
     if (slot->node == NULL)
         return;
-    assay__node_record(state, slot->node, slot->duration);
+    bool backward = (int64_t)slot->duration < 0;
+    if (backward)
+        __atomic_store_n(&lane->backward_clock, lane->backward_clock + 1, __ATOMIC_RELAXED);
+    assay__node_record(state, slot->node, backward ? 0 : slot->duration);
     __atomic_store_n(&slot->node, NULL, __ATOMIC_RELEASE);
 }
 
@@ -189,7 +329,7 @@ static void close_frame(assay__lane_owner *owner, assay__frame *frame, uint64_t 
         assay__journal_add_metric(&state->journal, &metric);
         pthread_mutex_unlock(&state->lock);
     }
-    __atomic_store_n(&lane->top, frame - 1, __ATOMIC_RELEASE);
+    owner->top = frame - 1;
 }
 
 /* A frame that is no open span of this thread. A child that ends what its parent began does nothing
@@ -203,67 +343,91 @@ static uint64_t reject(assay__monitor_state *state, const assay__frame *frame)
     return 0;
 }
 
-uint64_t assay__span_end_slow(assay_monitor *monitor, assay__frame *frame, uint64_t start,
-                              uint64_t now)
+/* End the span in `frame` of the locked lane; its duration in ticks. */
+static uint64_t end_locked(assay__lane_owner *owner, assay__frame *frame, uint64_t start,
+                           uint64_t now, bool metric)
 {
-    bool metric = ((uintptr_t)frame & ASSAY__METRIC_BIT) != 0;
-    frame = assay__frame_of(frame);
-    uint64_t id = assay__monitor_id(monitor);
-    if (id == 0)
-        return 0; /* begun before a fork, ended in a child that measured nothing yet */
-    assay__monitor_state *state = assay__monitor_state_of(monitor);
-    assay__lane_owner *owner = assay__lane_if_attached(id);
-    if (owner == NULL || frame <= owner->lane->frames ||
-        frame >= owner->lane->frames + ASSAY_LANE_FRAMES)
-        return reject(state, frame);
+    assay__monitor_state *state = assay__monitor_state_of(owner->monitor);
     assay__lane *lane = owner->lane;
     if (frame->start != start && start < state->journal.header->first.ticks)
         return 0; /* begun before the fork that made this process */
-    if (frame > lane->top || frame->start != start) { /* ended before */
+    if (frame > owner->top || frame->start != start) { /* ended before */
         __atomic_store_n(&lane->mismatched_ends, lane->mismatched_ends + 1, __ATOMIC_RELAXED);
         return 0;
     }
     if (!assay__clock_is_hardware(state->clock))
         now = assay__clock_ticks(state->clock);
-    if (frame < lane->top) {
-        uint64_t lost = (uint64_t)(lane->top - frame);
-        __atomic_store_n(&lane->abandoned_spans, lane->abandoned_spans + lost, __ATOMIC_RELAXED);
-        __atomic_store_n(&lane->top, frame, __ATOMIC_RELEASE);
-    }
+    if (frame < owner->top)
+        abandon_down_to(owner, frame);
     if (now < frame->start) {
         __atomic_store_n(&lane->backward_clock, lane->backward_clock + 1, __ATOMIC_RELAXED);
         now = frame->start;
     }
-    uint64_t ticks = now - frame->start;
     close_frame(owner, frame, now, metric);
-    assay__thread.monitor_id = state->slow ? ASSAY__NO_MONITOR : id;
-    assay__thread.lane = lane;
+    return now - start;
+}
+
+static uint64_t end_slow(assay_monitor *monitor, assay__frame *frame, uint64_t start, uint64_t now)
+{
+    bool metric = ((uintptr_t)frame & ASSAY__METRIC_BIT) != 0;
+    frame = assay__frame_of(frame);
+    uint64_t id = assay__monitor_id(monitor), ticks = 0;
+    if (id == 0)
+        return 0; /* begun before a fork, ended in a child that measured nothing yet */
+    assay__monitor_state *state = assay__monitor_state_of(monitor);
+    if (!slow_enter())
+        return reject(state, frame);
+    assay__lane_owner *owner = assay__lane_if_attached(id);
+    if (owner == NULL || frame <= owner->lane->frames ||
+        frame >= owner->lane->frames + ASSAY_LANE_FRAMES || !lock_lane(owner)) {
+        reject(state, frame);
+    } else {
+        ticks = end_locked(owner, frame, start, now, metric);
+        unlock_lane(owner);
+    }
+    slow_leave(owner);
     return (uint64_t)llround(assay__clock_ns_of_ticks(state->clock, (double)ticks));
+}
+
+uint64_t assay__span_end_slow(assay_monitor *monitor, assay__frame *frame, uint64_t start,
+                              uint64_t now)
+{
+    return end_slow(monitor, frame, start, now);
+}
+
+/* The end of a span that keeps more than statistics. All of it is here, so that a program with many
+ * sites has the code once. */
+void assay__span_end_extras(assay__lane *lane, assay__frame *frame, uint64_t now)
+{
+    if (ASSAY__UNLIKELY(lane->extras != ASSAY__EXTRA_EVENTS || !end_with_event(lane, frame, now)))
+        end_slow(lane->owner->monitor, frame, frame->start, now);
 }
 
 uint64_t assay_span_end_ns(assay_span span)
 {
     uint64_t now = assay__ticks();
-    return span.frame == NULL ? 0 : assay__span_end_slow(span.monitor, span.frame, span.start, now);
+    return span.frame == NULL ? 0 : end_slow(span.monitor, span.frame, span.start, now);
 }
 
-void assay_monitor_add(assay_monitor *monitor, const char *name, uint64_t duration_ns)
+typedef struct addition {
+    const char *name;
+    uint64_t duration_ns;
+    double value;
+} addition;
+
+static bool add_duration(assay__lane_owner *owner, void *context)
 {
-    if (monitor == NULL || assay__monitor_revive(monitor) == ASSAY__NO_MONITOR)
-        return;
-    assay__lane_owner *owner = assay__lane_of_thread(monitor);
-    assay__monitor_state *state = assay__monitor_state_of(monitor);
-    assay__node *node = owner != NULL ? assay__node_for_name(owner, name) : NULL;
-    double ticks = assay__clock_ticks_of_ns(state->clock, (double)duration_ns);
-    uint64_t duration = ticks < MOST_TICKS ? (uint64_t)llround(ticks) : (uint64_t)MOST_TICKS;
-    if (node != NULL && owner->lane->pending.node == node)
-        assay__lane_settle(state, owner->lane);
-    if (node == NULL) {
-        drop_span(monitor);
-        return;
-    }
-    assay__node_record(state, node, duration);
+    const addition *added = context;
+    assay__monitor_state *state = assay__monitor_state_of(owner->monitor);
     assay__lane *lane = owner->lane;
+    assay__node *node = assay__node_for_name(owner, added->name);
+    if (node == NULL)
+        return false;
+    double ticks = assay__clock_ticks_of_ns(state->clock, (double)added->duration_ns);
+    uint64_t duration = ticks < MOST_TICKS ? (uint64_t)llround(ticks) : (uint64_t)MOST_TICKS;
+    if (lane->pending.node == node)
+        assay__lane_settle(state, lane);
+    assay__node_record(state, node, duration);
     uint64_t now = ticks_of(state);
     if (lane->events != NULL)
         publish_event(
@@ -271,19 +435,24 @@ void assay_monitor_add(assay_monitor *monitor, const char *name, uint64_t durati
             assay__event_origin((uint32_t)lane->thread_id, ASSAY_EVENT_SPAN, ASSAY__EVENT_LATE));
     if ((lane->extras & ASSAY__EXTRA_SAMPLES) != 0)
         publish_sample(lane, node, duration);
+    return true;
 }
 
-void assay_monitor_count(assay_monitor *monitor, const char *name, double value)
+void assay_monitor_add(assay_monitor *monitor, const char *name, uint64_t duration_ns)
 {
-    if (monitor == NULL || !isfinite(value) || assay__monitor_revive(monitor) == ASSAY__NO_MONITOR)
-        return;
-    assay__lane_owner *owner = assay__lane_of_thread(monitor);
-    assay__monitor_state *state = assay__monitor_state_of(monitor);
-    assay__node *node = owner != NULL ? assay__node_for_counter(owner, name) : NULL;
-    if (node == NULL) {
-        drop_span(monitor);
-        return;
-    }
+    addition added = {.name = name, .duration_ns = duration_ns};
+    if (!is_off(monitor))
+        in_slow_path(monitor, add_duration, &added);
+}
+
+static bool add_value(assay__lane_owner *owner, void *context)
+{
+    const addition *added = context;
+    double value = added->value;
+    assay__lane *lane = owner->lane;
+    assay__node *node = assay__node_for_counter(owner, added->name);
+    if (node == NULL)
+        return false;
     double sum = node->square_sum + value;
     if (node->count == 0 || value < assay__double_of(node->min))
         __atomic_store_n(&node->min, assay__bits_of(value), __ATOMIC_RELAXED);
@@ -292,8 +461,16 @@ void assay_monitor_count(assay_monitor *monitor, const char *name, double value)
     __atomic_store(&node->square_sum, &sum, __ATOMIC_RELAXED);
     __atomic_store(&node->shift, &value, __ATOMIC_RELAXED);
     assay__publish_add(&node->count, 1);
-    if (owner->lane->events != NULL)
-        publish_event(
-            owner->lane, ticks_of(state), assay__bits_of(value), assay__event_place(node->self, 0),
-            assay__event_origin((uint32_t)owner->lane->thread_id, ASSAY_EVENT_COUNTER, 0));
+    if (lane->events != NULL)
+        publish_event(lane, ticks_of(assay__monitor_state_of(owner->monitor)),
+                      assay__bits_of(value), assay__event_place(node->self, 0),
+                      assay__event_origin((uint32_t)lane->thread_id, ASSAY_EVENT_COUNTER, 0));
+    return true;
+}
+
+void assay_monitor_count(assay_monitor *monitor, const char *name, double value)
+{
+    addition added = {.name = name, .value = value};
+    if (!is_off(monitor) && isfinite(value))
+        in_slow_path(monitor, add_value, &added);
 }

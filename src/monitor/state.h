@@ -65,6 +65,13 @@ typedef struct assay__name_entry {
     assay__node *counter; /* its counter, or NULL */
 } assay__name_entry;
 
+/* A name below a parent, as a lane knows it. */
+typedef struct assay__place {
+    uint64_t key;   /* unit of the parent << 32 | of the operation; 0: the entry is free */
+    uint32_t node;  /* unit of the newest node, or 0 */
+    uint32_t nodes; /* how many there are */
+} assay__place;
+
 /* A table of children. Tables are found through the nodes, but owned through this list in private
  * memory: after a fork the nodes belong to the parent and must not be touched. */
 typedef struct assay__child_table {
@@ -84,25 +91,32 @@ typedef struct assay__lane_owner {
     uint64_t monitor_id;
     assay_monitor *monitor;
     assay__lane *lane;
+    assay__frame *top;               /* the lane's, while a slow path has taken it */
+    uintptr_t stack_low, stack_high; /* of the thread; 0 until needed */
     struct assay__lane_owner *next_in_monitor, *next_in_thread;
     assay__memory_mark *marks; /* one for each frame, or NULL until memory is measured */
     assay__name_entry *names;  /* open addressing, a power of two */
     size_t name_capacity, name_count;
+    assay__place *places; /* likewise */
+    size_t place_capacity, place_count;
+    assay__node *other; /* gathers the spans for which the journal has no node left */
     assay__child_table *tables;
 } assay__lane_owner;
 
 /* lane.c — this thread's lane of a monitor, attached if need be; NULL when there is no room.
- * Afterwards the thread's cached lane is this one. */
+ */
 assay__lane_owner *assay__lane_of_thread(assay_monitor *monitor);
 
-/* The same if it is attached already, else NULL. */
+/* The lane of this thread if it is attached already, else NULL. */
 assay__lane_owner *assay__lane_if_attached(uint64_t monitor_id);
 
 /* Let go of all lanes: the monitor is being freed, or was inherited through a fork. */
 void assay__lanes_release(assay__monitor_state *state, bool after_fork);
 
 /* node.c — nodes of a lane's tree, found or made. NULL when the journal or memory has no room. */
+assay__node *assay__node_without_children(void);
 assay__node *assay__node_new_root(assay__monitor_state *state);
+bool assay__node_make_other(assay__lane_owner *owner);
 assay__node *assay__node_for_site(assay__lane_owner *owner, const assay_site *site);
 assay__node *assay__node_for_name(assay__lane_owner *owner, const char *name);
 assay__node *assay__node_for_counter(assay__lane_owner *owner, const char *name);

@@ -215,9 +215,10 @@ static void test_circles_end(void **state)
     const assay__journal_header *header = (const void *)bytes;
     assay__lane *lane = (void *)(bytes + (size_t)header->first_lane * ASSAY__JOURNAL_UNIT);
     assay__node *root = (void *)(bytes + (size_t)lane->first_node * ASSAY__JOURNAL_UNIT);
-    assay__node *outer = (void *)(bytes + (size_t)root->next * ASSAY__JOURNAL_UNIT);
+    assay__node *other = (void *)(bytes + (size_t)root->next * ASSAY__JOURNAL_UNIT);
+    assay__node *outer = (void *)(bytes + (size_t)other->next * ASSAY__JOURNAL_UNIT);
     uint32_t next = outer->next;
-    outer->next = root->next;
+    outer->next = other->next;
     assert_int_equal(parse(bytes, length, NULL), ASSAY_OK);
     outer->next = next;
     outer->parent = next; /* its own child */
@@ -263,7 +264,8 @@ static void test_a_torn_update_is_said(void **state)
     const assay__journal_header *header = (const void *)bytes;
     assay__lane *lane = (void *)(bytes + (size_t)header->first_lane * ASSAY__JOURNAL_UNIT);
     assay__node *root = (void *)(bytes + (size_t)lane->first_node * ASSAY__JOURNAL_UNIT);
-    assay__node *outer = (void *)(bytes + (size_t)root->next * ASSAY__JOURNAL_UNIT);
+    assay__node *other = (void *)(bytes + (size_t)root->next * ASSAY__JOURNAL_UNIT);
+    assay__node *outer = (void *)(bytes + (size_t)other->next * ASSAY__JOURNAL_UNIT);
     outer->count--;
     assay__journal_view view;
     assay_record *record = NULL;
