@@ -167,7 +167,6 @@ static assay__lane_owner *new_lane(assay_monitor *monitor, assay__monitor_state 
     assay__lane_owner *owner = lane != NULL ? calloc(1, sizeof *owner) : NULL;
     if (owner == NULL)
         return NULL;
-    lane->kind = ASSAY_LANE_THREAD;
     lane->first_node = lane->last_node = root->self;
     lane->frames[0].node = root;
     lane->nowhere = assay__node_without_children();
@@ -186,22 +185,21 @@ static assay__lane_owner *new_lane(assay_monitor *monitor, assay__monitor_state 
     return owner;
 }
 
-static void introduce(assay__lane *lane)
+static void introduce(assay__lane *lane, assay_lane_kind kind, const char *name)
 {
-    char given[32] = "";
     uint64_t words[sizeof lane->name / sizeof(uint64_t)] = {0};
-    if (pthread_getname_np(pthread_self(), given, sizeof given) != 0)
-        given[0] = '\0';
-    assay__text_copy_name((char *)words, sizeof words, given, strlen(given));
+    assay__text_copy_name((char *)words, sizeof words, name, strlen(name));
     /* A lane that is taken over may be read meanwhile. */
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         __atomic_store_n((uint64_t *)(void *)lane->name + i, words[i], __ATOMIC_RELAXED);
+    __atomic_store_n(&lane->kind, (uint32_t)kind, __ATOMIC_RELAXED);
     __atomic_store_n(&lane->thread_id, syscall(SYS_gettid), __ATOMIC_RELAXED);
     lane->event_origin = assay__event_origin((uint32_t)lane->thread_id, ASSAY_EVENT_SPAN, 0);
     __atomic_store_n(&lane->state, ASSAY__LANE_LIVE, __ATOMIC_RELEASE);
 }
 
-static assay__lane_owner *attach(assay_monitor *monitor, assay__thread_lanes *lanes)
+/* A lane for a new thread or task, new or taken over; NULL when there is no room. */
+static assay__lane_owner *take_lane(assay_monitor *monitor, assay_lane_kind kind, const char *name)
 {
     assay__monitor_state *state = assay__monitor_state_of(monitor);
     assay__lane_owner *owner = NULL;
@@ -214,16 +212,48 @@ static assay__lane_owner *attach(assay_monitor *monitor, assay__thread_lanes *la
         owner = take_over_ended(state);
     if (owner != NULL) {
         owner->stack_high = 0;
-        introduce(owner->lane);
+        owner->task = NULL;
+        owner->task_owner = NULL;
+        introduce(owner->lane, kind, name);
         assay__journal_publish_lane(&state->journal, owner->lane);
-        owner->next_in_thread = lanes->first;
-        lanes->first = owner;
+        if (kind == ASSAY_LANE_TASK)
+            atomic_store(&owner->state, ASSAY__OWNER_TASK);
     } else {
         uint64_t *dropped = &state->journal.header->dropped_lanes;
         __atomic_store_n(dropped, *dropped + 1, __ATOMIC_RELAXED);
     }
     pthread_mutex_unlock(&state->lock);
     return owner;
+}
+
+static assay__lane_owner *attach(assay_monitor *monitor, assay__thread_lanes *lanes)
+{
+    char name[32] = "";
+    if (pthread_getname_np(pthread_self(), name, sizeof name) != 0)
+        name[0] = '\0';
+    assay__lane_owner *owner = take_lane(monitor, ASSAY_LANE_THREAD, name);
+    if (owner != NULL) {
+        owner->next_in_thread = lanes->first;
+        lanes->first = owner;
+    }
+    return owner;
+}
+
+assay__lane_owner *assay__lane_for_task(assay_monitor *monitor, const char *name)
+{
+    return take_lane(monitor, ASSAY_LANE_TASK, name);
+}
+
+void assay__lane_end(assay__lane_owner *owner)
+{
+    assay__lane_settle(assay__monitor_state_of(owner->monitor), owner->lane);
+    close_lane(owner->lane);
+    atomic_store(&owner->state, ASSAY__OWNER_ENDED);
+}
+
+assay__lane_owner *assay__lane_in_use(assay__lane_owner *own)
+{
+    return own != NULL && own->task != NULL ? own->task_owner : own;
 }
 
 assay__lane_owner *assay__lane_of_thread(assay_monitor *monitor)

@@ -30,9 +30,7 @@ static uint64_t ticks_of(const assay__monitor_state *state)
                                                   : assay__clock_ticks(state->clock);
 }
 
-/* From here to slow_leave() this thread is in a slow path, and the fast one is closed; false if it
- * is in one already. */
-static bool slow_enter(void)
+bool assay__slow_enter(void)
 {
     if (assay__thread.monitor_id == ASSAY__BUSY_THREAD)
         return false;
@@ -41,8 +39,7 @@ static bool slow_enter(void)
     return true;
 }
 
-/* Open the fast path again, for the spans of this lane; NULL: for none. */
-static void slow_leave(const assay__lane_owner *owner)
+void assay__slow_leave(const assay__lane_owner *owner)
 {
     assay__thread.lane = owner != NULL ? owner->lane : NULL;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -67,7 +64,7 @@ static void unlock_lane(const assay__lane_owner *owner)
 /* This thread's lane, locked; NULL if nothing can be recorded. */
 static assay__lane_owner *locked_lane(assay_monitor *monitor)
 {
-    assay__lane_owner *owner = assay__lane_of_thread(monitor);
+    assay__lane_owner *owner = assay__lane_in_use(assay__lane_of_thread(monitor));
     return owner != NULL && lock_lane(owner) ? owner : NULL;
 }
 
@@ -78,7 +75,7 @@ static bool in_slow_path(assay_monitor *monitor, bool (*work)(assay__lane_owner 
 {
     bool done = false;
     assay__lane_owner *owner = NULL;
-    if (!slow_enter()) {
+    if (!assay__slow_enter()) {
         drop_span(monitor);
         return false;
     }
@@ -90,7 +87,7 @@ static bool in_slow_path(assay_monitor *monitor, bool (*work)(assay__lane_owner 
         if (!done)
             drop_span(monitor);
     }
-    slow_leave(owner);
+    assay__slow_leave(owner);
     return done;
 }
 
@@ -158,7 +155,7 @@ typedef struct beginning {
 static bool begin_span(assay__lane_owner *owner, void *context)
 {
     beginning *span = context;
-    if (span->site != NULL)
+    if (span->site != NULL && owner->lane->kind == ASSAY_LANE_THREAD)
         abandon_left_blocks(owner, span->stack, __atomic_load_n(&span->site->id, __ATOMIC_RELAXED));
     assay__node *node = span->site != NULL ? assay__node_for_site(owner, span->site)
                                            : assay__node_for_name(owner, span->name);
@@ -375,9 +372,9 @@ static uint64_t end_slow(assay_monitor *monitor, assay__frame *frame, uint64_t s
     if (id == 0)
         return 0; /* begun before a fork, ended in a child that measured nothing yet */
     assay__monitor_state *state = assay__monitor_state_of(monitor);
-    if (!slow_enter())
+    if (!assay__slow_enter())
         return reject(state, frame);
-    assay__lane_owner *owner = assay__lane_if_attached(id);
+    assay__lane_owner *owner = assay__lane_in_use(assay__lane_if_attached(id));
     if (owner == NULL || frame <= owner->lane->frames ||
         frame >= owner->lane->frames + ASSAY_LANE_FRAMES || !lock_lane(owner)) {
         reject(state, frame);
@@ -385,7 +382,7 @@ static uint64_t end_slow(assay_monitor *monitor, assay__frame *frame, uint64_t s
         ticks = end_locked(owner, frame, start, now, metric);
         unlock_lane(owner);
     }
-    slow_leave(owner);
+    assay__slow_leave(owner);
     return (uint64_t)llround(assay__clock_ns_of_ticks(state->clock, (double)ticks));
 }
 

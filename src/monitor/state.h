@@ -83,6 +83,7 @@ enum assay__owner_state {
     ASSAY__OWNER_ATTACHED,  /* a thread writes the lane */
     ASSAY__OWNER_DETACHING, /* that thread is ending and marks the lane */
     ASSAY__OWNER_ENDED,     /* the thread is gone; the lane may be taken over */
+    ASSAY__OWNER_TASK,      /* a task writes the lane, on whatever thread it runs */
     ASSAY__OWNER_ORPHANED   /* the monitor is gone; the thread frees this */
 };
 
@@ -94,8 +95,10 @@ typedef struct assay__lane_owner {
     assay__frame *top;               /* the lane's, while a slow path has taken it */
     uintptr_t stack_low, stack_high; /* of the thread; 0 until needed */
     struct assay__lane_owner *next_in_monitor, *next_in_thread;
-    assay__memory_mark *marks; /* one for each frame, or NULL until memory is measured */
-    assay__name_entry *names;  /* open addressing, a power of two */
+    struct assay_task *task;              /* that runs on this thread, or NULL */
+    struct assay__lane_owner *task_owner; /* of the task; NULL if it has no lane */
+    assay__memory_mark *marks;            /* one for each frame, or NULL until memory is measured */
+    assay__name_entry *names;             /* open addressing, a power of two */
     size_t name_capacity, name_count;
     assay__place *places; /* likewise */
     size_t place_capacity, place_count;
@@ -103,12 +106,25 @@ typedef struct assay__lane_owner {
     assay__child_table *tables;
 } assay__lane_owner;
 
-/* lane.c — this thread's lane of a monitor, attached if need be; NULL when there is no room.
- */
+/* lane.c — this thread's own lane of a monitor, attached if need be; NULL when there is no room. */
 assay__lane_owner *assay__lane_of_thread(assay_monitor *monitor);
 
-/* The lane of this thread if it is attached already, else NULL. */
+/* The same if it is attached already, else NULL. */
 assay__lane_owner *assay__lane_if_attached(uint64_t monitor_id);
+
+/* The lane that the spans of this thread belong to: that of the task that runs on it, which may
+ * have none (NULL), else its own. */
+assay__lane_owner *assay__lane_in_use(assay__lane_owner *own);
+
+/* A lane for a task; NULL when there is no room. Its task ends it. */
+assay__lane_owner *assay__lane_for_task(assay_monitor *monitor, const char *name);
+void assay__lane_end(assay__lane_owner *owner);
+
+/* span.c — from here to assay__slow_leave() this thread is in a slow path, and the fast one is
+ * closed; false if it is in one already. Leaving opens the fast path for the spans of this lane;
+ * NULL: for none. */
+bool assay__slow_enter(void);
+void assay__slow_leave(const assay__lane_owner *owner);
 
 /* Let go of all lanes: the monitor is being freed, or was inherited through a fork. */
 void assay__lanes_release(assay__monitor_state *state, bool after_fork);

@@ -109,6 +109,7 @@ agree 'the epochs do not fall with the learning rate' '
     END { exit n != 7 }'
 
 # The span before the clear is forgotten: 60 passes, not 61.
+shows coroutines '^request +2 ' '^query +6 ' '^  query '
 shows own_spans '^enabled: yes$' '^pass +59 ' '^  layer 3 +59 ' '^  normalise +59 ' '^first pass +1 ' \
     '^  pass +1 ' '^passes left +60 +0 +0 +59 +29\.50*$' '^single span '
 agree 'the passes take more than everything' '
