@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -366,8 +367,54 @@ static void test_a_grandchild_does_not_wait_for_a_thread_it_lacks(void **state)
     assay_record_free(record);
 }
 
+/* How many journals another user's run of this program leaves, with this mode of its file; -1 if
+ * the mode has no effect here. */
+static int journals_left_by(const char *program, mode_t mode)
+{
+    enum { NOBODY = 65534, OTHER_EXIT = 3 };
+    int status = -1;
+    assert_int_equal(chmod(program, mode), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        if (setgid(NOBODY) == 0 && setuid(NOBODY) == 0)
+            execl(program, "replaced", (mode & S_ISUID) != 0 ? "privileged" : "0", (char *)NULL);
+        _exit(OTHER_EXIT);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    int journals = 0;
+    DIR *stream = opendir(directory);
+    for (const struct dirent *entry; (entry = readdir(stream)) != NULL;)
+        journals += strstr(entry->d_name, ".assay") != NULL;
+    closedir(stream);
+    return status == 0 ? journals : -1;
+}
+
+/* A program that runs with more rights than its caller does not write where the caller says. */
+static void test_setuid_programs_ignore_the_environment(void **state)
+{
+    (void)state;
+    if (geteuid() != 0 || ADDRESS_SANITIZER || THREAD_SANITIZER) {
+        print_message("skipped: needs root, and no sanitizer\n");
+        skip();
+    }
+    char program[80];
+    snprintf(program, sizeof program, "%s/program", directory);
+    char command[160];
+    snprintf(command, sizeof command, "cp /proc/%d/exe %s", (int)getpid(), program);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(chmod(directory, 0777), 0);
+    if (journals_left_by(program, 0755 | S_ISUID) < 0) {
+        print_message("skipped: the file system of /tmp knows no setuid\n");
+        skip();
+    }
+    assert_int_equal(journals_left_by(program, 0755 | S_ISUID), 0);
+    assert_int_equal(journals_left_by(program, 0755), 1);
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "privileged") == 0)
+        return geteuid() == 0 ? replaced(0) : 1;
     if (argc > 1)
         return replaced(atoi(argv[1]));
     const struct CMUnitTest tests[] = {
@@ -378,6 +425,8 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(test_fork_beside_busy_threads, make_directory,
                                         remove_directory),
         cmocka_unit_test_setup_teardown(test_thousands_of_workers, make_directory,
+                                        remove_directory),
+        cmocka_unit_test_setup_teardown(test_setuid_programs_ignore_the_environment, make_directory,
                                         remove_directory),
         cmocka_unit_test_setup_teardown(test_private_journals_fork_too, make_directory,
                                         remove_directory),
