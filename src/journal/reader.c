@@ -502,30 +502,45 @@ bool assay__journal_read_memory(const assay__journal_view *view, const assay__no
     return true;
 }
 
-bool assay__journal_buckets(const assay__journal_view *view, const assay__node *node, uint32_t page,
+/* The words of exponents without a page, or NULL. */
+static const uint64_t *rare_words(const assay__journal_view *view, const assay__node *node)
+{
+    uint64_t offset = (uint64_t)node->rare * ASSAY__JOURNAL_UNIT;
+    bool there = offset != 0 && in_pool(view, offset, ASSAY__JOURNAL_UNIT);
+    return there ? (const void *)(view->bytes + offset) : NULL;
+}
+
+uint64_t assay__journal_pages(const assay__journal_view *view, const assay__node *node)
+{
+    uint64_t pages = 0;
+    for (uint32_t page = 0; page < ASSAY_NODE_PAGES; page++)
+        pages |= (uint64_t)(node->pages[page] != NULL) << page;
+    const uint64_t *rare = rare_words(view, node);
+    for (size_t i = 0; rare != NULL && i < ASSAY_RARE_BUCKETS; i++) {
+        uint32_t page = assay__rare_page(assay__journal_load(&rare[i]));
+        if (page < ASSAY_NODE_PAGES)
+            pages |= (uint64_t)1 << page;
+    }
+    return pages;
+}
+
+void assay__journal_buckets(const assay__journal_view *view, const assay__node *node, uint32_t page,
                             uint64_t counts[ASSAY_PAGE_BUCKETS])
 {
     size_t page_bytes = ASSAY_PAGE_BUCKETS * sizeof *counts;
+    const uint64_t *rare = rare_words(view, node);
     memset(counts, 0, page_bytes);
     if (node->pages[page] != NULL) {
         const uint64_t *buckets = at_address(view, node->pages[page], page_bytes);
         if (buckets != NULL)
             copy_words(counts, buckets, page_bytes);
-        return buckets != NULL;
+        return;
     }
-    uint64_t offset = (uint64_t)node->rare * ASSAY__JOURNAL_UNIT;
-    bool any = false;
-    if (offset == 0 || !in_pool(view, offset, ASSAY__JOURNAL_UNIT))
-        return false;
-    const uint64_t *rare = (const void *)(view->bytes + offset);
-    for (size_t i = 0; i < ASSAY_RARE_BUCKETS; i++) {
+    for (size_t i = 0; rare != NULL && i < ASSAY_RARE_BUCKETS; i++) {
         uint64_t word = assay__journal_load(&rare[i]);
-        if (assay__rare_page(word) != page)
-            continue;
-        counts[assay__rare_bucket(word)] = assay__rare_count(word);
-        any = true;
+        if (assay__rare_page(word) == page)
+            counts[assay__rare_bucket(word)] = assay__rare_count(word);
     }
-    return any;
 }
 
 const uint64_t *assay__journal_samples(const assay__journal_view *view, const assay__node *node)

@@ -84,8 +84,9 @@ bool assay__journal_add_pending(const assay__journal_view *view, const assay__la
 /* What the copy of a node leads to. Memory figures: false when it has none. */
 bool assay__journal_read_memory(const assay__journal_view *view, const assay__node *node,
                                 assay__journal_memory *memory);
-/* Copy the 64 buckets of a page out; false when no span ever fell into them. */
-bool assay__journal_buckets(const assay__journal_view *view, const assay__node *node, uint32_t page,
+/* The pages into which spans fell, a bit each; and the 64 buckets of one, copied out. */
+uint64_t assay__journal_pages(const assay__journal_view *view, const assay__node *node);
+void assay__journal_buckets(const assay__journal_view *view, const assay__node *node, uint32_t page,
                             uint64_t counts[ASSAY_PAGE_BUCKETS]);
 /* Its `sample_count` raw samples in ticks, or NULL. Load them with assay__journal_load. */
 const uint64_t *assay__journal_samples(const assay__journal_view *view, const assay__node *node);

@@ -238,9 +238,11 @@ static void grow_ring(assay__lane *lane)
             __ATOMIC_RELAXED);
 }
 
-static inline bool ring_is_at_its_end(const assay__lane *lane)
+/* The next event goes to the ring's first place: for the first time, or because it was written to
+ * its end. */
+static inline bool ring_starts_over(const assay__lane *lane)
 {
-    return lane->event_head != 0 && (lane->event_head & (lane->event_capacity - 1)) == 0;
+    return (lane->event_head & (lane->event_capacity - 1)) == 0;
 }
 
 /* The ring must have been grown if it was at its end. */
@@ -260,7 +262,7 @@ static inline void put_event(assay__lane *lane, uint64_t start, uint64_t end, ui
 static void publish_event(assay__lane *lane, uint64_t start, uint64_t end, uint64_t place,
                           uint64_t origin)
 {
-    if (ring_is_at_its_end(lane))
+    if (ring_starts_over(lane))
         grow_ring(lane);
     put_event(lane, start, end, place, origin);
 }
@@ -278,7 +280,7 @@ static void keep_extras(assay__lane *lane, const assay__frame *frame, uint64_t n
 static inline bool end_with_event(assay__lane *lane, assay__frame *frame, uint64_t now)
 {
     assay__pending *slot = &lane->pending;
-    if (ASSAY__UNLIKELY(now < frame->start || slot->node == NULL || ring_is_at_its_end(lane)))
+    if (ASSAY__UNLIKELY(now < frame->start || slot->node == NULL || ring_starts_over(lane)))
         return false;
     assay__lane_lock(lane);
     if (ASSAY__UNLIKELY(!assay__node_update(slot->node, slot->duration))) {

@@ -146,14 +146,15 @@ static assay_status add_distribution(assay__merge *merge, int32_t index,
                                      const assay__journal_view *view, const assay__node *node,
                                      const uint64_t *pending)
 {
-    uint64_t total = 0;
+    uint64_t total = 0, pages = assay__journal_pages(view, node);
     for (uint32_t exponent = 0; exponent < ASSAY_NODE_PAGES; exponent++) {
         uint32_t page = assay__sketch_page_of_exponent(exponent);
         uint64_t counts[ASSAY_PAGE_BUCKETS];
         assay_record_bucket fresh[ASSAY_PAGE_BUCKETS];
         size_t used = 0;
-        if (!assay__journal_buckets(view, node, page, counts))
+        if ((pages >> page & 1) == 0)
             continue;
+        assay__journal_buckets(view, node, page, counts);
         for (uint32_t i = 0; i < ASSAY_PAGE_BUCKETS; i++) {
             double ticks = assay__sketch_middle((assay__sketch_place){page, i});
             if (counts[i] > 0)
