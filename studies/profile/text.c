@@ -102,7 +102,7 @@ static void print_timing(const char *name, const assay_timing *timing, FILE *str
     char interval[2 * CELL];
     snprintf(interval, sizeof interval, "%s to %s", ms(timing->low_seconds, low),
              ms(timing->high_seconds, high));
-    fprintf(stream, "%-16s%10s  %-22s%10s %9s%8" PRIu64 "\n", name,
+    fprintf(stream, "%-16s%10s  %-21s %10s %9s%8" PRIu64 "\n", name,
             digits(1e3 * timing->mean_seconds, mean), interval, ms(timing->std_seconds, std),
             digits(1e3 * timing->min_seconds, least), timing->count);
 }
@@ -110,7 +110,7 @@ static void print_timing(const char *name, const assay_timing *timing, FILE *str
 static void print_runtime(const assay__profile *profile, FILE *stream)
 {
     static const char *const shown[ASSAY__PASSES] = {"forward", "backward", "training step"};
-    fprintf(stream, "\n%-16s%10s  %-22s%10s %9s%8s\n", "RUNTIME (ms)", "Mean", "95 % interval",
+    fprintf(stream, "\n%-16s%10s  %-21s %10s %9s%8s\n", "RUNTIME (ms)", "Mean", "95 % interval",
             "Std", "Min", "Runs");
     rule(stream, '-');
     for (int i = 0; i < ASSAY__PASSES; i++)
