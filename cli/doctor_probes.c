@@ -22,7 +22,7 @@
 #include "cli/scratch_dir.h"
 #include "studies/common/peak.h"
 
-/* A journal with default options takes this much. */
+/* Journals of programs with many threads take this much. */
 static const double journal_bytes = 64.0 * 1024 * 1024;
 
 static void __attribute__((format(printf, 3, 4)))

@@ -188,6 +188,15 @@ static inline uint64_t assay__monitor_id(const struct assay_monitor *monitor)
                            __ATOMIC_RELAXED);
 }
 
+/* The lane is loaded before the id is compared: a signal handler that measures with another monitor
+ * changes both, and its lane must not be taken for the one of this monitor. */
+ASSAY__HOT assay__lane *assay__lane_of_last_span(void)
+{
+    assay__lane *lane = __atomic_load_n(&assay__thread.lane, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return lane;
+}
+
 /* Begin a span in `span`, and return it. Members are stored one by one: copied as a whole, a struct
  * of three words would go through memory. */
 ASSAY__HOT assay_span *assay__span_begin(assay_span *span, struct assay_monitor *monitor,
@@ -199,8 +208,8 @@ ASSAY__HOT assay_span *assay__span_begin(assay_span *span, struct assay_monitor 
     if (monitor == NULL)
         return span;
     const uint64_t id = assay__monitor_id(monitor);
+    assay__lane *lane = assay__lane_of_last_span();
     if (ASSAY__LIKELY(assay__thread.monitor_id == id)) {
-        assay__lane *lane = assay__thread.lane;
         assay__frame *frame = lane->top;
         const uint32_t key = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
         assay__node *node = frame->node->children[key & frame->node->child_mask];
@@ -262,7 +271,7 @@ ASSAY__HOT void assay__span_finish(struct assay_monitor *monitor, assay__frame *
     if (frame == NULL)
         return;
     const uint64_t now = assay__ticks();
-    assay__lane *lane = assay__thread.lane;
+    assay__lane *lane = assay__lane_of_last_span();
     if (ASSAY__LIKELY(assay__thread.monitor_id == assay__monitor_id(monitor) &&
                       lane->top == frame && frame->start == start)) {
         if (ASSAY__UNLIKELY(lane->extras != 0)) {

@@ -43,9 +43,11 @@ static bool in_pool(const assay__journal_view *view, uint64_t offset, uint64_t b
            offset - start <= size - bytes;
 }
 
-/* The slot of one moment, or one that counts for nothing. The writer stores `node` and `count`
- * last, and the count of a node grows with every span; so if they stood still, the other fields are
- * theirs or those of a later span, before which theirs was entered. */
+/* Copy the slot; the copy is of one moment, or it counts for nothing. The writer stores `node` and
+ * `count` last, and both together never return to what they were. If they are the same before and
+ * after the copy, either nothing changed, or a later span is just being put into the slot. In that
+ * case the old span has been entered, its node counts more than `count`, and the copy is ignored.
+ */
 static assay__pending copy_pending(const assay__pending *live)
 {
     enum { TRIES = 100 };

@@ -246,7 +246,7 @@ static void enter(assay__lane_owner *owner, assay__node *parent, assay__node *ch
         parent->children_outside++;
 }
 
-/* Let the node be found through another site, as which it was known before no more. */
+/* Let the node be found through this site from now on, and no more through its old one. */
 static void change_site(assay__lane_owner *owner, assay__node *parent, assay__node *child,
                         uint32_t site)
 {

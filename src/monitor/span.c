@@ -41,35 +41,35 @@ bool assay__slow_enter(void)
 
 void assay__slow_leave(const assay__lane_owner *owner)
 {
-    assay__thread.lane = owner != NULL ? owner->lane : NULL;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     bool slow = owner == NULL || assay__monitor_state_of(owner->monitor)->slow;
+    if (owner != NULL)
+        assay__thread.lane = owner->lane;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     assay__thread.monitor_id = slow ? ASSAY__NO_MONITOR : owner->monitor_id;
 }
 
-/* Take the lane, whose innermost open span is `owner->top` until unlock_lane(). False in a handler
- * that interrupted the fast path. */
-static bool lock_lane(assay__lane_owner *owner)
+/* Until put_top() the innermost open span of the lane is `owner->top`. False in a handler that
+ * interrupted the fast path, where the lane is between two states. */
+static bool take_top(assay__lane_owner *owner)
 {
     owner->top = owner->lane->top;
     return owner->top != (assay__frame *)(void *)owner->lane;
 }
 
-static void unlock_lane(const assay__lane_owner *owner)
+static void put_top(const assay__lane_owner *owner)
 {
     __atomic_store_n(&owner->lane->top, owner->top, __ATOMIC_RELEASE);
 }
 
-/* This thread's lane, locked; NULL if nothing can be recorded. */
-static assay__lane_owner *locked_lane(assay_monitor *monitor)
+/* The lane of this thread's spans, with its top taken; NULL if nothing can be recorded. */
+static assay__lane_owner *lane_with_top(assay_monitor *monitor)
 {
     assay__lane_owner *owner = assay__lane_in_use(assay__lane_of_thread(monitor));
-    return owner != NULL && lock_lane(owner) ? owner : NULL;
+    return owner != NULL && take_top(owner) ? owner : NULL;
 }
 
-/* What every slow path does that begins or adds something: its work on the locked lane, which says
- * whether it found room. What finds none is counted. */
+/* Do `work`, which begins a span or adds a figure, on the lane of this thread. `work` returns false
+ * if the journal has no room; that is counted as a dropped span. */
 static bool in_slow_path(assay_monitor *monitor, bool (*work)(assay__lane_owner *, void *),
                          void *context)
 {
@@ -80,10 +80,10 @@ static bool in_slow_path(assay_monitor *monitor, bool (*work)(assay__lane_owner 
         return false;
     }
     if (assay__monitor_revive(monitor) != ASSAY__NO_MONITOR) {
-        owner = locked_lane(monitor);
+        owner = lane_with_top(monitor);
         done = owner != NULL && work(owner, context);
         if (owner != NULL)
-            unlock_lane(owner);
+            put_top(owner);
         if (!done)
             drop_span(monitor);
     }
@@ -114,10 +114,11 @@ static bool on_own_stack(assay__lane_owner *owner, uintptr_t address)
     return address >= owner->stack_low && address < owner->stack_high;
 }
 
-/* A block that was left by longjmp never ends. It shows when a block of an outer function begins,
- * whose frame is higher up in the stack, or when the same block begins again in the same frame.
- * This is looked for where an operation is new at its place, as it is below an operation that was
- * left; so the hot path pays for one store. Other stacks than the thread's own (coroutines) say
+/* A block that was left by longjmp never ends. We notice it when a block of an outer function
+ * begins, because that function's frame is higher up in the stack, or when the same block begins
+ * again in the same frame. Only the slow path looks: the next block stands below the one that was
+ * left, where its operation has no node yet, and so it comes here. The hot path only stores the
+ * frame's address. Addresses of other stacks (coroutines) cannot be compared, so they prove
  * nothing. */
 static void abandon_left_blocks(assay__lane_owner *owner, uintptr_t stack, uint32_t site)
 {
@@ -342,9 +343,9 @@ static uint64_t reject(assay__monitor_state *state, const assay__frame *frame)
     return 0;
 }
 
-/* End the span in `frame` of the locked lane; its duration in ticks. */
-static uint64_t end_locked(assay__lane_owner *owner, assay__frame *frame, uint64_t start,
-                           uint64_t now, bool metric)
+/* End the span in `frame` of the lane, whose top is taken; its duration in ticks. */
+static uint64_t end_in_lane(assay__lane_owner *owner, assay__frame *frame, uint64_t start,
+                            uint64_t now, bool metric)
 {
     assay__monitor_state *state = assay__monitor_state_of(owner->monitor);
     assay__lane *lane = owner->lane;
@@ -366,7 +367,8 @@ static uint64_t end_locked(assay__lane_owner *owner, assay__frame *frame, uint64
     return now - start;
 }
 
-static uint64_t end_slow(assay_monitor *monitor, assay__frame *frame, uint64_t start, uint64_t now)
+uint64_t assay__span_end_slow(assay_monitor *monitor, assay__frame *frame, uint64_t start,
+                              uint64_t now)
 {
     bool metric = ((uintptr_t)frame & ASSAY__METRIC_BIT) != 0;
     frame = assay__frame_of(frame);
@@ -378,20 +380,14 @@ static uint64_t end_slow(assay_monitor *monitor, assay__frame *frame, uint64_t s
         return reject(state, frame);
     assay__lane_owner *owner = assay__lane_in_use(assay__lane_if_attached(id));
     if (owner == NULL || frame <= owner->lane->frames ||
-        frame >= owner->lane->frames + ASSAY_LANE_FRAMES || !lock_lane(owner)) {
+        frame >= owner->lane->frames + ASSAY_LANE_FRAMES || !take_top(owner)) {
         reject(state, frame);
     } else {
-        ticks = end_locked(owner, frame, start, now, metric);
-        unlock_lane(owner);
+        ticks = end_in_lane(owner, frame, start, now, metric);
+        put_top(owner);
     }
     assay__slow_leave(owner);
     return (uint64_t)llround(assay__clock_ns_of_ticks(state->clock, (double)ticks));
-}
-
-uint64_t assay__span_end_slow(assay_monitor *monitor, assay__frame *frame, uint64_t start,
-                              uint64_t now)
-{
-    return end_slow(monitor, frame, start, now);
 }
 
 /* The end of a span that keeps more than statistics. All of it is here, so that a program with many
@@ -399,13 +395,13 @@ uint64_t assay__span_end_slow(assay_monitor *monitor, assay__frame *frame, uint6
 void assay__span_end_extras(assay__lane *lane, assay__frame *frame, uint64_t now)
 {
     if (ASSAY__UNLIKELY(lane->extras != ASSAY__EXTRA_EVENTS || !end_with_event(lane, frame, now)))
-        end_slow(lane->owner->monitor, frame, frame->start, now);
+        assay__span_end_slow(lane->owner->monitor, frame, frame->start, now);
 }
 
 uint64_t assay_span_end_ns(assay_span span)
 {
     uint64_t now = assay__ticks();
-    return span.frame == NULL ? 0 : end_slow(span.monitor, span.frame, span.start, now);
+    return span.frame == NULL ? 0 : assay__span_end_slow(span.monitor, span.frame, span.start, now);
 }
 
 typedef struct addition {

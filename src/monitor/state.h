@@ -92,7 +92,7 @@ typedef struct assay__lane_owner {
     uint64_t monitor_id;
     assay_monitor *monitor;
     assay__lane *lane;
-    assay__frame *top;               /* the lane's, while a slow path has taken it */
+    assay__frame *top;               /* the lane's, while a slow path is at work */
     uintptr_t stack_low, stack_high; /* of the thread; 0 until needed */
     struct assay__lane_owner *next_in_monitor, *next_in_thread;
     struct assay_task *task;              /* that runs on this thread, or NULL */
@@ -120,14 +120,14 @@ assay__lane_owner *assay__lane_in_use(assay__lane_owner *own);
 assay__lane_owner *assay__lane_for_task(assay_monitor *monitor, const char *name);
 void assay__lane_end(assay__lane_owner *owner);
 
+/* Let go of all lanes: the monitor is being freed, or was inherited through a fork. */
+void assay__lanes_release(assay__monitor_state *state, bool after_fork);
+
 /* span.c — from here to assay__slow_leave() this thread is in a slow path, and the fast one is
  * closed; false if it is in one already. Leaving opens the fast path for the spans of this lane;
  * NULL: for none. */
 bool assay__slow_enter(void);
 void assay__slow_leave(const assay__lane_owner *owner);
-
-/* Let go of all lanes: the monitor is being freed, or was inherited through a fork. */
-void assay__lanes_release(assay__monitor_state *state, bool after_fork);
 
 /* node.c — nodes of a lane's tree, found or made. NULL when the journal or memory has no room. */
 assay__node *assay__node_without_children(void);
@@ -136,6 +136,7 @@ bool assay__node_make_other(assay__lane_owner *owner);
 assay__node *assay__node_for_site(assay__lane_owner *owner, const assay_site *site);
 assay__node *assay__node_for_name(assay__lane_owner *owner, const char *name);
 assay__node *assay__node_for_counter(assay__lane_owner *owner, const char *name);
+
 /* distribution.c — enter one duration into the node's statistics, or forget all of them. */
 void assay__node_record(assay__monitor_state *state, assay__node *node, uint64_t duration);
 void assay__node_clear(const assay__monitor_state *state, assay__node *node);

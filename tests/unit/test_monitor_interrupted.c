@@ -11,7 +11,7 @@
 
 #include "tests/sanitizers.h"
 
-static assay_monitor *monitor;
+static assay_monitor *monitor, *handlers_monitor; /* the same one, or two */
 static _Atomic uint64_t handled;
 
 static assay_monitor *private_monitor(size_t trace_events)
@@ -24,7 +24,7 @@ static assay_monitor *private_monitor(size_t trace_events)
 
 static void in_handler(void)
 {
-    ASSAY_TRACK(monitor, "in a handler") {
+    ASSAY_TRACK(handlers_monitor, "in a handler") {
     }
     atomic_fetch_add(&handled, 1);
 }
@@ -54,6 +54,7 @@ static void meet_all_places(void)
 {
     one_round(0, true);
     assay_monitor_clear(monitor);
+    assay_monitor_clear(handlers_monitor);
     handled = 0;
 }
 
@@ -67,14 +68,17 @@ static uint64_t spans_of(const assay_record *record, const char *name)
 }
 
 /* What was interrupted is whole; what a handler measured is counted or said to be missing. */
-static void check(int rounds)
+static void check(int rounds, int named)
 {
     assay_record *record = record_of(monitor);
     assert_int_equal(spans_of(record, "outer"), rounds);
     assert_int_equal(spans_of(record, "inner"), rounds);
-    assert_int_equal(spans_of(record, "named"), (rounds + 3) / 4);
-    assert_int_equal(spans_of(record, "in a handler") + record->integrity.dropped_spans, handled);
-    assert_true(spans_of(record, "in a handler") > 0);
+    assert_int_equal(spans_of(record, "named"), named);
+    assay_record *handlers = record_of(handlers_monitor);
+    uint64_t measured = spans_of(handlers, "in a handler");
+    assert_true(measured > 0);
+    assert_int_equal(measured + handlers->integrity.dropped_spans, handled);
+    assay_record_free(handlers);
     assert_int_equal(record->integrity.mismatched_ends, 0);
     assert_int_equal(record->integrity.abandoned_spans, 0);
     assert_int_equal(record->integrity.torn_operations, 0);
@@ -83,7 +87,10 @@ static void check(int rounds)
 
 #if defined(__x86_64__) && !THREAD_SANITIZER && !ADDRESS_SANITIZER
 
+enum { EVERY = -1 };
+
 static volatile bool stepping; /* volatile: raise() is declared to call nothing of ours */
+static volatile long steps, stop_at;
 
 static void after_instruction(int signal_number, siginfo_t *info, void *context)
 {
@@ -91,37 +98,52 @@ static void after_instruction(int signal_number, siginfo_t *info, void *context)
     (void)signal_number;
     (void)info;
     greg_t *flags = &((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL];
-    if (stepping)
+    if (stepping && (stop_at == EVERY || steps++ == stop_at))
         in_handler();
     *flags = stepping ? *flags | TRAP_FLAG : *flags & ~(greg_t)TRAP_FLAG;
 }
 
-/* The handler comes after every single instruction of begin and end, fast and slow. */
-static void step_through(size_t trace_events)
+/* One round as usual, which leaves the thread at its own monitor, and one that is stepped through.
+ */
+static void step_through_round(int round, long at)
 {
-    enum { ROUNDS = 24 };
+    one_round(round, false);
+    steps = 0;
+    stop_at = at;
+    stepping = true;
+    raise(SIGTRAP);
+    one_round(round, false);
+    stepping = false;
+    raise(SIGTRAP);
+}
+
+/* The handler comes after every instruction of begin and end, fast and slow; or, in each round,
+ * after one of them, so that the fast path goes on as if nothing had happened. */
+static void step_through(size_t trace_events, int rounds, bool one_stop, bool two_monitors)
+{
     struct sigaction action = {.sa_sigaction = after_instruction, .sa_flags = SA_SIGINFO}, before;
     monitor = private_monitor(trace_events);
+    handlers_monitor = two_monitors ? private_monitor(0) : monitor;
     meet_all_places();
     sigaction(SIGTRAP, &action, &before);
-    for (int i = 0; i < ROUNDS; i++) {
-        stepping = true;
-        raise(SIGTRAP);
-        one_round(i, false);
-        stepping = false;
-        raise(SIGTRAP);
-    }
+    for (int i = 0; i < rounds; i++)
+        step_through_round(i, one_stop ? i : EVERY);
     sigaction(SIGTRAP, &before, NULL);
-    check(ROUNDS);
-    assert_true(handled > 1000);
+    check(2 * rounds, 2 * ((rounds + 3) / 4));
+    assert_true(handled > 100);
+    if (two_monitors)
+        assay_monitor_free(handlers_monitor);
     assay_monitor_free(monitor);
 }
 
 static void test_a_handler_after_every_instruction(void **state)
 {
+    enum { ROUNDS = 24, STOPS = 250 };
     (void)state;
-    step_through(0);
-    step_through(1 << 14);
+    step_through(0, ROUNDS, false, false);
+    step_through(1 << 14, ROUNDS, false, false);
+    step_through(0, STOPS, true, false);
+    step_through(0, STOPS, true, true);
 }
 
 #else
@@ -158,7 +180,7 @@ static void test_handlers_at_random_moments(void **state)
     (void)state;
     enum { ROUNDS = 100000 };
     struct sigaction action = {.sa_handler = on_signal}, before;
-    monitor = private_monitor(0);
+    monitor = handlers_monitor = private_monitor(0);
     meet_all_places();
     sigaction(SIGUSR1, &action, &before);
     pthread_t sender;
@@ -172,7 +194,7 @@ static void test_handlers_at_random_moments(void **state)
     over = true;
     pthread_join(sender, NULL);
     sigaction(SIGUSR1, &before, NULL);
-    check(ROUNDS);
+    check(ROUNDS, (ROUNDS + 3) / 4);
     assay_monitor_free(monitor);
 }
 
