@@ -212,11 +212,12 @@ ASSAY__HOT assay_span *assay__span_begin(assay_span *span, struct assay_monitor 
     if (ASSAY__LIKELY(assay__thread.monitor_id == id)) {
         assay__frame *frame = lane->top;
         const uint32_t key = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
-        assay__node *node = frame->node->children[key & frame->node->child_mask];
-        if (ASSAY__LIKELY(node->site == key)) {
+        const assay__child *child = &frame->branch.children[key & frame->branch.child_mask];
+        if (ASSAY__LIKELY(child->branch.site == key)) {
             frame++;
             assay__lane_lock(lane);
-            __atomic_store_n(&frame->node, node, __ATOMIC_RELAXED);
+            __atomic_store_n(&frame->node, child->node, __ATOMIC_RELAXED);
+            frame->branch = child->branch;
             __atomic_store_n(&frame->stack, assay__stack(), __ATOMIC_RELAXED);
             const uint64_t start = assay__ticks();
             __atomic_store_n(&frame->start, start, __ATOMIC_RELAXED);
@@ -234,19 +235,29 @@ ASSAY__HOT assay_span *assay__span_begin(assay_span *span, struct assay_monitor 
     return span;
 }
 
+/* The place of a duration in the buckets of its node: its binary exponent, and the six bits behind
+ * its first one. A zero counts as one tick. */
+ASSAY__HOT uint32_t assay__exponent(uint64_t duration)
+{
+    return 63 ^ (uint32_t)__builtin_clzll(duration | 1);
+}
+
+ASSAY__HOT uint32_t assay__bucket(uint64_t duration, uint32_t exponent)
+{
+    return (uint32_t)(duration << (63 ^ exponent) >> 57) % ASSAY_PAGE_BUCKETS;
+}
+
 /* Enter a duration into a node's statistics. Returns 0 if that needs the slow path: a new extreme,
  * a bucket page that does not exist yet, a clock that went backwards. */
 ASSAY__HOT int assay__node_update(assay__node *node, uint64_t duration)
 {
-    const double value = (double)(int64_t)duration;
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    uint64_t *page = node->pages[(bits >> 52) % ASSAY_NODE_PAGES];
+    const uint32_t exponent = assay__exponent(duration);
+    uint64_t *page = node->pages[exponent];
     if (ASSAY__UNLIKELY(page == NULL || duration > node->max || duration < node->min))
         return 0;
-    const double deviation = value - node->shift;
+    const double deviation = (double)(int64_t)duration - node->shift;
     const double square_sum = node->square_sum + deviation * deviation;
-    assay__publish_add(&page[(bits >> 46) % ASSAY_PAGE_BUCKETS], 1);
+    assay__publish_add(&page[assay__bucket(duration, exponent)], 1);
     assay__publish_double(&node->square_sum, square_sum);
     assay__publish_add(&node->sum, duration);
     assay__publish_add(&node->count, 1);

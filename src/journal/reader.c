@@ -453,7 +453,7 @@ static void copy_figures(assay__node *copy, const assay__node *node)
 {
     enum { TRIES = 100 };
     for (int i = 0; i < TRIES; i++) {
-        copy_words(copy, node, offsetof(assay__node, site));
+        copy_words(copy, node, offsetof(assay__node, branch));
         if (assay__journal_load(&node->count) == copy->count)
             return;
     }

@@ -83,7 +83,7 @@ static uint64_t *rare_word(uint64_t *rare, assay__sketch_place place)
 /* Where the bucket stands among all in ascending order. */
 static int32_t rank(uint32_t page, uint32_t bucket)
 {
-    return (int32_t)(assay__sketch_exponent_of_page(page) * ASSAY_PAGE_BUCKETS + bucket);
+    return (int32_t)(page * ASSAY_PAGE_BUCKETS + bucket);
 }
 
 /* The bucket nearest to the place, of those that the node has. Its words are all in use. */

@@ -169,7 +169,9 @@ static assay__lane_owner *new_lane(assay_monitor *monitor, assay__monitor_state 
         return NULL;
     lane->first_node = lane->last_node = root->self;
     lane->frames[0].node = root;
+    lane->frames[0].branch = root->branch;
     lane->nowhere = assay__node_without_children();
+    lane->nowhere_branch = lane->nowhere->branch;
     lane->top = lane->frames;
     lane->owner = owner;
     owner->monitor = monitor;

@@ -26,10 +26,11 @@ enum {
     MOST_NAMES = 2 * ASSAY__JOURNAL_MAX_OPERATIONS
 };
 
-/* What empty slots hold; matches no site. Shared by all, never written. */
-static assay__node nobody = {.site = UINT32_MAX};
-static assay__node *empty_table[1] = {&nobody};
-static assay__node without_children = {.site = UINT32_MAX, .children = empty_table};
+#define NO_SITE UINT32_MAX
+
+/* Shared by all, never written. */
+static assay__child empty_table[1] = {{.branch = {.site = NO_SITE}}};
+static assay__node without_children = {.branch = {.site = NO_SITE, .children = empty_table}};
 
 assay__node *assay__node_without_children(void)
 {
@@ -71,7 +72,7 @@ static assay__node *new_node(assay__monitor_state *state, uint32_t kind)
     if (has_spans) /* behind the node, so that its first span finds room */
         node->rare = assay__journal_unit(&state->journal, node + 1);
     node->min = UINT64_MAX;
-    node->children = empty_table;
+    node->branch.children = empty_table;
     return node;
 }
 
@@ -82,7 +83,7 @@ assay__node *assay__node_new_root(assay__monitor_state *state)
 
 static bool has_own_table(const assay__node *node)
 {
-    return node->children != empty_table;
+    return node->branch.children != empty_table;
 }
 
 static assay__node *node_at(const assay__monitor_state *state, uint32_t unit)
@@ -172,29 +173,41 @@ static assay__node *add_child(assay__lane_owner *owner, assay__node *parent, uin
 
 /* Fill a table of `slots` with the children of `parent` that were in the old one and `newcomer`;
  * false if two of them share a slot. */
-static bool fill_table(assay__node **table, uint32_t slots, const assay__node *parent,
-                       assay__node *newcomer)
+static bool fill_table(assay__child *table, uint32_t slots, const assay__node *parent,
+                       assay__child newcomer)
 {
     for (uint32_t i = 0; i < slots; i++)
-        table[i] = &nobody;
-    table[newcomer->site & (slots - 1)] = newcomer;
+        table[i] = empty_table[0];
+    table[newcomer.branch.site & (slots - 1)] = newcomer;
     if (!has_own_table(parent))
         return true;
-    for (uint32_t i = 0; i <= parent->child_mask; i++) {
-        assay__node *child = parent->children[i];
-        if (child == &nobody)
+    for (uint32_t i = 0; i <= parent->branch.child_mask; i++) {
+        assay__child child = parent->branch.children[i];
+        if (child.branch.site == NO_SITE)
             continue;
-        if (table[child->site & (slots - 1)] != &nobody)
+        if (table[child.branch.site & (slots - 1)].branch.site != NO_SITE)
             return false;
-        table[child->site & (slots - 1)] = child;
+        table[child.branch.site & (slots - 1)] = child;
     }
     return true;
 }
 
 static assay__child_table *table_of(const assay__node *node)
 {
-    return (assay__child_table *)(void *)((unsigned char *)node->children -
+    return (assay__child_table *)(void *)((unsigned char *)node->branch.children -
                                           offsetof(assay__child_table, slots));
+}
+
+/* The branch of the innermost open span's node has changed: so do its copies. */
+static void copy_branch(assay__lane_owner *owner, const assay__node *node)
+{
+    owner->top->branch = node->branch;
+    if (owner->top == owner->lane->frames)
+        return;
+    const assay__branch *above = &owner->top[-1].branch;
+    assay__child *slot = &above->children[node->branch.site & above->child_mask];
+    if (slot->node == node)
+        slot->branch = node->branch;
 }
 
 static void replace_table(assay__lane_owner *owner, assay__node *parent, assay__child_table *table,
@@ -206,8 +219,9 @@ static void replace_table(assay__lane_owner *owner, assay__node *parent, assay__
     if (owner->tables != NULL)
         owner->tables->link = &table->next;
     owner->tables = table;
-    parent->children = table->slots;
-    parent->child_mask = slots - 1;
+    parent->branch.children = table->slots;
+    parent->branch.child_mask = slots - 1;
+    copy_branch(owner, parent);
     if (old != NULL) {
         *old->link = old->next;
         if (old->next != NULL)
@@ -216,16 +230,17 @@ static void replace_table(assay__lane_owner *owner, assay__node *parent, assay__
     }
 }
 
-static bool enter_in_table(assay__lane_owner *owner, assay__node *parent, assay__node *child)
+static bool enter_in_table(assay__lane_owner *owner, assay__node *parent, assay__child child)
 {
     if (has_own_table(parent)) {
-        assay__node **slot = &parent->children[child->site & parent->child_mask];
-        if (*slot == &nobody) {
+        assay__child *slot =
+            &parent->branch.children[child.branch.site & parent->branch.child_mask];
+        if (slot->branch.site == NO_SITE) {
             *slot = child;
             return true;
         }
     }
-    uint32_t slots = has_own_table(parent) ? 2 * (parent->child_mask + 1) : SMALLEST_TABLE;
+    uint32_t slots = has_own_table(parent) ? 2 * (parent->branch.child_mask + 1) : SMALLEST_TABLE;
     for (; slots <= LARGEST_TABLE; slots *= 2) {
         assay__child_table *table = malloc(sizeof *table + slots * sizeof *table->slots);
         if (table == NULL)
@@ -241,8 +256,8 @@ static bool enter_in_table(assay__lane_owner *owner, assay__node *parent, assay_
 
 static void enter(assay__lane_owner *owner, assay__node *parent, assay__node *child, uint32_t site)
 {
-    child->site = site;
-    if (!enter_in_table(owner, parent, child))
+    child->branch.site = site;
+    if (!enter_in_table(owner, parent, (assay__child){child->branch, child, 0}))
         parent->children_outside++;
 }
 
@@ -250,9 +265,9 @@ static void enter(assay__lane_owner *owner, assay__node *parent, assay__node *ch
 static void change_site(assay__lane_owner *owner, assay__node *parent, assay__node *child,
                         uint32_t site)
 {
-    assay__node **slot = &parent->children[child->site & parent->child_mask];
-    if (*slot == child)
-        *slot = &nobody;
+    assay__child *slot = &parent->branch.children[child->branch.site & parent->branch.child_mask];
+    if (slot->node == child)
+        *slot = empty_table[0];
     enter(owner, parent, child, site);
 }
 
@@ -262,7 +277,7 @@ static assay__node *find_twin(const assay__monitor_state *state, const assay__pl
                               uint32_t site, bool in_table)
 {
     assay__node *node = node_at(state, place->node);
-    while (in_table && node != NULL && node->site != site)
+    while (in_table && node != NULL && node->branch.site != site)
         node = node_at(state, node->twin);
     return node;
 }
@@ -308,14 +323,15 @@ assay__node *assay__node_for_site(assay__lane_owner *owner, const assay_site *si
     assay__monitor_state *state = state_of(owner);
     uint32_t key = id_of_site(site);
     const assay__node *parent = owner->top->node;
-    assay__node *node = parent->children[key & parent->child_mask];
-    if (node->site == key)
-        return node;
+    const assay__child *child = &parent->branch.children[key & parent->branch.child_mask];
+    if (child->branch.site == key)
+        return child->node;
     uint32_t operation;
     pthread_mutex_lock(&state->lock);
-    node = intern(owner, site->name, &operation) || intern(owner, ASSAY__OTHER_NAME, &operation)
-               ? child_of_open_span(owner, operation, key, (site->flags & ASSAY_SITE_METRIC) == 0)
-               : NULL;
+    assay__node *node =
+        intern(owner, site->name, &operation) || intern(owner, ASSAY__OTHER_NAME, &operation)
+            ? child_of_open_span(owner, operation, key, (site->flags & ASSAY_SITE_METRIC) == 0)
+            : NULL;
     pthread_mutex_unlock(&state->lock);
     return node;
 }
@@ -398,12 +414,12 @@ assay__node *assay__node_for_name(assay__lane_owner *owner, const char *name)
     if (entry == NULL)
         return NULL;
     const assay__node *parent = owner->top->node;
-    assay__node *node = parent->children[entry->key & parent->child_mask];
-    if (node->site == entry->key)
-        return node;
+    const assay__child *child = &parent->branch.children[entry->key & parent->branch.child_mask];
+    if (child->branch.site == entry->key)
+        return child->node;
     assay__monitor_state *state = state_of(owner);
     pthread_mutex_lock(&state->lock);
-    node = child_of_open_span(owner, entry->operation, entry->key, true);
+    assay__node *node = child_of_open_span(owner, entry->operation, entry->key, true);
     pthread_mutex_unlock(&state->lock);
     return node;
 }

@@ -123,7 +123,7 @@ static bool on_own_stack(assay__lane_owner *owner, uintptr_t address)
 static void abandon_left_blocks(assay__lane_owner *owner, uintptr_t stack, uint32_t site)
 {
     for (assay__frame *frame = owner->lane->frames + 1; frame <= owner->top; frame++) {
-        bool again = site != 0 && frame->node->site == site && frame->stack == stack;
+        bool again = site != 0 && frame->node->branch.site == site && frame->stack == stack;
         bool left = again || (frame->stack != 0 && frame->stack < stack);
         if (left && on_own_stack(owner, stack) && on_own_stack(owner, frame->stack)) {
             abandon_down_to(owner, frame - 1);
@@ -140,6 +140,7 @@ static assay__frame *open_frame(assay__lane_owner *owner, assay__node *node, boo
     if (state->memory != 0 || metric)
         assay__memory_begin(owner, (size_t)(frame - owner->lane->frames), metric);
     __atomic_store_n(&frame->node, node, __ATOMIC_RELAXED);
+    frame->branch = node->branch;
     __atomic_store_n(&frame->stack, stack, __ATOMIC_RELAXED);
     __atomic_store_n(&frame->start, ticks_of(state), __ATOMIC_RELAXED);
     return metric ? (assay__frame *)((uintptr_t)frame | ASSAY__METRIC_BIT) : frame;

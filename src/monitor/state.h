@@ -76,7 +76,7 @@ typedef struct assay__place {
  * memory: after a fork the nodes belong to the parent and must not be touched. */
 typedef struct assay__child_table {
     struct assay__child_table *next, **link; /* link: the pointer that points here */
-    assay__node *slots[];
+    assay__child slots[];
 } assay__child_table;
 
 enum assay__owner_state {

@@ -147,8 +147,7 @@ static assay_status add_distribution(assay__merge *merge, int32_t index,
                                      const uint64_t *pending)
 {
     uint64_t total = 0, pages = assay__journal_pages(view, node);
-    for (uint32_t exponent = 0; exponent < ASSAY_NODE_PAGES; exponent++) {
-        uint32_t page = assay__sketch_page_of_exponent(exponent);
+    for (uint32_t page = 0; page < ASSAY_NODE_PAGES; page++) {
         uint64_t counts[ASSAY_PAGE_BUCKETS];
         assay_record_bucket fresh[ASSAY_PAGE_BUCKETS];
         size_t used = 0;

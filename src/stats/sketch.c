@@ -1,23 +1,19 @@
 #include "stats/sketch.h"
 
 #include <math.h>
-#include <string.h>
 
 assay__sketch_place assay__sketch_place_of(uint64_t value)
 {
-    double as_double = value == 0 ? 1.0 : (double)value;
-    uint64_t bits;
-    memcpy(&bits, &as_double, sizeof bits);
-    return (assay__sketch_place){.page = (uint32_t)(bits >> 52) % ASSAY__SKETCH_PAGES,
-                                 .bucket = (uint32_t)(bits >> 46) % ASSAY__SKETCH_BUCKETS};
+    int leading_zeros = __builtin_clzll(value | 1);
+    uint64_t behind_highest_bit = value << leading_zeros << 1;
+    return (assay__sketch_place){.page = 63 - (uint32_t)leading_zeros,
+                                 .bucket = (uint32_t)(behind_highest_bit >> 58)};
 }
 
 double assay__sketch_middle(assay__sketch_place place)
 {
-    int exponent =
-        (int)((place.page + 1) % ASSAY__SKETCH_PAGES); /* the inverse of page_of_exponent */
-    double low = ldexp(1.0 + place.bucket / (double)ASSAY__SKETCH_BUCKETS, exponent);
-    double width = ldexp(1.0 / ASSAY__SKETCH_BUCKETS, exponent);
+    double low = ldexp(1.0 + place.bucket / (double)ASSAY__SKETCH_BUCKETS, (int)place.page);
+    double width = ldexp(1.0 / ASSAY__SKETCH_BUCKETS, (int)place.page);
     return width <= 1.0 ? low
                         : low + width / 2; /* narrower than one tick: the bucket is one value */
 }
