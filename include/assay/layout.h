@@ -98,7 +98,6 @@ typedef struct assay__frame {
     assay__node *node;
     assay__branch branch; /* of the node; private */
     uintptr_t stack; /* the frame of the function that a block is in; 0: the span is no block */
-    uint64_t unused;
 } assay__frame;
 
 /* One entry of a lane's ring of events: four words, each stored in one piece. */
@@ -114,7 +113,7 @@ typedef struct assay__event {
 
 enum assay__lane_extras { ASSAY__EXTRA_EVENTS = 1, ASSAY__EXTRA_SAMPLES = 2 };
 
-/* A timeline of strictly nested spans. 6400 bytes, aligned to 64. */
+/* A timeline of strictly nested spans. 5376 bytes, aligned to 64. */
 typedef struct assay__lane {
     /* The innermost open span. frames[0] stands for "none open" and holds the root. While a begin
      * or an end is under way this is the address of the lane itself, which looks like a frame whose

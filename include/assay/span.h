@@ -125,7 +125,7 @@ ASSAY_API void assay_monitor_add(struct assay_monitor *monitor, const char *name
 ASSAY_API void assay_monitor_count(struct assay_monitor *monitor, const char *name, double value);
 
 /* The lowest bit of a frame's address marks a span whose end takes the slow path: one recorded on
- * its own. Frames are 16-byte aligned, so the bit is free, and a marked address is never the top.
+ * its own. Frames are 8-byte aligned, so the bit is free, and a marked address is never the top.
  */
 #define ASSAY__METRIC_BIT ((uintptr_t)1)
 

@@ -19,7 +19,7 @@
 #endif
 
 _Static_assert(sizeof(assay__node) == 640, "layout.h and docs/journal.md state it");
-_Static_assert(sizeof(assay__lane) == 6400, "layout.h and docs/journal.md state it");
+_Static_assert(sizeof(assay__lane) == 5376, "layout.h and docs/journal.md state it");
 _Static_assert(sizeof(assay__journal_header) <= ASSAY__JOURNAL_HEADER_BYTES, "the header's room");
 _Static_assert(sizeof(assay__event) == 32, "docs/journal.md states it");
 _Static_assert(sizeof(assay__journal_metric) == 64, "docs/journal.md states it");
