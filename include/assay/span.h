@@ -182,6 +182,19 @@ static inline void assay__publish_double(double *field, double value)
 #endif
 }
 
+/* Copy a branch, in one piece where the processor can. Readers copy it with the frame and do not
+ * look at it. */
+ASSAY__HOT void assay__publish_branch(assay__branch *to, const assay__branch *from)
+{
+#if !defined(__SANITIZE_THREAD__)
+    *to = *from;
+#else
+    __atomic_store_n(&to->site, from->site, __ATOMIC_RELAXED);
+    __atomic_store_n(&to->child_mask, from->child_mask, __ATOMIC_RELAXED);
+    __atomic_store_n(&to->children, from->children, __ATOMIC_RELAXED);
+#endif
+}
+
 static inline uint64_t assay__monitor_id(const struct assay_monitor *monitor)
 {
     return __atomic_load_n(&((const assay__monitor_head *)(const void *)monitor)->id,
@@ -217,7 +230,7 @@ ASSAY__HOT assay_span *assay__span_begin(assay_span *span, struct assay_monitor 
             frame++;
             assay__lane_lock(lane);
             __atomic_store_n(&frame->node, child->node, __ATOMIC_RELAXED);
-            frame->branch = child->branch;
+            assay__publish_branch(&frame->branch, &child->branch);
             __atomic_store_n(&frame->stack, assay__stack(), __ATOMIC_RELAXED);
             const uint64_t start = assay__ticks();
             __atomic_store_n(&frame->start, start, __ATOMIC_RELAXED);

@@ -201,7 +201,7 @@ static assay__child_table *table_of(const assay__node *node)
 /* The branch of the innermost open span's node has changed: so do its copies. */
 static void copy_branch(assay__lane_owner *owner, const assay__node *node)
 {
-    owner->top->branch = node->branch;
+    assay__publish_branch(&owner->top->branch, &node->branch);
     if (owner->top == owner->lane->frames)
         return;
     const assay__branch *above = &owner->top[-1].branch;

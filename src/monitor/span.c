@@ -140,7 +140,7 @@ static assay__frame *open_frame(assay__lane_owner *owner, assay__node *node, boo
     if (state->memory != 0 || metric)
         assay__memory_begin(owner, (size_t)(frame - owner->lane->frames), metric);
     __atomic_store_n(&frame->node, node, __ATOMIC_RELAXED);
-    frame->branch = node->branch;
+    assay__publish_branch(&frame->branch, &node->branch);
     __atomic_store_n(&frame->stack, stack, __ATOMIC_RELAXED);
     __atomic_store_n(&frame->start, ticks_of(state), __ATOMIC_RELAXED);
     return metric ? (assay__frame *)((uintptr_t)frame | ASSAY__METRIC_BIT) : frame;
