@@ -85,14 +85,17 @@ typedef struct assay_record_counter {
     uint64_t reserved[4]; /* zero */
 } assay_record_counter;
 
-/* A timeline of strictly nested spans: a thread, later also a GPU stream or an asyncio task. */
+/* A timeline of strictly nested spans: a thread, a task, a GPU stream. */
 typedef struct assay_record_lane {
     const char *name;
     assay_lane_kind kind;
     int64_t process_id, thread_id;
     uint64_t spans;
-    bool ended;           /* the thread is gone; its figures are kept */
-    uint64_t reserved[4]; /* zero */
+    bool ended;                /* the thread is gone; its figures are kept */
+    const char *host;          /* where it ran, where a record has lanes of several; or NULL */
+    const char *device;        /* `id` of the device it belongs to, or NULL: the processor */
+    uint64_t rank, rank_count; /* of its process in a parallel job; count 0: there is none */
+    uint64_t reserved[4];      /* zero */
 } assay_record_lane;
 
 /* One entry of the event trace. */
@@ -147,6 +150,40 @@ typedef struct assay_record_process {
     uint64_t reserved[4];                    /* zero */
 } assay_record_process;
 
+/* A process of the measured tree, and what could be seen of it. */
+typedef struct assay_record_member {
+    int64_t process_id;
+    const char *name;               /* of its program, or NULL */
+    const char *host;               /* as for a lane */
+    uint64_t rank, rank_count;      /* as for a lane */
+    assay_reading spans;            /* recorded */
+    assay_reading heap_peak_bytes;  /* of its own */
+    assay_reading heap_allocations; /* likewise */
+    const char *unseen;             /* what could not be seen of it, and why; or NULL */
+    uint64_t reserved[8];           /* zero */
+} assay_record_member;
+
+/* A device beside the processor. Its lanes are the streams. */
+typedef struct assay_record_device {
+    const char *id;   /* "cuda:0"; differs between the devices of a record */
+    const char *name; /* "NVIDIA H200", or NULL */
+    const char *driver;
+    const char *host; /* as for a lane */
+    assay_reading memory_bytes;
+    assay_reading peak_bytes; /* the most that was allocated on it */
+    assay_reading busy_seconds, energy_joules;
+    uint64_t reserved[8]; /* zero */
+} assay_record_device;
+
+/* What a sample cost besides wall time. */
+typedef struct assay_record_measure {
+    const char *metric; /* "cpu_seconds", "peak_rss_bytes", …: see assay_record_comparison */
+    const double
+        *samples;        /* of ONE iteration, in the order of the subject's samples; NaN: unknown */
+    size_t sample_count; /* as many as the subject has */
+    uint64_t reserved[4]; /* zero */
+} assay_record_measure;
+
 /* Something whose time was sampled: a function, a model, a command. */
 typedef struct assay_record_subject {
     const char *name;
@@ -177,12 +214,73 @@ typedef struct assay_record_subject {
     assay_reading median_seconds, std_seconds, min_seconds, max_seconds;
     assay_reading user_seconds, sys_seconds; /* processor time of one iteration, mean */
     assay_reading peak_rss_bytes;
+    const char *model;  /* the name of the model that it runs, or NULL */
+    const char *covers; /* what one iteration includes, where the name does not say it; or NULL */
+    assay_record_measure *measures;
+    size_t measure_count;
     uint64_t reserved[8]; /* zero */
 } assay_record_subject;
 
+/* The arithmetic of one component of a model under one convention (flops.h, docs/flops.md). */
+typedef struct assay_record_flops {
+    const char *component;  /* "attention" */
+    const char *convention; /* "assay", "pytorch", "fvcore", "deepspeed" */
+    double forward, backward;
+    uint64_t reserved[2]; /* zero */
+} assay_record_flops;
+
+/* A model that was measured: its settings, what it holds, what it computes. */
+typedef struct assay_record_model {
+    const char *name;       /* differs between the models of a record */
+    const char *class_name; /* "lstm", or NULL */
+    assay_record_fact *settings;
+    size_t setting_count;
+    assay_reading parameters; /* how many numbers it has learnt or may learn */
+    assay_reading parameter_bytes, gradient_bytes, optimizer_bytes, activation_bytes,
+        workspace_bytes; /* memory by use */
+    const assay_record_flops *flops;
+    size_t flop_count;
+    uint64_t reserved[8]; /* zero */
+} assay_record_model;
+
+/* A number that was found: an error, a duration, a share. */
+typedef struct assay_record_figure {
+    const char *name; /* "relative_error" */
+    const char *of;   /* the model, function or data it belongs to; NULL: the whole run */
+    assay_reading value;
+    const char *unit;     /* "s", "bytes", "1/s", …; NULL: a pure number */
+    const char *covers;   /* what it includes, in words; NULL: the name says it */
+    uint64_t reserved[4]; /* zero */
+} assay_record_figure;
+
+/* Numbers in an order: losses by epoch, temperatures by place. */
+typedef struct assay_record_series {
+    const char *name; /* "loss" */
+    const char *of;   /* as for a figure */
+    const char *unit;
+    const char *along;    /* what the order is: "epoch", "x"; or NULL */
+    const double *places; /* where on `along` each value stands; NULL: 1, 2, 3, … */
+    const double *values; /* NaN: there is none */
+    size_t count;
+    uint64_t reserved[4]; /* zero */
+} assay_record_series;
+
+/* How a cost grows with a size. The points are the subjects of this model whose parameters have
+ * this key. */
+typedef struct assay_record_scaling {
+    const char *name;         /* "nodes" */
+    const char *of;           /* the model, or NULL */
+    const char *parameter;    /* "num_nodes": the key among the parameters of the subjects */
+    const char *growth_class; /* "n log n"; NULL: none fits */
+    assay_reading exponent, low, high; /* of n, with its 95 % interval */
+    bool conclusive;                   /* no other class fits as well */
+    uint64_t reserved[4];              /* zero */
+} assay_record_scaling;
+
 typedef enum assay_verdict {
     ASSAY_VERDICT_INCONCLUSIVE = 0,
-    ASSAY_VERDICT_FASTER = 1, /* the candidate takes less time than the baseline */
+    ASSAY_VERDICT_FASTER = 1, /* the candidate takes less time, or less of the metric, than the
+                                 baseline */
     ASSAY_VERDICT_SLOWER = 2,
     ASSAY_VERDICT_SAME = 3
 } assay_verdict;
@@ -190,11 +288,15 @@ typedef enum assay_verdict {
 /* "inconclusive", "faster", "slower", "same"; NULL for a value that is no verdict. Static. */
 ASSAY_API const char *assay_verdict_text(assay_verdict verdict);
 
-/* How the time of one subject compares with another's. */
+/* How the cost of one subject compares with another's. */
 typedef struct assay_record_comparison {
     const char *baseline, *candidate;               /* names of subjects */
     const char *baseline_origin, *candidate_origin; /* their origin, or NULL */
-    assay_reading ratio;     /* candidate's time over the baseline's, of geometric means */
+    /* What is compared: "wall_seconds", "cpu_seconds" (user and system time), "peak_rss_bytes",
+     * "heap_peak_bytes", "heap_allocations", "energy_joules", or what a program calls its own
+     * measures. NULL: wall time. */
+    const char *metric;
+    assay_reading ratio;     /* candidate's cost over the baseline's, of geometric means */
     assay_reading low, high; /* 95 % interval of the ratio */
     assay_verdict verdict;
     const char *reason; /* for an inconclusive verdict, always; else a remark or NULL */
@@ -231,16 +333,23 @@ typedef struct assay_record_integrity {
 
 typedef struct assay_record {
     size_t struct_size;  /* set by assay_record_new */
-    const char *kind;    /* "run", "monitor", "journal", "bench", "compare"; later "profile" */
+    const char *kind;    /* "run", "monitor", "journal", "bench", "compare", "profile", "study" */
     const char *name;    /* given by the user, or NULL */
+    const char *study;   /* which study it is of: "rom"; or NULL */
     const char *created; /* ISO 8601, UTC */
     const char *assay_version;
     assay_record_fact *machine, *build, *git; /* arrays */
     size_t machine_count, build_count, git_count;
+    assay_record_fact *settings; /* what a study was asked for: "seed", "epochs", … */
+    size_t setting_count;
     assay_record_clock clock;
     bool has_process;
     assay_record_process process;
-    double total_seconds; /* sum over top-level spans */
+    assay_record_member *processes; /* of the tree, as far as they were seen */
+    size_t process_count;
+    assay_record_device *devices;
+    size_t device_count;
+    double total_seconds; /* sum over top-level spans; in JSON only where there are spans */
     assay_record_operation *operations;
     size_t operation_count;
     assay_record_metric *metrics;
@@ -255,6 +364,14 @@ typedef struct assay_record {
     size_t open_span_count;
     assay_record_subject *subjects; /* the first is the baseline */
     size_t subject_count;
+    assay_record_model *models;
+    size_t model_count;
+    assay_record_figure *figures;
+    size_t figure_count;
+    assay_record_series *series;
+    size_t series_count;
+    assay_record_scaling *scalings;
+    size_t scaling_count;
     assay_record_comparison *comparisons;
     size_t comparison_count;
     assay_record_difference *differences;

@@ -27,6 +27,10 @@ extern "C" {
 ASSAY_API void assay_record_operation_init(assay_record_operation *item);
 ASSAY_API void assay_record_metric_init(assay_record_metric *item);
 ASSAY_API void assay_record_subject_init(assay_record_subject *item);
+ASSAY_API void assay_record_model_init(assay_record_model *item);
+ASSAY_API void assay_record_scaling_init(assay_record_scaling *item);
+ASSAY_API void assay_record_device_init(assay_record_device *item);
+ASSAY_API void assay_record_member_init(assay_record_member *item);
 
 /* Zeroed memory that lives as long as the record; NULL when out of memory. For filling its arrays.
  */
@@ -51,12 +55,28 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_event(assay_record *recor
                                                              const assay_record_event *item);
 ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_subject(assay_record *record,
                                                                const assay_record_subject *item);
+ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_model(assay_record *record,
+                                                             const assay_record_model *item);
+ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_figure(assay_record *record,
+                                                              const assay_record_figure *item);
+ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_series(assay_record *record,
+                                                              const assay_record_series *item);
+ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_scaling(assay_record *record,
+                                                               const assay_record_scaling *item);
+ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_device(assay_record *record,
+                                                              const assay_record_device *item);
+ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_process(assay_record *record,
+                                                               const assay_record_member *item);
 /* `value` NULL with the reason in `validity`; both strings are copied. A key that is already there
  * is replaced in its place; "unavailable" is taken (ASSAY_E_ARGUMENT). */
 enum { ASSAY_RECORD_MAX_FACTS = 1024 };
 ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_machine(assay_record *record,
                                                                const char *key, const char *value,
                                                                assay_validity validity);
+
+/* The same for what a study was asked for; its value is known. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_setting(assay_record *record,
+                                                               const char *key, const char *value);
 
 /* The same for the parameters of a subject that is, or will be, the record's; `subject` gets a new
  * array each time, so add them before copies of it are made. */
@@ -65,6 +85,11 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_parameter(assay_record *r
                                                                  assay_record_subject *subject,
                                                                  const char *key,
                                                                  const char *value);
+/* The same for the settings of a model. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_record_add_model_setting(assay_record *record,
+                                                                     assay_record_model *model,
+                                                                     const char *key,
+                                                                     const char *value);
 
 #ifdef __cplusplus
 }

@@ -10,6 +10,7 @@
 #include "analyze/compare.h"
 #include "base/error.h"
 #include "base/grow.h"
+#include "record/append.h"
 #include "record/build.h"
 #include "record/fact.h"
 
@@ -43,63 +44,6 @@ static const assay_record_subject *find_counterpart(const assay_record *record, 
 
 /* ---- taking over ---------------------------------------------------------------------------- */
 
-static assay_status copy_parameters(assay_record *result, const assay_record_subject *subject,
-                                    assay_record_subject *copy)
-{
-    copy->parameters = NULL;
-    copy->parameter_count = 0;
-    for (size_t i = 0; i < subject->parameter_count; i++) {
-        assay_status status = assay_record_add_parameter(result, copy, subject->parameters[i].key,
-                                                         subject->parameters[i].value);
-        if (status != ASSAY_OK)
-            return status;
-    }
-    return ASSAY_OK;
-}
-
-static assay_status copy_command(assay_record *result, const assay_record_subject *subject,
-                                 assay_record_subject *copy)
-{
-    const char **command = assay_record_allocate(result, subject->command_count, sizeof *command);
-    for (size_t i = 0; command != NULL && i < subject->command_count; i++)
-        command[i] = assay_record_text(result, subject->command[i]);
-    copy->command = command;
-    return command != NULL ? ASSAY_OK : ASSAY_E_MEMORY;
-}
-
-static assay_status copy_samples(assay_record *result, const assay_record_subject *subject,
-                                 assay_record_subject *copy)
-{
-    double *samples = assay_record_allocate(result, subject->sample_count, sizeof *samples);
-    if (samples == NULL)
-        return ASSAY_E_MEMORY;
-    if (subject->sample_count > 0)
-        memcpy(samples, subject->samples_seconds, subject->sample_count * sizeof *samples);
-    copy->samples_seconds = samples;
-    return ASSAY_OK;
-}
-
-/* A copy that belongs to the result, and can only be compared as a series. */
-static assay_status take_subject(assay_record *result, const assay_record_subject *subject,
-                                 const char *origin)
-{
-    assay_record_subject copy = *subject;
-    copy.rounds = NULL;
-    copy.origin = origin;
-    copy.name = assay_record_text(result, subject->name);
-    copy.source = assay_record_text(result, subject->source);
-    copy.stopped = assay_record_text(result, subject->stopped);
-    if (copy.name == NULL || (subject->source != NULL && copy.source == NULL) ||
-        (subject->stopped != NULL && copy.stopped == NULL))
-        return ASSAY_E_MEMORY;
-    assay_status status = copy_parameters(result, subject, &copy);
-    if (status == ASSAY_OK)
-        status = copy_command(result, subject, &copy);
-    if (status == ASSAY_OK)
-        status = copy_samples(result, subject, &copy);
-    return status == ASSAY_OK ? assay_record_add_subject(result, &copy) : status;
-}
-
 static assay_status take_subjects(assay_record *result, const assay_record *const *records,
                                   const char *const *origins, size_t count, span *spans)
 {
@@ -111,7 +55,8 @@ static assay_status take_subjects(assay_record *result, const assay_record *cons
             return ASSAY_E_LIMIT;
         spans[i].from = result->subject_count;
         for (size_t k = 0; k < records[i]->subject_count; k++) {
-            assay_status status = take_subject(result, &records[i]->subjects[k], origin);
+            assay_status status =
+                assay__record_append_subject(result, &records[i]->subjects[k], origin, false);
             if (status != ASSAY_OK)
                 return status;
         }

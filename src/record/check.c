@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "record/fields.h"
@@ -100,6 +101,11 @@ static assay_status check_subject(const checker *check, size_t i)
         return violated(check, "subjects[%zu].name: missing", i);
     if (it->sample_count > 0 && it->samples_seconds == NULL)
         return violated(check, "subjects[%zu].samples_seconds: missing", i);
+    for (size_t k = 0; k < it->measure_count; k++)
+        if (it->measures[k].metric == NULL || it->measures[k].sample_count != it->sample_count)
+            return violated(check, "subjects[%zu].measures[%zu]: %s", i, k,
+                            it->measures[k].metric == NULL ? "no metric"
+                                                           : "not one for each sample");
     for (size_t k = 1; it->rounds != NULL && k < it->sample_count; k++)
         if (it->rounds[k - 1] >= it->rounds[k])
             return violated(check, "subjects[%zu].rounds[%zu]: does not ascend", i, k);
@@ -114,6 +120,54 @@ static assay_status check_comparison(const checker *check, size_t i)
                         it->baseline == NULL ? "baseline" : "candidate");
     if (assay_verdict_text(it->verdict) == NULL)
         return violated(check, "comparisons[%zu].verdict: %d is no verdict", i, (int)it->verdict);
+    return ASSAY_OK;
+}
+
+static assay_status check_device(const checker *check, size_t i)
+{
+    if (check->record->devices[i].id == NULL)
+        return violated(check, "devices[%zu].id: missing", i);
+    return ASSAY_OK;
+}
+
+static assay_status check_model(const checker *check, size_t i)
+{
+    const assay_record_model *it = &check->record->models[i];
+    if (it->name == NULL)
+        return violated(check, "models[%zu].name: missing", i);
+    for (size_t k = 0; k < i; k++)
+        if (strcmp(check->record->models[k].name, it->name) == 0)
+            return violated(check, "models[%zu].name: '%.100s' is the name of another one", i,
+                            it->name);
+    for (size_t k = 0; k < it->flop_count; k++)
+        if (it->flops[k].component == NULL || it->flops[k].convention == NULL)
+            return violated(check, "models[%zu].flops[%zu]: no component or convention", i, k);
+    return ASSAY_OK;
+}
+
+static assay_status check_figure(const checker *check, size_t i)
+{
+    if (check->record->figures[i].name == NULL)
+        return violated(check, "figures[%zu].name: missing", i);
+    return ASSAY_OK;
+}
+
+static assay_status check_series(const checker *check, size_t i)
+{
+    const assay_record_series *it = &check->record->series[i];
+    if (it->name == NULL)
+        return violated(check, "series[%zu].name: missing", i);
+    if (it->count > 0 && it->values == NULL)
+        return violated(check, "series[%zu].values: missing", i);
+    return ASSAY_OK;
+}
+
+static assay_status check_scaling(const checker *check, size_t i)
+{
+    const assay_record_scaling *it = &check->record->scalings[i];
+    if (it->name == NULL || it->parameter == NULL)
+        return violated(check, "scalings[%zu].%s: missing", i,
+                        it->name == NULL ? "name" : "parameter");
     return ASSAY_OK;
 }
 
@@ -136,7 +190,9 @@ assay_status assay__record_check(const assay_record *record, const char *source,
         {record->counter_count, check_counter},       {record->lane_count, check_lane},
         {record->event_count, check_event},           {record->open_span_count, check_open_span},
         {record->subject_count, check_subject},       {record->comparison_count, check_comparison},
-        {record->difference_count, check_difference},
+        {record->difference_count, check_difference}, {record->device_count, check_device},
+        {record->model_count, check_model},           {record->figure_count, check_figure},
+        {record->series_count, check_series},         {record->scaling_count, check_scaling},
     };
     for (size_t part = 0; part < sizeof parts / sizeof *parts; part++)
         for (size_t i = 0; i < parts[part].count; i++) {

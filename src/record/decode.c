@@ -176,6 +176,12 @@ static assay_status read_rounds(assay__decoder *d, const json_t *item,
     return status;
 }
 
+static assay_status read_measure(assay__decoder *d, const json_t *item, void *target)
+{
+    assay_record_measure *measure = target;
+    return assay__decode_numbers(d, item, "samples", &measure->samples, &measure->sample_count);
+}
+
 static assay_status read_subject(assay__decoder *d, const json_t *item, void *target)
 {
     assay_record_subject *subject = target;
@@ -187,7 +193,44 @@ static assay_status read_subject(assay__decoder *d, const json_t *item, void *ta
     if (status == ASSAY_OK)
         status = assay__decode_numbers(d, item, "samples_seconds", &subject->samples_seconds,
                                        &subject->sample_count);
-    return status == ASSAY_OK ? read_rounds(d, item, subject) : status;
+    if (status == ASSAY_OK)
+        status = read_rounds(d, item, subject);
+    void *measures = NULL;
+    if (status == ASSAY_OK)
+        status = read_items(d, item, "measures", assay__record_measure_fields, read_measure,
+                            sizeof *subject->measures, &measures, &subject->measure_count);
+    subject->measures = measures;
+    return status;
+}
+
+static assay_status add_model_setting(assay_record *record, void *model, assay_record_fact fact)
+{
+    return assay_record_add_model_setting(record, model, fact.key, fact.value);
+}
+
+static assay_status read_model(assay__decoder *d, const json_t *item, void *target)
+{
+    assay_record_model *model = target;
+    void *flops = NULL;
+    assay_status status = assay__decode_facts(d, item, "settings", add_model_setting, model,
+                                              ASSAY_RECORD_MAX_PARAMETERS);
+    if (status == ASSAY_OK)
+        status = read_items(d, item, "flops", assay__record_flops_fields, NULL,
+                            sizeof *model->flops, &flops, &model->flop_count);
+    model->flops = flops;
+    return status;
+}
+
+static assay_status read_series(assay__decoder *d, const json_t *item, void *target)
+{
+    assay_record_series *series = target;
+    size_t places = 0;
+    assay_status status = assay__decode_numbers(d, item, "values", &series->values, &series->count);
+    if (status == ASSAY_OK)
+        status = assay__decode_numbers(d, item, "places", &series->places, &places);
+    if (status == ASSAY_OK && series->places != NULL && places != series->count)
+        return assay__decoder_reject(d, "places", "%zu for %zu values", places, series->count);
+    return status;
 }
 
 static assay_status read_process(assay__decoder *d, const json_t *top)
@@ -255,6 +298,12 @@ static assay_status read_arrays(assay__decoder *d, const json_t *top)
     READ_ITEMS(lanes, assay__record_lane_fields, NULL, lane_count);
     READ_ITEMS(open_spans, assay__record_open_span_fields, NULL, open_span_count);
     READ_ITEMS(subjects, assay__record_subject_fields, read_subject, subject_count);
+    READ_ITEMS(processes, assay__record_member_fields, NULL, process_count);
+    READ_ITEMS(devices, assay__record_device_fields, NULL, device_count);
+    READ_ITEMS(models, assay__record_model_fields, read_model, model_count);
+    READ_ITEMS(figures, assay__record_figure_fields, NULL, figure_count);
+    READ_ITEMS(series, assay__record_series_fields, read_series, series_count);
+    READ_ITEMS(scalings, assay__record_scaling_fields, NULL, scaling_count);
     READ_ITEMS(comparisons, assay__record_comparison_fields, NULL, comparison_count);
     READ_ITEMS(differences, assay__record_difference_fields, NULL, difference_count);
 #undef READ_ITEMS
@@ -267,6 +316,13 @@ static assay_status add_fact(assay_record *record, void *context, assay_record_f
     return (*add)(record, fact.key, fact.value, fact.validity);
 }
 
+static assay_status add_setting(assay_record *record, const char *key, const char *value,
+                                assay_validity validity)
+{
+    (void)validity;
+    return assay_record_add_setting(record, key, value);
+}
+
 static assay_status read_facts(assay__decoder *d, const json_t *top)
 {
     struct {
@@ -274,7 +330,8 @@ static assay_status read_facts(assay__decoder *d, const json_t *top)
         assay__record_adder *add;
     } sections[] = {{"machine", assay_record_add_machine},
                     {"build", assay__record_add_build},
-                    {"git", assay__record_add_git}};
+                    {"git", assay__record_add_git},
+                    {"settings", add_setting}};
     assay_status status = ASSAY_OK;
     for (size_t i = 0; i < sizeof sections / sizeof *sections && status == ASSAY_OK; i++)
         status = assay__decode_facts(d, top, sections[i].key, add_fact, &sections[i].add,
@@ -289,6 +346,9 @@ static assay_status read_record(assay__decoder *d, const json_t *top)
     record->assay_version = NULL; /* of the writer, not ours */
     if (status == ASSAY_OK)
         status = assay__decode_fields(d, top, assay__record_fields, record);
+    const json_t *total = json_object_get(top, "total_seconds"); /* not without spans */
+    if (status == ASSAY_OK && total != NULL)
+        status = assay__decode_number(d, "total_seconds", total, &record->total_seconds);
     if (status == ASSAY_OK)
         status = read_process(d, top);
     if (status == ASSAY_OK)

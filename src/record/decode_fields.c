@@ -1,7 +1,9 @@
 /* One reader per field type; lists get their memory from the record before they are filled. */
 #include "record/decode_fields.h"
 #include "assay/record_build.h"
+#include "base/json_writer.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static assay_status read_lane_kind(const assay__decoder *d, const char *key, const json_t *value,
@@ -46,6 +48,7 @@ static assay_status read_field(assay__decoder *d, const json_t *object, const as
     assay_status status = ASSAY_OK;
     switch (field->type) {
     case ASSAY__FIELD_OPTIONAL_TEXT:
+    case ASSAY__FIELD_RARE_TEXT:
         if (value == NULL || json_is_null(value))
             return ASSAY_OK;
         return assay__decode_text(d, key, value, at);
@@ -153,11 +156,21 @@ static assay_status read_fact(assay__decoder *d, json_t *object, const char *key
                               size_t maximum)
 {
     const char *text = NULL;
+    char number[ASSAY__JSON_NUMBER_BYTES];
     assay_validity why = ASSAY_VALID;
-    assay_status status = json_is_null(value) ? assay__decode_reason(d, object, key, &why)
-                                              : assay__decode_text(d, key, value, &text);
+    assay_status status = ASSAY_OK;
+    if (json_is_null(value))
+        status = assay__decode_reason(d, object, key, &why);
+    else if (json_is_number(value))
+        text = number;
+    else
+        status = assay__decode_text(d, key, value, &text);
     if (status != ASSAY_OK)
         return status;
+    if (json_is_integer(value))
+        snprintf(number, sizeof number, "%lld", (long long)json_integer_value(value));
+    else if (json_is_real(value))
+        assay__json_format_number(number, json_real_value(value));
     if (strlen(key) > ASSAY_RECORD_MAX_TEXT)
         return assay__decoder_reject(d, key, "the key is too long");
     status = add(d->record, context, (assay_record_fact){key, text, why});

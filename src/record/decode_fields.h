@@ -22,8 +22,8 @@ ASSAY_MUST_USE assay_status assay__decode_texts(assay__decoder *d, const json_t 
                                                 const char *key, const char *const **texts,
                                                 size_t *count);
 
-/* The object `section`, if it is there: each text or null is passed to `add`, which copies it and
- * refuses more than `maximum` of them with ASSAY_E_LIMIT. */
+/* The object `section`, if it is there: each text, number or null is passed to `add`, which copies
+ * it and refuses more than `maximum` of them with ASSAY_E_LIMIT. */
 typedef assay_status assay__fact_adder(assay_record *record, void *context, assay_record_fact fact);
 ASSAY_MUST_USE assay_status assay__decode_facts(assay__decoder *d, const json_t *top,
                                                 const char *section, assay__fact_adder *add,

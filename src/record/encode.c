@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/json_writer.h"
 #include "record/check.h"
+#include "record/fact.h"
 #include "record/fields.h"
 
 /* Readers (ours among them) hold integers in 64 signed bits. */
@@ -40,6 +41,10 @@ static void write_field(assay__json *json, const assay__field *field, const void
     case ASSAY__FIELD_TEXT:
     case ASSAY__FIELD_OPTIONAL_TEXT:
         assay__json_text(json, field->key, *(const char *const *)at);
+        break;
+    case ASSAY__FIELD_RARE_TEXT:
+        if (*(const char *const *)at != NULL)
+            assay__json_text(json, field->key, *(const char *const *)at);
         break;
     case ASSAY__FIELD_COUNT:
         write_count(json, field->key, *(const uint64_t *)at);
@@ -102,14 +107,20 @@ static void write_items(assay__json *json, const char *key, const assay__field *
     assay__json_end(json);
 }
 
-/* Not through the writer's `unavailable`, which holds a bounded number of them. */
+/* What `as_number` finds is written as a number; NULL: all is text. Missing facts do not go through
+ * the writer's `unavailable`, which holds a bounded number of them. */
 static void write_facts(assay__json *json, const char *key, const assay_record_fact *facts,
-                        size_t count)
+                        size_t count,
+                        bool (*as_number)(const assay_record_fact *fact, double *number))
 {
     size_t missing = 0;
     assay__json_object(json, key);
     for (size_t i = 0; i < count; i++) {
-        assay__json_text(json, facts[i].key, facts[i].value);
+        double number;
+        if (as_number != NULL && as_number(&facts[i], &number))
+            assay__json_number(json, facts[i].key, number);
+        else
+            assay__json_text(json, facts[i].key, facts[i].value);
         missing += facts[i].value == NULL;
     }
     if (missing > 0) {
@@ -130,11 +141,11 @@ static void write_command(assay__json *json, const char *const *command, size_t 
     assay__json_end(json);
 }
 
-static void write_samples(assay__json *json, const double *samples_seconds, size_t count)
+static void write_numbers(assay__json *json, const char *key, const double *numbers, size_t count)
 {
-    assay__json_row(json, "samples_seconds");
+    assay__json_row(json, key);
     for (size_t i = 0; i < count; i++)
-        assay__json_number(json, NULL, samples_seconds[i]);
+        assay__json_number(json, NULL, numbers[i]);
     assay__json_end(json);
 }
 
@@ -171,7 +182,22 @@ static void write_operations(assay__json *json, const assay_record *record)
             assay__json_end(json);
         }
         assay__json_end(json);
-        write_samples(json, it->samples_seconds, it->sample_count);
+        write_numbers(json, "samples_seconds", it->samples_seconds, it->sample_count);
+        assay__json_end(json);
+    }
+    assay__json_end(json);
+}
+
+static void write_measures(assay__json *json, const assay_record_subject *subject)
+{
+    if (subject->measure_count == 0)
+        return;
+    assay__json_array(json, "measures");
+    for (size_t i = 0; i < subject->measure_count; i++) {
+        const assay_record_measure *it = &subject->measures[i];
+        assay__json_object(json, NULL);
+        write_fields(json, assay__record_measure_fields, it);
+        write_numbers(json, "samples", it->samples, it->sample_count);
         assay__json_end(json);
     }
     assay__json_end(json);
@@ -182,8 +208,9 @@ static void write_subject(assay__json *json, const assay_record_subject *it)
     assay__json_object(json, NULL);
     write_fields(json, assay__record_subject_fields, it);
     write_command(json, it->command, it->command_count);
-    write_facts(json, "parameters", it->parameters, it->parameter_count);
-    write_samples(json, it->samples_seconds, it->sample_count);
+    write_facts(json, "parameters", it->parameters, it->parameter_count, NULL);
+    write_numbers(json, "samples_seconds", it->samples_seconds, it->sample_count);
+    write_measures(json, it);
     if (it->rounds == NULL) {
         assay__json_null(json, "rounds");
     } else {
@@ -208,6 +235,51 @@ static void write_benchmarks(assay__json *json, const assay_record *record)
                 record->difference_count, sizeof *record->differences);
     write_items(json, "comparisons", assay__record_comparison_fields, record->comparisons,
                 record->comparison_count, sizeof *record->comparisons);
+}
+
+static void write_model(assay__json *json, const assay_record_model *it)
+{
+    assay__json_object(json, NULL);
+    write_fields(json, assay__record_model_fields, it);
+    write_facts(json, "settings", it->settings, it->setting_count, assay__fact_number);
+    write_items(json, "flops", assay__record_flops_fields, it->flops, it->flop_count,
+                sizeof *it->flops);
+    assay__json_end(json);
+}
+
+static void write_series(assay__json *json, const assay_record_series *it)
+{
+    assay__json_object(json, NULL);
+    write_fields(json, assay__record_series_fields, it);
+    if (it->places != NULL)
+        write_numbers(json, "places", it->places, it->count);
+    write_numbers(json, "values", it->values, it->count);
+    assay__json_end(json);
+}
+
+/* What studies and profiles found; each part only where there is any. */
+static void write_findings(assay__json *json, const assay_record *record)
+{
+    if (record->setting_count > 0)
+        write_facts(json, "settings", record->settings, record->setting_count, assay__fact_number);
+    if (record->model_count > 0) {
+        assay__json_array(json, "models");
+        for (size_t i = 0; i < record->model_count; i++)
+            write_model(json, &record->models[i]);
+        assay__json_end(json);
+    }
+    if (record->figure_count > 0)
+        write_items(json, "figures", assay__record_figure_fields, record->figures,
+                    record->figure_count, sizeof *record->figures);
+    if (record->series_count > 0) {
+        assay__json_array(json, "series");
+        for (size_t i = 0; i < record->series_count; i++)
+            write_series(json, &record->series[i]);
+        assay__json_end(json);
+    }
+    if (record->scaling_count > 0)
+        write_items(json, "scalings", assay__record_scaling_fields, record->scalings,
+                    record->scaling_count, sizeof *record->scalings);
 }
 
 /* Rows, not objects: a million of them should neither take 100 MB on disk nor the sevenfold in a
@@ -237,12 +309,20 @@ static void write_record(assay__json *json, const assay_record *record, unsigned
     write_fields(json, assay__record_fields, record);
     if (record->has_process)
         write_process(json, &record->process);
-    write_facts(json, "machine", record->machine, record->machine_count);
-    write_facts(json, "build", record->build, record->build_count);
-    write_facts(json, "git", record->git, record->git_count);
+    if (record->operation_count + record->metric_count > 0)
+        assay__json_number(json, "total_seconds", record->total_seconds);
+    write_facts(json, "machine", record->machine, record->machine_count, assay__machine_number);
+    write_facts(json, "build", record->build, record->build_count, NULL);
+    write_facts(json, "git", record->git, record->git_count, NULL);
     assay__json_object(json, "clock");
     write_fields(json, assay__record_clock_fields, &record->clock);
     assay__json_end(json);
+    if (record->process_count > 0)
+        write_items(json, "processes", assay__record_member_fields, record->processes,
+                    record->process_count, sizeof *record->processes);
+    if (record->device_count > 0)
+        write_items(json, "devices", assay__record_device_fields, record->devices,
+                    record->device_count, sizeof *record->devices);
     write_operations(json, record);
     write_items(json, "metrics", assay__record_metric_fields, record->metrics, record->metric_count,
                 sizeof *record->metrics);
@@ -254,6 +334,7 @@ static void write_record(assay__json *json, const assay_record *record, unsigned
         write_events(json, record);
     write_items(json, "open_spans", assay__record_open_span_fields, record->open_spans,
                 record->open_span_count, sizeof *record->open_spans);
+    write_findings(json, record);
     write_benchmarks(json, record);
     assay__json_object(json, "integrity");
     write_fields(json, assay__record_integrity_fields, &record->integrity);

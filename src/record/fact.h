@@ -11,4 +11,11 @@ const assay_record_fact *assay__fact_find(const assay_record_fact *facts, size_t
 /* NULL also if the value is not known. */
 const char *assay__fact_value(const assay_record_fact *facts, size_t count, const char *key);
 
+/* The number that the value is, if it is one in the shortest form that JSON has for it: "16" and
+ * "0.5", not "016", "1e3" or "6.10". */
+bool assay__fact_number(const assay_record_fact *fact, double *number);
+
+/* The same for facts of the machine, of which only some are numbers: a kernel "6.1" is none. */
+bool assay__machine_number(const assay_record_fact *fact, double *number);
+
 #endif

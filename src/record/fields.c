@@ -13,6 +13,7 @@
     }
 #define TEXT(s, m)          FIELD(ASSAY__FIELD_TEXT, s, m, const char *)
 #define OPTIONAL_TEXT(s, m) FIELD(ASSAY__FIELD_OPTIONAL_TEXT, s, m, const char *)
+#define RARE_TEXT(s, m)     FIELD(ASSAY__FIELD_RARE_TEXT, s, m, const char *)
 #define COUNT(s, m)         FIELD(ASSAY__FIELD_COUNT, s, m, uint64_t)
 #define RARE_COUNT(s, m)    FIELD(ASSAY__FIELD_RARE_COUNT, s, m, uint64_t)
 #define INTEGER(s, m)       FIELD(ASSAY__FIELD_INTEGER, s, m, int64_t)
@@ -38,7 +39,7 @@ const assay__field assay__record_fields[] = {
     OPTIONAL_TEXT(assay_record, name),
     OPTIONAL_TEXT(assay_record, created),
     OPTIONAL_TEXT(assay_record, assay_version),
-    NUMBER(assay_record, total_seconds),
+    RARE_TEXT(assay_record, study),
     END,
 };
 
@@ -131,6 +132,10 @@ const assay__field assay__record_lane_fields[] = {
     INTEGER(assay_record_lane, thread_id),
     COUNT(assay_record_lane, spans),
     FLAG(assay_record_lane, ended),
+    RARE_TEXT(assay_record_lane, host),
+    RARE_TEXT(assay_record_lane, device),
+    RARE_COUNT(assay_record_lane, rank),
+    RARE_COUNT(assay_record_lane, rank_count),
     END,
 };
 
@@ -163,6 +168,87 @@ const assay__field assay__record_subject_fields[] = {
     RARE_READING(assay_record_subject, user_seconds),
     RARE_READING(assay_record_subject, sys_seconds),
     RARE_READING(assay_record_subject, peak_rss_bytes),
+    RARE_TEXT(assay_record_subject, model),
+    RARE_TEXT(assay_record_subject, covers),
+    END,
+};
+
+const assay__field assay__record_member_fields[] = {
+    INTEGER(assay_record_member, process_id),
+    OPTIONAL_TEXT(assay_record_member, name),
+    RARE_TEXT(assay_record_member, host),
+    RARE_COUNT(assay_record_member, rank),
+    RARE_COUNT(assay_record_member, rank_count),
+    READING(assay_record_member, spans),
+    READING(assay_record_member, heap_peak_bytes),
+    READING(assay_record_member, heap_allocations),
+    OPTIONAL_TEXT(assay_record_member, unseen),
+    END,
+};
+
+const assay__field assay__record_device_fields[] = {
+    TEXT(assay_record_device, id),
+    OPTIONAL_TEXT(assay_record_device, name),
+    OPTIONAL_TEXT(assay_record_device, driver),
+    RARE_TEXT(assay_record_device, host),
+    READING(assay_record_device, memory_bytes),
+    READING(assay_record_device, peak_bytes),
+    READING(assay_record_device, busy_seconds),
+    READING(assay_record_device, energy_joules),
+    END,
+};
+
+const assay__field assay__record_measure_fields[] = {
+    TEXT(assay_record_measure, metric),
+    END,
+};
+
+const assay__field assay__record_model_fields[] = {
+    TEXT(assay_record_model, name),
+    OPTIONAL_TEXT(assay_record_model, class_name),
+    READING(assay_record_model, parameters),
+    READING(assay_record_model, parameter_bytes),
+    READING(assay_record_model, gradient_bytes),
+    READING(assay_record_model, optimizer_bytes),
+    READING(assay_record_model, activation_bytes),
+    READING(assay_record_model, workspace_bytes),
+    END,
+};
+
+const assay__field assay__record_flops_fields[] = {
+    TEXT(assay_record_flops, component),
+    TEXT(assay_record_flops, convention),
+    NUMBER(assay_record_flops, forward),
+    NUMBER(assay_record_flops, backward),
+    END,
+};
+
+const assay__field assay__record_figure_fields[] = {
+    TEXT(assay_record_figure, name),
+    OPTIONAL_TEXT(assay_record_figure, of),
+    READING(assay_record_figure, value),
+    OPTIONAL_TEXT(assay_record_figure, unit),
+    RARE_TEXT(assay_record_figure, covers),
+    END,
+};
+
+const assay__field assay__record_series_fields[] = {
+    TEXT(assay_record_series, name),
+    OPTIONAL_TEXT(assay_record_series, of),
+    OPTIONAL_TEXT(assay_record_series, unit),
+    OPTIONAL_TEXT(assay_record_series, along),
+    END,
+};
+
+const assay__field assay__record_scaling_fields[] = {
+    TEXT(assay_record_scaling, name),
+    OPTIONAL_TEXT(assay_record_scaling, of),
+    TEXT(assay_record_scaling, parameter),
+    OPTIONAL_TEXT(assay_record_scaling, growth_class),
+    READING(assay_record_scaling, exponent),
+    READING(assay_record_scaling, low),
+    READING(assay_record_scaling, high),
+    FLAG(assay_record_scaling, conclusive),
     END,
 };
 
@@ -171,6 +257,7 @@ const assay__field assay__record_comparison_fields[] = {
     TEXT(assay_record_comparison, candidate),
     OPTIONAL_TEXT(assay_record_comparison, baseline_origin),
     OPTIONAL_TEXT(assay_record_comparison, candidate_origin),
+    RARE_TEXT(assay_record_comparison, metric),
     READING(assay_record_comparison, ratio),
     READING(assay_record_comparison, low),
     READING(assay_record_comparison, high),

@@ -8,11 +8,12 @@
 #include "assay/record.h"
 
 #define ASSAY__RECORD_SCHEMA  "assay-record"
-#define ASSAY__RECORD_VERSION 1
+#define ASSAY__RECORD_VERSION 2
 
 typedef enum assay__field_type {
     ASSAY__FIELD_TEXT,          /* const char *, never NULL */
     ASSAY__FIELD_OPTIONAL_TEXT, /* const char *; null is NULL */
+    ASSAY__FIELD_RARE_TEXT,     /* the same, but left out while it is NULL */
     ASSAY__FIELD_COUNT,         /* uint64_t */
     ASSAY__FIELD_RARE_COUNT,    /* the same, but left out while it is 0 */
     ASSAY__FIELD_INTEGER,       /* int64_t */
@@ -44,6 +45,14 @@ extern const assay__field assay__record_counter_fields[];
 extern const assay__field assay__record_lane_fields[];
 extern const assay__field assay__record_open_span_fields[];
 extern const assay__field assay__record_subject_fields[]; /* without command, parameters, samples */
+extern const assay__field assay__record_member_fields[];
+extern const assay__field assay__record_device_fields[];
+extern const assay__field assay__record_measure_fields[]; /* without samples */
+extern const assay__field assay__record_model_fields[];   /* without settings and FLOPs */
+extern const assay__field assay__record_flops_fields[];
+extern const assay__field assay__record_figure_fields[];
+extern const assay__field assay__record_series_fields[]; /* without places and values */
+extern const assay__field assay__record_scaling_fields[];
 extern const assay__field assay__record_comparison_fields[];
 extern const assay__field assay__record_difference_fields[];
 extern const assay__field assay__record_integrity_fields[];

@@ -26,9 +26,16 @@ enum array {
     SUBJECTS,
     COMPARISONS,
     DIFFERENCES,
+    PROCESSES,
+    DEVICES,
+    MODELS,
+    FIGURES,
+    SERIES,
+    SCALINGS,
     MACHINE,
     BUILD,
     GIT,
+    SETTINGS,
     ARRAY_COUNT
 };
 
@@ -85,6 +92,30 @@ void assay_record_subject_init(assay_record_subject *item)
 {
     *item = (assay_record_subject){0};
     assay__record_clear_readings(assay__record_subject_fields, item);
+}
+
+void assay_record_model_init(assay_record_model *item)
+{
+    *item = (assay_record_model){0};
+    assay__record_clear_readings(assay__record_model_fields, item);
+}
+
+void assay_record_scaling_init(assay_record_scaling *item)
+{
+    *item = (assay_record_scaling){0};
+    assay__record_clear_readings(assay__record_scaling_fields, item);
+}
+
+void assay_record_device_init(assay_record_device *item)
+{
+    *item = (assay_record_device){0};
+    assay__record_clear_readings(assay__record_device_fields, item);
+}
+
+void assay_record_member_init(assay_record_member *item)
+{
+    *item = (assay_record_member){0};
+    assay__record_clear_readings(assay__record_member_fields, item);
 }
 
 void assay__record_comparison_init(assay_record_comparison *item)
@@ -169,6 +200,12 @@ DEFINE_ADD(assay_record_add_event, EVENTS, assay_record_event, events, event_cou
 DEFINE_ADD(assay__record_add_open_span, OPEN_SPANS, assay_record_open_span, open_spans,
            open_span_count)
 DEFINE_ADD(assay_record_add_subject, SUBJECTS, assay_record_subject, subjects, subject_count)
+DEFINE_ADD(assay_record_add_process, PROCESSES, assay_record_member, processes, process_count)
+DEFINE_ADD(assay_record_add_device, DEVICES, assay_record_device, devices, device_count)
+DEFINE_ADD(assay_record_add_model, MODELS, assay_record_model, models, model_count)
+DEFINE_ADD(assay_record_add_figure, FIGURES, assay_record_figure, figures, figure_count)
+DEFINE_ADD(assay_record_add_series, SERIES, assay_record_series, series, series_count)
+DEFINE_ADD(assay_record_add_scaling, SCALINGS, assay_record_scaling, scalings, scaling_count)
 DEFINE_ADD(assay__record_add_comparison, COMPARISONS, assay_record_comparison, comparisons,
            comparison_count)
 DEFINE_ADD(assay__record_add_difference, DIFFERENCES, assay_record_difference, differences,
@@ -237,22 +274,40 @@ assay_status assay__record_add_git(assay_record *record, const char *key, const 
                     (assay_record_fact){key, value, validity});
 }
 
-assay_status assay_record_add_parameter(assay_record *record, assay_record_subject *subject,
-                                        const char *key, const char *value)
+assay_status assay_record_add_setting(assay_record *record, const char *key, const char *value)
+{
+    return add_fact(record, SETTINGS, &record->settings, &record->setting_count,
+                    (assay_record_fact){key, value, ASSAY_NOT_MEASURED});
+}
+
+/* Add a fact to an item of the record, in a new array. */
+static assay_status add_own_fact(assay_record *record, assay_record_fact **facts, size_t *count,
+                                 const char *key, const char *value)
 {
     assay_record_fact fact = {key, value, ASSAY_NOT_MEASURED};
     assay_status status = own_fact(record, &fact);
-    if (status != ASSAY_OK || replace_fact(subject->parameters, subject->parameter_count, fact))
+    if (status != ASSAY_OK || replace_fact(*facts, *count, fact))
         return status;
-    if (subject->parameter_count >= ASSAY_RECORD_MAX_PARAMETERS)
+    if (*count >= ASSAY_RECORD_MAX_PARAMETERS)
         return ASSAY_E_LIMIT;
-    assay_record_fact *grown =
-        assay_record_allocate(record, subject->parameter_count + 1, sizeof *grown);
+    assay_record_fact *grown = assay_record_allocate(record, *count + 1, sizeof *grown);
     if (grown == NULL)
         return ASSAY_E_MEMORY;
-    if (subject->parameter_count > 0)
-        memcpy(grown, subject->parameters, subject->parameter_count * sizeof *grown);
-    grown[subject->parameter_count++] = fact;
-    subject->parameters = grown;
+    if (*count > 0)
+        memcpy(grown, *facts, *count * sizeof *grown);
+    grown[(*count)++] = fact;
+    *facts = grown;
     return ASSAY_OK;
+}
+
+assay_status assay_record_add_parameter(assay_record *record, assay_record_subject *subject,
+                                        const char *key, const char *value)
+{
+    return add_own_fact(record, &subject->parameters, &subject->parameter_count, key, value);
+}
+
+assay_status assay_record_add_model_setting(assay_record *record, assay_record_model *model,
+                                            const char *key, const char *value)
+{
+    return add_own_fact(record, &model->settings, &model->setting_count, key, value);
 }

@@ -199,6 +199,11 @@ void assay__study_free(assay__study *study)
     free(study);
 }
 
+const assay__study_plan *assay__study_plan_of(const assay__study *study)
+{
+    return &study->plan;
+}
+
 bool assay__study_done(const assay__study *study, size_t step)
 {
     return study->done[step];

@@ -61,6 +61,9 @@ ASSAY_MUST_USE assay_status assay__study_open(const assay__study_plan *plan, ass
 /* Takes the progress line away. */
 void assay__study_free(assay__study *study);
 
+/* The plan it was opened with. */
+const assay__study_plan *assay__study_plan_of(const assay__study *study);
+
 /* Did the step end, now or in an earlier run? Steps are indices into the plan's. */
 bool assay__study_done(const assay__study *study, size_t step);
 /* How many steps had ended before this run. */

@@ -222,6 +222,18 @@ prints '^frame +30 +1\.500 s 300\.0 ms 50\.00 ms +n/a +n/a$' '^  compress +30 ' 
 "$ASSAY_BUILD/assay" report "$work/own.json" >"$output"
 prints 'new firmware' '41\.18 ms'
 
+run own_study "$work/study.json"
+/usr/bin/python3 - "$work/study.json" >"$output" <<'END'
+import json, sys
+record = json.load(open(sys.argv[1]))
+missing = [figure for figure in record["figures"] if figure["value"] is None]
+print(record["settings"]["seed"], record["models"][0]["flops"][0]["forward"],
+      record["series"][0]["values"][-1], missing[0]["unavailable"]["value"],
+      record["scalings"][0]["growth_class"], record["processes"][0]["rank"],
+      record["devices"][0]["id"])
+END
+prints '^42 1200000000(\.0)? 2(\.0)? not measured n\^2 5 cuda:1$'
+
 # Every example is run here and listed for the reader.
 for source in "$ASSAY_SOURCE"/examples/*.c; do
     name=$(basename "$source" .c)

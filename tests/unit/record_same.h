@@ -151,6 +151,97 @@ static inline void same_lane(const assay_record_lane *a, const assay_record_lane
     assert_int_equal(a->thread_id, b->thread_id);
     assert_int_equal(a->spans, b->spans);
     assert_int_equal(a->ended, b->ended);
+    same_text(a->host, b->host);
+    same_text(a->device, b->device);
+    assert_int_equal(a->rank, b->rank);
+    assert_int_equal(a->rank_count, b->rank_count);
+}
+
+static inline void same_member(const assay_record_member *a, const assay_record_member *b)
+{
+    SAME_RESERVED(a, b);
+    assert_int_equal(a->process_id, b->process_id);
+    same_text(a->name, b->name);
+    same_text(a->host, b->host);
+    assert_int_equal(a->rank, b->rank);
+    assert_int_equal(a->rank_count, b->rank_count);
+    same_reading(a->spans, b->spans);
+    same_reading(a->heap_peak_bytes, b->heap_peak_bytes);
+    same_reading(a->heap_allocations, b->heap_allocations);
+    same_text(a->unseen, b->unseen);
+}
+
+static inline void same_device(const assay_record_device *a, const assay_record_device *b)
+{
+    SAME_RESERVED(a, b);
+    same_text(a->id, b->id);
+    same_text(a->name, b->name);
+    same_text(a->driver, b->driver);
+    same_text(a->host, b->host);
+    same_reading(a->memory_bytes, b->memory_bytes);
+    same_reading(a->peak_bytes, b->peak_bytes);
+    same_reading(a->busy_seconds, b->busy_seconds);
+    same_reading(a->energy_joules, b->energy_joules);
+}
+
+static inline void same_model(const assay_record_model *a, const assay_record_model *b)
+{
+    SAME_RESERVED(a, b);
+    same_text(a->name, b->name);
+    same_text(a->class_name, b->class_name);
+    same_facts(a->settings, a->setting_count, b->settings, b->setting_count);
+    same_reading(a->parameters, b->parameters);
+    same_reading(a->parameter_bytes, b->parameter_bytes);
+    same_reading(a->gradient_bytes, b->gradient_bytes);
+    same_reading(a->optimizer_bytes, b->optimizer_bytes);
+    same_reading(a->activation_bytes, b->activation_bytes);
+    same_reading(a->workspace_bytes, b->workspace_bytes);
+    assert_int_equal(a->flop_count, b->flop_count);
+    for (size_t i = 0; i < a->flop_count; i++) {
+        same_text(a->flops[i].component, b->flops[i].component);
+        same_text(a->flops[i].convention, b->flops[i].convention);
+        same_number(a->flops[i].forward, b->flops[i].forward);
+        same_number(a->flops[i].backward, b->flops[i].backward);
+    }
+}
+
+static inline void same_figure(const assay_record_figure *a, const assay_record_figure *b)
+{
+    SAME_RESERVED(a, b);
+    same_text(a->name, b->name);
+    same_text(a->of, b->of);
+    same_reading(a->value, b->value);
+    same_text(a->unit, b->unit);
+    same_text(a->covers, b->covers);
+}
+
+static inline void same_series(const assay_record_series *a, const assay_record_series *b)
+{
+    SAME_RESERVED(a, b);
+    same_text(a->name, b->name);
+    same_text(a->of, b->of);
+    same_text(a->unit, b->unit);
+    same_text(a->along, b->along);
+    assert_int_equal(a->count, b->count);
+    assert_int_equal(a->places == NULL, b->places == NULL);
+    for (size_t i = 0; i < a->count; i++) {
+        same_number(a->values[i], b->values[i]);
+        if (a->places != NULL)
+            same_number(a->places[i], b->places[i]);
+    }
+}
+
+static inline void same_scaling(const assay_record_scaling *a, const assay_record_scaling *b)
+{
+    SAME_RESERVED(a, b);
+    same_text(a->name, b->name);
+    same_text(a->of, b->of);
+    same_text(a->parameter, b->parameter);
+    same_text(a->growth_class, b->growth_class);
+    same_reading(a->exponent, b->exponent);
+    same_reading(a->low, b->low);
+    same_reading(a->high, b->high);
+    assert_int_equal(a->conclusive, b->conclusive);
 }
 
 static inline void same_event(const assay_record_event *a, const assay_record_event *b)
@@ -195,6 +286,15 @@ static inline void same_subject(const assay_record_subject *a, const assay_recor
         same_text(a->command[i], b->command[i]);
     same_facts(a->parameters, a->parameter_count, b->parameters, b->parameter_count);
     same_subject_samples(a, b);
+    same_text(a->model, b->model);
+    same_text(a->covers, b->covers);
+    assert_int_equal(a->measure_count, b->measure_count);
+    for (size_t i = 0; i < a->measure_count; i++) {
+        same_text(a->measures[i].metric, b->measures[i].metric);
+        assert_int_equal(a->measures[i].sample_count, b->measures[i].sample_count);
+        for (size_t k = 0; k < a->measures[i].sample_count; k++)
+            same_number(a->measures[i].samples[k], b->measures[i].samples[k]);
+    }
     assert_int_equal(a->iterations, b->iterations);
     assert_int_equal(a->warmup_samples, b->warmup_samples);
     assert_int_equal(a->rejected_samples, b->rejected_samples);
@@ -222,6 +322,7 @@ static inline void same_comparison(const assay_record_comparison *a,
     same_text(a->candidate, b->candidate);
     same_text(a->baseline_origin, b->baseline_origin);
     same_text(a->candidate_origin, b->candidate_origin);
+    same_text(a->metric, b->metric);
     same_reading(a->ratio, b->ratio);
     same_reading(a->low, b->low);
     same_reading(a->high, b->high);
@@ -274,10 +375,12 @@ static inline void same_record(const assay_record *a, const assay_record *b)
     same_text(a->name, b->name);
     same_text(a->created, b->created);
     same_text(a->assay_version, b->assay_version);
+    same_text(a->study, b->study);
     same_number(a->total_seconds, b->total_seconds);
     same_facts(a->machine, a->machine_count, b->machine, b->machine_count);
     same_facts(a->build, a->build_count, b->build, b->build_count);
     same_facts(a->git, a->git_count, b->git, b->git_count);
+    same_facts(a->settings, a->setting_count, b->settings, b->setting_count);
     same_text(a->clock.source, b->clock.source);
     same_reading(a->clock.frequency_hz, b->clock.frequency_hz);
     same_reading(a->clock.resolution_ns, b->clock.resolution_ns);
@@ -291,6 +394,12 @@ static inline void same_record(const assay_record *a, const assay_record *b)
     SAME_ALL(same_event, events, event_count);
     SAME_ALL(same_open_span, open_spans, open_span_count);
     SAME_ALL(same_subject, subjects, subject_count);
+    SAME_ALL(same_member, processes, process_count);
+    SAME_ALL(same_device, devices, device_count);
+    SAME_ALL(same_model, models, model_count);
+    SAME_ALL(same_figure, figures, figure_count);
+    SAME_ALL(same_series, series, series_count);
+    SAME_ALL(same_scaling, scalings, scaling_count);
     SAME_ALL(same_comparison, comparisons, comparison_count);
     SAME_ALL(same_difference, differences, difference_count);
     same_integrity(&a->integrity, &b->integrity);

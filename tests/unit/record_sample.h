@@ -70,8 +70,10 @@ static inline void fill_lists(assay_record *record)
                                   assay_reading_of(5),
                                   {0}};
     assay_record_counter counter = {"loss", 3, 0.125, -2.5, 1e30, 0.3, {0}};
-    assay_record_lane thread = {"main", ASSAY_LANE_THREAD, 4711, 4712, 1001, false, {0}};
-    assay_record_lane stream = {NULL, ASSAY_LANE_GPU_STREAM, 4711, -1, 0, true, {0}};
+    assay_record_lane thread = {
+        "main", ASSAY_LANE_THREAD, 4711, 4712, 1001, false, NULL, NULL, 0, 0, {0}};
+    assay_record_lane stream = {
+        NULL, ASSAY_LANE_GPU_STREAM, 4711, -1, 0, true, "node7", "cuda:0", 3, 8, {0}};
     assay_record_event span = {ASSAY_EVENT_SPAN, 1, 0, 0.000000001, 0.1, 0};
     assay_record_event value = {ASSAY_EVENT_COUNTER, 0, 1, 0.2, 0, -3.5};
     assay_record_open_span open = {"forward", 1, 3, 12.5, {0}};
@@ -116,6 +118,12 @@ static inline void fill_subjects(assay_record *record)
                                     .sys_seconds = assay_reading_missing(ASSAY_NOT_PERMITTED),
                                     .peak_rss_bytes = assay_reading_of(4096),
                                 };
+    static assay_record_measure measures[] = {{"cpu_seconds", samples, 3, {0}},
+                                              {"peak_rss_bytes", samples, 3, {0}}};
+    full.model = "lstm";
+    full.covers = "the forward pass";
+    full.measures = measures;
+    full.measure_count = 2;
     assert_int_equal(assay_record_add_parameter(record, &full, "n", "4"), ASSAY_OK);
     assert_int_equal(assay_record_add_parameter(record, &full, "order", "random"), ASSAY_OK);
     assay_record_subject_init(&plain);
@@ -127,6 +135,7 @@ static inline void fill_subjects(assay_record *record)
         .candidate = "other",
         .baseline_origin = "before.json",
         .candidate_origin = "after.json",
+        .metric = "peak_rss_bytes",
         .ratio = assay_reading_of(1.25),
         .low = assay_reading_of(1.2),
         .high = assay_reading_of(1.3),
@@ -144,6 +153,90 @@ static inline void fill_subjects(assay_record *record)
     assay_record_difference difference = {"cpu", "before.json", "after.json", "Z80", NULL, {0}};
     assert_int_equal(assay__record_add_comparison(record, &comparison), ASSAY_OK);
     assert_int_equal(assay__record_add_difference(record, &difference), ASSAY_OK);
+}
+
+static inline void fill_findings(assay_record *record)
+{
+    static const double places[] = {0, 0.5}, values[] = {1e-3, 1.0 / 3};
+    static const assay_record_flops flops[] = {{"attention", "assay", 2e12, 4e12 + 1, {0}},
+                                               {"attention", "fvcore", 1e12, 0, {0}}};
+    assay_record_model model, other;
+    assay_record_model_init(&model);
+    assay_record_model_init(&other);
+    model.name = "lstm";
+    model.class_name = "lstm";
+    model.parameters = assay_reading_of(1234);
+    model.parameter_bytes = assay_reading_of(4936);
+    model.gradient_bytes = assay_reading_of(4937);
+    model.optimizer_bytes = assay_reading_of(9872);
+    model.activation_bytes = assay_reading_of(77);
+    model.workspace_bytes = assay_reading_missing(ASSAY_UNSUPPORTED);
+    model.flops = flops;
+    model.flop_count = 2;
+    other.name = "mvar";
+    assert_int_equal(assay_record_add_model_setting(record, &model, "hidden-dim", "64"), ASSAY_OK);
+    assert_int_equal(assay_record_add_model_setting(record, &model, "rate", "0.001"), ASSAY_OK);
+    assert_int_equal(assay_record_add_model_setting(record, &model, "version", "1.0"), ASSAY_OK);
+    assert_int_equal(assay_record_add_model(record, &model), ASSAY_OK);
+    assert_int_equal(assay_record_add_model(record, &other), ASSAY_OK);
+    const assay_record_figure figures[] = {
+        {"relative_error", "lstm", assay_reading_of(0.0123), NULL, NULL, {0}},
+        {"training_time",
+         NULL,
+         assay_reading_missing(ASSAY_NOT_ENOUGH_DATA),
+         "s",
+         "all epochs",
+         {0}}};
+    const assay_record_series series[] = {
+        {"loss", "lstm", NULL, "epoch", NULL, values, 2, {0}},
+        {"conductivity", NULL, "W/mK", "x", places, values, 2, {0}}};
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(assay_record_add_figure(record, &figures[i]), ASSAY_OK);
+        assert_int_equal(assay_record_add_series(record, &series[i]), ASSAY_OK);
+    }
+    assay_record_scaling scaling;
+    assay_record_scaling_init(&scaling);
+    scaling.name = "nodes";
+    scaling.of = "lstm";
+    scaling.parameter = "num_nodes";
+    scaling.growth_class = "n log n";
+    scaling.exponent = assay_reading_of(1.125);
+    scaling.low = assay_reading_of(1.0625);
+    scaling.high = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
+    scaling.conclusive = true;
+    assert_int_equal(assay_record_add_scaling(record, &scaling), ASSAY_OK);
+    assert_int_equal(assay_record_add_setting(record, "seed", "42"), ASSAY_OK);
+    assert_int_equal(assay_record_add_setting(record, "data", "x.npy"), ASSAY_OK);
+}
+
+static inline void fill_places(assay_record *record)
+{
+    assay_record_device device;
+    assay_record_member member, bare;
+    assay_record_device_init(&device);
+    assay_record_member_init(&member);
+    assay_record_member_init(&bare);
+    device.id = "cuda:0";
+    device.name = "Z81";
+    device.driver = "580";
+    device.host = "node7";
+    device.memory_bytes = assay_reading_of(1e11);
+    device.peak_bytes = assay_reading_of(1e10);
+    device.busy_seconds = assay_reading_of(0.5);
+    device.energy_joules = assay_reading_missing(ASSAY_NOT_PERMITTED);
+    member.process_id = 4711;
+    member.name = "python3";
+    member.host = "node7";
+    member.rank = 3;
+    member.rank_count = 8;
+    member.spans = assay_reading_of(1001);
+    member.heap_peak_bytes = assay_reading_of(4096);
+    member.heap_allocations = assay_reading_of(12);
+    member.unseen = "heap: statically linked";
+    bare.process_id = 4713;
+    assert_int_equal(assay_record_add_device(record, &device), ASSAY_OK);
+    assert_int_equal(assay_record_add_process(record, &member), ASSAY_OK);
+    assert_int_equal(assay_record_add_process(record, &bare), ASSAY_OK);
 }
 
 static inline void fill_process(assay_record *record)
@@ -193,7 +286,10 @@ static inline assay_record *sample_record(void)
     assert_int_equal(assay__record_add_git(record, "commit", NULL, ASSAY_NOT_MEASURED), ASSAY_OK);
     record->clock = (assay_record_clock){"tsc", assay_reading_of(2.5e9), assay_reading_of(8.125),
                                          assay_reading_missing(ASSAY_NOT_MEASURED)};
+    record->study = "rom";
     fill_process(record);
+    fill_places(record);
+    fill_findings(record);
     fill_operations(record);
     fill_lists(record);
     fill_subjects(record);

@@ -264,8 +264,8 @@ static void test_what_is_refused(void **state)
     check_refused("[]", ASSAY_E_FORMAT,
                   "record: neither an assay record nor JSON of Google Benchmark, hyperfine or "
                   "pyperf");
-    check_refused("{\"schema\": \"assay-record\", \"version\": 2}", ASSAY_E_VERSION,
-                  "record: schema version 2 is newer than 1, the newest this assay reads; update "
+    check_refused("{\"schema\": \"assay-record\", \"version\": 3}", ASSAY_E_VERSION,
+                  "record: schema version 3 is newer than 2, the newest this assay reads; update "
                   "assay");
     check_refused("{\"context\": {}, \"benchmarks\": [{\"name\": \"a\"}]}", ASSAY_E_FORMAT,
                   "record: benchmarks[0].real_time: a time is expected, not nothing");

@@ -200,6 +200,8 @@ static void test_dangling_references_are_not_written(void **state)
     record->subjects[0].samples_seconds = NULL;
     check_refused(record, "subjects[0].samples_seconds: missing");
     record->subjects[0].sample_count = 0;
+    check_refused(record, "subjects[0].measures[0]: not one for each sample");
+    record->subjects[0].measure_count = 0;
     record->subjects[1].name = NULL;
     check_refused(record, "subjects[1].name: missing");
     record->subjects[1].name = "x";
@@ -308,6 +310,13 @@ static void test_no_member_is_forgotten(void **state)
         {assay__record_comparison_fields, offsetof(assay_record_comparison, reserved)},
         {assay__record_difference_fields, offsetof(assay_record_difference, reserved)},
         {assay__record_integrity_fields, offsetof(assay_record_integrity, reserved)},
+        {assay__record_member_fields, offsetof(assay_record_member, reserved)},
+        {assay__record_device_fields, offsetof(assay_record_device, reserved)},
+        {assay__record_measure_fields, offsetof(assay_record_measure, samples)},
+        {assay__record_flops_fields, offsetof(assay_record_flops, reserved)},
+        {assay__record_figure_fields, offsetof(assay_record_figure, reserved)},
+        {assay__record_series_fields, offsetof(assay_record_series, places)},
+        {assay__record_scaling_fields, offsetof(assay_record_scaling, reserved)},
     };
     unsigned char bytes[4096];
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
@@ -322,7 +331,13 @@ static void test_no_member_is_forgotten(void **state)
     memset(bytes, 0, sizeof bytes);
     cover(bytes, assay__record_subject_fields);
     COVER(assay_record_subject, command, rounds);
+    COVER(assay_record_subject, measures, measure_count);
     check_covered(bytes, 0, offsetof(assay_record_subject, reserved));
+    memset(bytes, 0, sizeof bytes);
+    cover(bytes, assay__record_model_fields);
+    COVER(assay_record_model, settings, setting_count);
+    COVER(assay_record_model, flops, flop_count);
+    check_covered(bytes, 0, offsetof(assay_record_model, reserved));
     memset(bytes, 0, sizeof bytes);
     cover(bytes, assay__record_summary_fields);
     cover(bytes, assay__record_process_fields);
@@ -331,8 +346,7 @@ static void test_no_member_is_forgotten(void **state)
     check_covered(bytes, 0, offsetof(assay_record_process, reserved));
     memset(bytes, 0, sizeof bytes);
     cover(bytes, assay__record_fields);
-    COVER(assay_record, machine, process);
-    COVER(assay_record, operations, growths);
+    COVER(assay_record, machine, growths);
     check_covered(bytes, offsetof(assay_record, kind), sizeof(assay_record));
 }
 

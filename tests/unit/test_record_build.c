@@ -16,7 +16,7 @@ static void test_arrays_grow_also_after_a_caller_put_its_own(void **state)
     (void)state;
     assay_record *record = NULL;
     assert_int_equal(assay_record_new(&record), ASSAY_OK);
-    assay_record_lane lane = {"x", ASSAY_LANE_THREAD, 0, 0, 0, false, {0}};
+    assay_record_lane lane = {"x", ASSAY_LANE_THREAD, 0, 0, 0, false, NULL, NULL, 0, 0, {0}};
     for (int i = 0; i < 40; i++) {
         lane.thread_id = i;
         assert_int_equal(assay_record_add_lane(record, &lane), ASSAY_OK);

@@ -241,8 +241,14 @@ static void test_benchmarks_that_do_not_add_up(void **state)
                 "record: subjects[0].rounds[2]: -2 is not within 0 … 4294967295");
     check_first("subjects", "samples_seconds", json_pack("[s]", "1 s"),
                 "record: subjects[0].samples_seconds[0]: a number is expected, not a string");
-    check_first("subjects", "parameters", json_pack("{si}", "n", 4),
-                "record: subjects[0].parameters.n: a string is expected, not an integer");
+    check_first("subjects", "parameters", json_pack("{sb}", "n", 1),
+                "record: subjects[0].parameters.n: a string is expected, not a truth value");
+    check_first("subjects", "measures", json_pack("[{sss[f]}]", "metric", "x", "samples", 1.0),
+                "record: subjects[0].measures[0]: not one for each sample");
+    check_first("models", "name", json_string("mvar"),
+                "record: models[1].name: 'mvar' is the name of another one");
+    check_first("series", "places", json_pack("[f]", 1.0),
+                "record: series[0].places: 1 for 2 values");
     check_first("comparisons", "verdict", json_string("better"),
                 "record: comparisons[0].verdict: 'better' is no verdict");
 }
@@ -254,7 +260,7 @@ static void test_not_a_record(void **state)
         "{\"results\": [{\"command\": \"sleep 0.1\", \"mean\": 0.1, \"times\": [0.1]}]}";
     static const char hint[] = "record: not an assay record (\"schema\" is not \"assay-record\"); "
                                "`assay run --json FILE` writes one";
-    static const char newer[] = "{\"schema\": \"assay-record\", \"version\": 2}";
+    static const char newer[] = "{\"schema\": \"assay-record\", \"version\": 3}";
     static const char twice[] = "{\"schema\": \"assay-record\",\n \"version\": 1, \"version\": 1}";
     static const char nul[] =
         "{\"schema\": \"assay-record\", \"version\": 1, \"name\": \"a\\u0000\"}";
@@ -264,7 +270,7 @@ static void test_not_a_record(void **state)
     check_error("[]", 2, ASSAY_E_FORMAT, hint);
     check_error("", 0, ASSAY_E_TRUNCATED, "record: empty; a run record in JSON is expected");
     check_error(newer, sizeof newer - 1, ASSAY_E_VERSION,
-                "record: schema version 2 is newer than 1, the newest this assay reads; update "
+                "record: schema version 3 is newer than 2, the newest this assay reads; update "
                 "assay");
     check_syntax(binary, sizeof binary - 1, ASSAY_E_FORMAT, "record:1:1: not JSON: ");
     check_syntax(twice, sizeof twice - 1, ASSAY_E_FORMAT, "record:2:24: not JSON: duplicate ");

@@ -84,7 +84,7 @@ show compare
 show compare before.json missing.json
 echo '{"rows": []}' >foreign.json
 show compare before.json foreign.json
-echo '{"schema": "assay-record", "version": 2}' >newer.json
+echo '{"schema": "assay-record", "version": 99}' >newer.json
 show compare before.json newer.json
 show compare --margin 120% before.json slower.json
 

@@ -16,7 +16,7 @@ echo 'nothing' >text.json
 show report text.json
 head -c 1000 /dev/urandom >noise.json
 "$ASSAY" report noise.json >/dev/null 2>&1; echo "exit $?"
-sed 's/"version": 1,/"version": 99,/' r.json >newer.json
+sed 's/"version": [0-9]*,/"version": 99,/' r.json >newer.json
 show report newer.json
 show report r.json --trace /dev/full
 show report r.json --trace no/such/folder/t.json

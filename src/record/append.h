@@ -1,0 +1,27 @@
+/* Records that take over what other records have, and finding their items by name. */
+#ifndef ASSAY_RECORD_APPEND_H
+#define ASSAY_RECORD_APPEND_H
+
+#include "assay/record.h"
+
+/* Append copies of the settings, subjects, models, figures, series, scalings and comparisons of
+ * `from`. A setting or model that `into` has under the same name is replaced. */
+ASSAY_MUST_USE assay_status assay__record_append(assay_record *into, const assay_record *from);
+
+/* Append a copy of one subject, with this origin and without rounds if asked: rounds pair samples
+ * within one record only. */
+ASSAY_MUST_USE assay_status assay__record_append_subject(assay_record *into,
+                                                         const assay_record_subject *subject,
+                                                         const char *origin, bool keep_rounds);
+
+/* The first item of this name (and owner; NULL: the whole run's), or NULL. */
+const assay_record_subject *assay__record_find_subject(const assay_record *record,
+                                                       const char *name);
+const assay_record_model *assay__record_find_model(const assay_record *record, const char *name);
+const assay_record_series *assay__record_find_series(const assay_record *record, const char *name,
+                                                     const char *of);
+
+/* The value of the figure; not measured if there is none. */
+assay_reading assay__record_figure(const assay_record *record, const char *name, const char *of);
+
+#endif

@@ -1,0 +1,193 @@
+#include "studies/common/results.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "assay/record_build.h"
+#include "assay/sampling.h"
+#include "base/error.h"
+
+/* ---- records of steps ---- */
+
+static assay_status no_memory(assay_error *error, assay_status status)
+{
+    return assay__fail(error, status, "no memory for what the study found");
+}
+
+assay_status assay__study_findings(const assay__study *study, assay_error *error,
+                                   assay_record **record)
+{
+    const assay__study_plan *plan = assay__study_plan_of(study);
+    char seed[32];
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)plan->seed);
+    assay_status status = assay_record_new(record);
+    if (status != ASSAY_OK)
+        return no_memory(error, status);
+    (*record)->kind = "study";
+    (*record)->study = assay_record_text(*record, plan->study);
+    (*record)->name = assay_record_text(*record, plan->experiment);
+    status = (*record)->study == NULL || (*record)->name == NULL ? ASSAY_E_MEMORY : ASSAY_OK;
+    if (status == ASSAY_OK)
+        status = assay_record_add_setting(*record, "seed", seed);
+    if (status == ASSAY_OK)
+        status = assay_record_add_setting(*record, "quick", plan->quick ? "true" : "false");
+    if (status == ASSAY_OK)
+        return status;
+    assay_record_free(*record);
+    *record = NULL;
+    return no_memory(error, status);
+}
+
+static const char *step_file(assay__study *study, size_t step, assay_error *error)
+{
+    char relative[128];
+    snprintf(relative, sizeof relative, ".study/%.100s.json",
+             assay__study_plan_of(study)->steps[step].name);
+    for (char *at = relative + strlen(".study/"); *at != '\0'; at++)
+        if (!isalnum((unsigned char)*at) && strchr("._-", *at) == NULL)
+            *at = '_';
+    return assay__study_file(study, relative, error);
+}
+
+assay_status assay__study_keep(assay__study *study, size_t step, const assay_record *record,
+                               assay_error *error)
+{
+    const char *path = step_file(study, step, error);
+    return path == NULL ? ASSAY_E_IO : assay_record_save(record, path, 0, error);
+}
+
+assay_status assay__study_recall(assay__study *study, size_t step, assay_error *error,
+                                 assay_record **record)
+{
+    const char *path = step_file(study, step, error);
+    *record = NULL;
+    return path == NULL ? ASSAY_E_IO : assay_record_read(path, error, record);
+}
+
+assay_status assay__study_publish(assay__study *study, assay_record *whole, assay_error *error)
+{
+    const char *path = assay__study_file(study, "record.json", error);
+    if (path == NULL)
+        return ASSAY_E_IO;
+    assay_status status = assay_record_describe(whole);
+    if (status != ASSAY_OK)
+        return assay__fail(error, status, "cannot describe the machine: %s",
+                           assay_status_message(status));
+    return assay_record_save(whole, path, 0, error);
+}
+
+/* ---- filling ---- */
+
+static assay_status with_texts(bool complete)
+{
+    return complete ? ASSAY_OK : ASSAY_E_MEMORY;
+}
+
+assay_status assay__found_cost(assay_record *record, const char *name, const char *of,
+                               assay_reading value, const char *unit, const char *covers)
+{
+    assay_record_figure figure = {.name = assay_record_text(record, name),
+                                  .of = assay_record_text(record, of),
+                                  .value = value,
+                                  .unit = assay_record_text(record, unit),
+                                  .covers = assay_record_text(record, covers)};
+    assay_status status = with_texts(figure.name != NULL && (of == NULL || figure.of != NULL) &&
+                                     (unit == NULL || figure.unit != NULL) &&
+                                     (covers == NULL || figure.covers != NULL));
+    return status == ASSAY_OK ? assay_record_add_figure(record, &figure) : status;
+}
+
+assay_status assay__found_figure(assay_record *record, const char *name, const char *of,
+                                 assay_reading value, const char *unit)
+{
+    return assay__found_cost(record, name, of, value, unit, NULL);
+}
+
+static bool copy_numbers(assay_record *record, const double *numbers, size_t count,
+                         const double **copy)
+{
+    double *room = assay_record_allocate(record, count, sizeof *room);
+    if (room != NULL && count > 0)
+        memcpy(room, numbers, count * sizeof *room);
+    *copy = room;
+    return room != NULL;
+}
+
+assay_status assay__found_series(assay_record *record, const char *name, const char *of,
+                                 const char *along, const double *places, const double *values,
+                                 size_t count)
+{
+    assay_record_series series = {.name = assay_record_text(record, name),
+                                  .of = assay_record_text(record, of),
+                                  .along = assay_record_text(record, along),
+                                  .count = count};
+    assay_status status =
+        with_texts(series.name != NULL && (of == NULL || series.of != NULL) &&
+                   (along == NULL || series.along != NULL) &&
+                   copy_numbers(record, values, count, &series.values) &&
+                   (places == NULL || copy_numbers(record, places, count, &series.places)));
+    return status == ASSAY_OK ? assay_record_add_series(record, &series) : status;
+}
+
+assay_status assay__found_times(assay_record *record, const char *name, const char *model,
+                                const char *covers, const double *seconds, size_t count)
+{
+    assay_record_subject subject;
+    assay_timing timing;
+    assay_record_subject_init(&subject);
+    subject.name = assay_record_text(record, name);
+    subject.model = assay_record_text(record, model);
+    subject.covers = assay_record_text(record, covers);
+    subject.source = "assay";
+    subject.sample_count = count;
+    subject.iterations = 1;
+    assay_status status =
+        with_texts(subject.name != NULL && (model == NULL || subject.model != NULL) &&
+                   (covers == NULL || subject.covers != NULL) &&
+                   copy_numbers(record, seconds, count, &subject.samples_seconds));
+    if (status == ASSAY_OK && count > 0)
+        status = assay_timing_summarize(seconds, count, &timing);
+    if (status == ASSAY_OK && count > 0) {
+        subject.mean_seconds = assay_reading_of(timing.mean_seconds);
+        subject.low_seconds = timing.low_seconds;
+        subject.high_seconds = timing.high_seconds;
+        subject.median_seconds = timing.p50_seconds;
+        subject.std_seconds = timing.std_seconds;
+        subject.min_seconds = assay_reading_of(timing.min_seconds);
+        subject.max_seconds = assay_reading_of(timing.max_seconds);
+    }
+    return status == ASSAY_OK ? assay_record_add_subject(record, &subject) : status;
+}
+
+/* ---- views ---- */
+
+int assay__json_set_reading(json_t *object, const char *key, assay_reading reading)
+{
+    if (reading.validity == ASSAY_VALID && isfinite(reading.value))
+        return json_object_set_new(object, key, json_real(reading.value));
+    json_t *reasons = json_object_get(object, "unavailable");
+    if (reasons == NULL) {
+        if (json_object_set_new(object, "unavailable", json_object()) != 0)
+            return -1;
+        reasons = json_object_get(object, "unavailable");
+    }
+    const char *why =
+        reading.validity == ASSAY_VALID ? "not finite" : assay_validity_text(reading.validity);
+    if (json_object_set_new(reasons, key, json_string(why)) != 0)
+        return -1;
+    return json_object_set_new(object, key, json_null());
+}
+
+json_t *assay__json_numbers(const double *values, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count && list != NULL; i++)
+        if (json_array_append_new(list, isfinite(values[i]) ? json_real(values[i]) : json_null()) !=
+            0) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}

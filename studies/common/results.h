@@ -1,0 +1,71 @@
+/* What a study finds, as run records.
+ *
+ * Each step keeps what it found as a record of its own under .study, so that a resumed study reads
+ * it back as any reader would. The records of all steps together are the study's: record.json in
+ * its folder. All other files and the printed report are views of that one record.
+ *
+ *     assay_record *found = NULL;
+ *     if (assay__study_done(study, TRAIN))
+ *         status = assay__study_recall(study, TRAIN, error, &found);
+ *     else {
+ *         status = assay__study_findings(study, error, &found);
+ *         ... assay__found_figure(found, "final_loss", "LSTM", loss, NULL); ...
+ *         status = assay__study_keep(study, TRAIN, found, error);
+ *         status = assay__study_end(study, error);
+ *     }
+ *     status = assay__record_append(whole, found);
+ *     ...
+ *     status = assay__study_publish(study, whole, error);
+ */
+#ifndef ASSAY_STUDIES_COMMON_RESULTS_H
+#define ASSAY_STUDIES_COMMON_RESULTS_H
+
+#include <jansson.h>
+
+#include "assay/record.h"
+#include "record/append.h" /* for every study */
+#include "studies/common/frame.h"
+
+/* An empty record of kind "study" with the study, the experiment, and "seed" and "quick" among its
+ * settings. Caller frees. */
+ASSAY_MUST_USE assay_status assay__study_findings(const assay__study *study, assay_error *error,
+                                                  assay_record **record);
+
+/* Keep what the step found, and read it back. */
+ASSAY_MUST_USE assay_status assay__study_keep(assay__study *study, size_t step,
+                                              const assay_record *record, assay_error *error);
+ASSAY_MUST_USE assay_status assay__study_recall(assay__study *study, size_t step,
+                                                assay_error *error, assay_record **record);
+
+/* Describe machine, build and source, and write record.json. */
+ASSAY_MUST_USE assay_status assay__study_publish(assay__study *study, assay_record *whole,
+                                                 assay_error *error);
+
+/* ---- filling; texts and numbers are copied, `of` and `unit` may be NULL ---- */
+
+ASSAY_MUST_USE assay_status assay__found_figure(assay_record *record, const char *name,
+                                                const char *of, assay_reading value,
+                                                const char *unit);
+/* The same with what the figure covers. */
+ASSAY_MUST_USE assay_status assay__found_cost(assay_record *record, const char *name,
+                                              const char *of, assay_reading value, const char *unit,
+                                              const char *covers);
+/* `places` NULL: 1, 2, 3, … */
+ASSAY_MUST_USE assay_status assay__found_series(assay_record *record, const char *name,
+                                                const char *of, const char *along,
+                                                const double *places, const double *values,
+                                                size_t count);
+/* A subject with these samples, each of one iteration, and the figures computed from them. */
+ASSAY_MUST_USE assay_status assay__found_times(assay_record *record, const char *name,
+                                               const char *model, const char *covers,
+                                               const double *seconds, size_t count);
+
+/* ---- views in jansson ---- */
+
+/* A number, or null with its reason in the object's "unavailable". 0, or -1 without memory, as
+ * json_object_set_new says. */
+int assay__json_set_reading(json_t *object, const char *key, assay_reading reading);
+/* An array of the values; NaN becomes null. NULL without memory. */
+json_t *assay__json_numbers(const double *values, size_t count);
+
+#endif
