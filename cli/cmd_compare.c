@@ -10,15 +10,24 @@
 #include "cli/common/commands.h"
 #include "cli/common/message.h"
 #include "cli/common/output.h"
+#include "cli/compare_sides.h"
 
 /* Exit statuses of a gate. */
 enum { GATE_PASSED = 0, GATE_REGRESSED = 1, GATE_INCONCLUSIVE = 2 };
 
 typedef struct compare_settings {
-    const char *json;
-    double margin;
+    const char *json, *metric;
+    double margin; /* negative: the default of what is compared */
     bool all_pairs, gate;
 } compare_settings;
+
+/* What the gate looks at, by its short name. */
+static const char *const metrics[][2] = {{"wall", "wall_seconds"},
+                                         {"cpu", "cpu_seconds"},
+                                         {"memory", "peak_rss_bytes"},
+                                         {"heap", "heap_peak_bytes"},
+                                         {"allocations", "heap_allocations"},
+                                         {"energy", "energy_joules"}};
 
 static const option compare_options[] = {
     {"all-pairs", 'a', OPTION_FLAG, NULL, "Compare every pair, not only each with the first.",
@@ -30,43 +39,13 @@ static const option compare_options[] = {
     {"json", 'j', OPTION_TEXT, "FILE",
      "Write the comparison as a record in JSON; '-' is standard output.",
      offsetof(compare_settings, json)},
-    {"margin", 'm', OPTION_SHARE, "SHARE", "Differences up to this are none (1%).",
+    {"margin", 'm', OPTION_SHARE, "SHARE",
+     "Differences up to this are none (1%; 15% between single runs of a study or profile).",
      offsetof(compare_settings, margin)},
+    {"metric", 'M', OPTION_TEXT, "NAME",
+     "What the gate judges: wall (default), cpu, memory, heap, allocations, energy.",
+     offsetof(compare_settings, metric)},
 };
-
-/* Read records, in the order of their paths. */
-typedef struct record_list {
-    assay_record **records;
-    size_t count;
-} record_list;
-
-static int load(record_list *list, char **paths, size_t count)
-{
-    list->records = calloc(count, sizeof *list->records);
-    if (list->records == NULL) {
-        message_error("assay compare: out of memory");
-        return EX_OSERR;
-    }
-    for (; list->count < count; list->count++) {
-        assay_error error = {0};
-        assay_status status =
-            assay_record_load(paths[list->count], &error, &list->records[list->count]);
-        if (status != ASSAY_OK) {
-            message_error("assay compare: %s", error.message);
-            return message_input_exit(status);
-        }
-        if (error.status != ASSAY_OK)
-            message_note("%s", error.message);
-    }
-    return EX_OK;
-}
-
-static void release(record_list *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        assay_record_free(list->records[i]);
-    free(list->records);
-}
 
 /* One record: its own subjects. */
 static assay_status compare_within(assay_record *record, const char *path,
@@ -89,24 +68,51 @@ static assay_status compare_within(assay_record *record, const char *path,
     return ASSAY_E_DATA;
 }
 
-static int judge(const assay_record *record)
+static bool is_of(const assay_record_comparison *it, const char *metric)
 {
-    int code = GATE_PASSED;
+    return strcmp(it->metric != NULL ? it->metric : "wall_seconds", metric) == 0;
+}
+
+static bool has_metric(const assay_record *record, const char *metric)
+{
+    for (size_t i = 0; i < record->comparison_count; i++)
+        if (is_of(&record->comparisons[i], metric))
+            return true;
+    return false;
+}
+
+/* Nothing of that metric is unusable data. */
+static int judge(const assay_record *record, const char *metric)
+{
+    int code = has_metric(record, metric) ? GATE_PASSED : GATE_INCONCLUSIVE;
     for (size_t i = 0; i < record->comparison_count; i++) {
-        if (record->comparisons[i].verdict == ASSAY_VERDICT_SLOWER)
+        const assay_record_comparison *it = &record->comparisons[i];
+        if (is_of(it, metric) && it->verdict == ASSAY_VERDICT_SLOWER)
             return GATE_REGRESSED;
-        if (record->comparisons[i].verdict == ASSAY_VERDICT_INCONCLUSIVE)
+        if (is_of(it, metric) && it->verdict == ASSAY_VERDICT_INCONCLUSIVE)
             code = GATE_INCONCLUSIVE;
     }
     return code;
 }
 
+/* NULL after a message. */
+static const char *metric_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
+        if (name == NULL || strcmp(name, metrics[i][0]) == 0 || strcmp(name, metrics[i][1]) == 0)
+            return metrics[i][1];
+    message_error("assay compare: no metric '%s'; there are: wall, cpu, memory, heap, allocations, "
+                  "energy",
+                  name);
+    return NULL;
+}
+
 /* The last line of a gate, which is what the log of a build shows. A benchmark that is gone fails
  * no gate, and must not pass unseen either. */
-static int gate(const assay_record *record, FILE *stream)
+static int gate(const assay_record *record, const char *metric, FILE *stream)
 {
     static const char *const words[] = {"passed", "regressed", "inconclusive"};
-    int code = judge(record);
+    int code = judge(record, metric);
     size_t missing = 0;
     const char *first = NULL;
     for (size_t i = 0; i < record->difference_count; i++) {
@@ -114,7 +120,12 @@ static int gate(const assay_record *record, FILE *stream)
         missing += name != NULL;
         first = first != NULL ? first : name;
     }
-    fprintf(stream, "gate: %s", words[code]);
+    fprintf(stream, "gate");
+    if (strcmp(metric, metric_of(NULL)) != 0)
+        fprintf(stream, " by %s", metric);
+    fprintf(stream, ": %s", words[code]);
+    if (!has_metric(record, metric))
+        fprintf(stream, "; nothing was measured on both sides");
     if (missing > 0)
         fprintf(stream, "; missing from the candidate and not compared: '%s'", first);
     if (missing > 1)
@@ -134,24 +145,25 @@ static int show(const compare_settings *settings, const assay_record *record)
         status = assay_report_save(record, "comparisons", "-", &error);
     if (!output_check("compare", status, &error))
         return message_output_exit(status);
-    return settings->gate ? gate(record, record_on_stdout ? stderr : stdout) : EX_OK;
+    return settings->gate
+               ? gate(record, metric_of(settings->metric), record_on_stdout ? stderr : stdout)
+               : EX_OK;
 }
 
-static int compare(const compare_settings *settings, const record_list *list, char **paths)
+static int compare(const compare_settings *settings, const compare_sides *sides)
 {
     assay_compare_options options = ASSAY_COMPARE_OPTIONS_INIT;
-    options.margin = settings->margin;
+    options.margin = settings->margin > 0 ? settings->margin : 0;
     options.no_margin = settings->margin == 0;
     options.all_pairs = settings->all_pairs;
     assay_error error = {0};
-    assay_record *made = NULL, *shown = list->records[0];
+    assay_record *made = NULL, *shown = NULL;
     assay_status status;
-    if (list->count == 1) {
-        status = compare_within(shown, paths[0], &options, &error);
+    if (sides->count == 1 && sides->sides[0].count == 1) {
+        shown = (assay_record *)(uintptr_t)sides->sides[0].records[0];
+        status = compare_within(shown, sides->sides[0].origin, &options, &error);
     } else {
-        status =
-            assay_records_compare((const assay_record *const *)list->records,
-                                  (const char *const *)paths, list->count, &options, &error, &made);
+        status = assay_records_compare(sides->sides, sides->count, &options, &error, &made);
         shown = made;
     }
     int code;
@@ -166,37 +178,54 @@ static int compare(const compare_settings *settings, const record_list *list, ch
     return code;
 }
 
+/* Where the candidate's records begin: behind a "--" with records before it; 0: nowhere. */
+static int find_candidate(int argc, char **argv)
+{
+    for (int i = 2; i < argc; i++)
+        if (strcmp(argv[i], "--") == 0)
+            return argv[i - 1][0] != '-' && i + 1 < argc ? i + 1 : 0;
+    return 0;
+}
+
 static int compare_main(const command *self, int argc, char **argv)
 {
-    compare_settings settings = {.margin = 0.01};
+    compare_settings settings = {.margin = -1};
     char **operands;
-    int count, code;
-    if (!options_parse(self, argc, argv, &settings, &operands, &count, &code))
+    int count, code, candidate = find_candidate(argc, argv);
+    if (!options_parse(self, candidate > 0 ? candidate - 1 : argc, argv, &settings, &operands,
+                       &count, &code))
         return code;
     if (count == 0) {
         message_error(
             "assay compare: no record given; write: assay compare before.json after.json");
         return EX_USAGE;
     }
+    if (metric_of(settings.metric) == NULL)
+        return EX_USAGE;
     code = output_refuse("compare", &settings.json, 1);
     if (code != EX_OK)
         return code;
-    record_list list = {0};
-    code = load(&list, operands, (size_t)count);
+    compare_sides sides = {0};
+    code = candidate > 0 ? compare_sides_read_two(&sides, operands, (size_t)count, argv + candidate,
+                                                  (size_t)(argc - candidate))
+                         : compare_sides_read(&sides, operands, (size_t)count);
     if (code == EX_OK)
-        code = compare(&settings, &list, operands);
-    release(&list);
+        code = compare(&settings, &sides);
+    compare_sides_release(&sides);
     return code;
 }
 
 const command command_compare = {
     .name = "compare",
-    .summary = "verdicts between benchmarks of saved records",
-    .operands = "RECORD...",
+    .summary = "verdicts between saved records",
+    .operands = "RECORD... [-- RECORD...]",
     .description =
-        "Compares benchmarks of the same name in saved records, each record with the\n"
-        "first; or, given one record, its benchmarks with each other. Takes records of\n"
-        "assay and JSON of Google Benchmark, hyperfine and pyperf. A benchmark is called\n"
+        "Compares what saved records have in common, each record with the first; or,\n"
+        "given one record, its benchmarks with each other. Takes records of every command\n"
+        "and study, and JSON of Google Benchmark, hyperfine and pyperf. A folder stands\n"
+        "for the study in it (record.json) or for all runs in it (*.json); with --, all\n"
+        "records before it are runs of the baseline and all after it of the candidate.\n"
+        "Of several runs each counts as one observation. A benchmark is called\n"
         "faster or slower only if the 99 % interval of the ratio of times lies wholly\n"
         "beyond the margin, same if the 95 % interval lies wholly within it, else\n"
         "inconclusive, with the reason. Exit status: 0 compared, whatever the verdicts;\n"

@@ -44,7 +44,8 @@ extern "C" {
 /* Start from ASSAY_COMPARE_OPTIONS_INIT; every zero means the default. */
 typedef struct assay_compare_options {
     size_t struct_size;
-    double margin;  /* differences up to this share are ignored; default 0.01, below 1 */
+    double margin;  /* differences up to this share are ignored; below 1. Default 0.01; 0.15 between
+                       single runs of a study or a profile, which differ by more than code does */
     bool no_margin; /* every difference counts: a margin of 0 */
     bool all_pairs; /* compare every pair, not only every candidate with the first */
 } assay_compare_options;
@@ -58,16 +59,33 @@ typedef struct assay_compare_options {
 ASSAY_API ASSAY_MUST_USE assay_status assay_record_compare(assay_record *record,
                                                            const assay_compare_options *options);
 
-/* Compare saved records: every other record with the first, by subjects of the same name and
- * parameters. `origins` holds the names of the records, usually paths. The result is a new record
- * of kind "compare" with all subjects and the comparisons. Its `differences` list what else differs
- * between the records (processor, kernel, governor, compiler, iterations, …) and benchmarks that
- * only one of them has. ASSAY_E_DATA
- * when two records to be compared have no benchmark in common, ASSAY_E_ARGUMENT for fewer than two
- * records, ASSAY_E_LIMIT for more than 4096 benchmarks in one. Caller frees. */
-ASSAY_API ASSAY_MUST_USE assay_status assay_records_compare(
-    const assay_record *const *records, const char *const *origins, size_t count,
-    const assay_compare_options *options, assay_error *error, assay_record **comparison);
+/* One side of a comparison: a record, or several runs of one thing. */
+typedef struct assay_compare_side {
+    size_t struct_size;
+    const char *origin; /* its name, usually a path */
+    const assay_record *const *records;
+    size_t count;
+} assay_compare_side;
+
+#define ASSAY_COMPARE_SIDE_INIT ASSAY_INIT(assay_compare_side)
+
+/* Compare saved records of any kind: every other side with the first, by subjects of the same name
+ * and parameters. A record of `assay run` counts as one subject, "run"; operations that kept
+ * samples are subjects with their path as name, "step/forward". On a side with several runs each
+ * run is one observation of every subject, and operations are compared by the means of their spans;
+ * three runs a side are the least that a verdict needs.
+ *
+ * The result is a new record of kind "compare" with all subjects and the comparisons: wall time
+ * first, then whatever else both sides measured. Its `differences` list what else differs between
+ * the records (processor, kernel, compiler, settings, sizes of models, results, iterations, …) and
+ * what only one of them has. ASSAY_E_DATA when two sides have nothing in common, ASSAY_E_ARGUMENT
+ * for fewer than two sides or one without a record, ASSAY_E_LIMIT for more than 4096 subjects on
+ * one. Caller frees. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_records_compare(const assay_compare_side *sides,
+                                                            size_t count,
+                                                            const assay_compare_options *options,
+                                                            assay_error *error,
+                                                            assay_record **comparison);
 
 /* Make one comparison. The subjects and the texts of the result belong to `record`. The comparison
  * is paired if both subjects have rounds. It fails with ASSAY_E_MEMORY or, for options that make no

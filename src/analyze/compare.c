@@ -1,10 +1,12 @@
 /* The verdict, word for word as it is promised, and the risk of several shared between them.
  *
- * Several comparisons share a risk of 1 % by Holm's step-down procedure (1979, "A simple
- * sequentially rejective multiple test procedure"): with m undecided comparisons each is tried at
- * 1 − 0.01/m; those decided leave, and the rest is tried again with the smaller m, until nobody
- * leaves. Trying all at once instead of in the order of their p-values gives the same decisions and
- * needs no p-values, which the skewness-corrected interval does not have in closed form. */
+ * Each metric is a question of its own: a gate that looks at the time alone must not lose power
+ * because memory was measured too. Several comparisons of one metric share a risk of 1 % by Holm's
+ * step-down procedure (1979, "A simple sequentially rejective multiple test procedure"): with m
+ * undecided comparisons each is tried at 1 − 0.01/m; those decided leave, and the rest is tried
+ * again with the smaller m, until nobody leaves. Trying all at once instead of in the order of
+ * their p-values gives the same decisions and needs no p-values, which the skewness-corrected
+ * interval does not have in closed form. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +28,7 @@ static const double WORTHWHILE_FACTOR = 50;
 /* One comparison on its way to its verdict. */
 typedef struct trial {
     const assay_record_subject *baseline, *candidate;
+    const char *metric;
     assay__log_ratio log_ratio;
     assay_verdict verdict; /* decided: faster or slower */
     double level;          /* at which it was, or was last tried */
@@ -52,6 +55,11 @@ static bool can_be_judged(const trial *it)
     return it->log_ratio.known && it->log_ratio.obstacle[0] == '\0';
 }
 
+static bool is_of(const trial *it, const char *metric)
+{
+    return strcmp(it->metric, metric) == 0;
+}
+
 static assay_verdict beyond(const assay_interval *interval, double margin)
 {
     if (interval->validity != ASSAY_VALID)
@@ -63,16 +71,16 @@ static assay_verdict beyond(const assay_interval *interval, double margin)
 
 /* Holm's procedure. Trials that an obstacle keeps from being judged share the risk as well: what
  * the data forbid is chance too, and those left over are those that hid it. */
-static void decide(trial *trials, size_t count, double margin)
+static void decide(trial *trials, size_t count, const char *metric, double margin)
 {
     size_t open = 0, decided = 0;
     for (size_t i = 0; i < count; i++)
-        open += trials[i].log_ratio.known;
+        open += is_of(&trials[i], metric) && trials[i].log_ratio.known;
     do {
         double level = 1 - RISK / (double)(open > 0 ? open : 1);
         decided = 0;
         for (size_t i = 0; i < count; i++) {
-            if (trials[i].verdict != ASSAY_VERDICT_INCONCLUSIVE)
+            if (!is_of(&trials[i], metric) || trials[i].verdict != ASSAY_VERDICT_INCONCLUSIVE)
                 continue;
             trials[i].level = level;
             if (!can_be_judged(&trials[i]))
@@ -165,6 +173,7 @@ static assay_status finish(assay_record *record, const trial *it, double margin,
     comparison->candidate = it->candidate->name;
     comparison->baseline_origin = it->baseline->origin;
     comparison->candidate_origin = it->candidate->origin;
+    comparison->metric = it->metric;
     comparison->paired = it->log_ratio.paired;
     comparison->pairs = it->log_ratio.pairs;
     comparison->baseline_samples = it->log_ratio.baseline_samples;
@@ -178,6 +187,8 @@ static assay_status finish(assay_record *record, const trial *it, double margin,
         judge(it, margin, comparison, text, sizeof text);
     else
         snprintf(text, sizeof text, "%s", it->log_ratio.obstacle);
+    if (it->log_ratio.bare_ratio > 0)
+        comparison->ratio = assay_reading_of(it->log_ratio.bare_ratio);
     size_t length = strlen(text);
     snprintf(text + length, sizeof text - length, "%s%s",
              length > 0 && it->log_ratio.remark[0] != '\0' ? "; " : "", it->log_ratio.remark);
@@ -187,43 +198,119 @@ static assay_status finish(assay_record *record, const trial *it, double margin,
     return comparison->reason != NULL ? ASSAY_OK : ASSAY_E_MEMORY;
 }
 
-/* One comparison for each pairing, into `comparisons`; their texts belong to `record`. */
-static assay_status compare_all(assay_record *record, const assay__pairing *pairings, size_t count,
-                                double margin, assay_record_comparison *comparisons)
+/* ---- metrics -------------------------------------------------------------------------------- */
+
+static const char WALL[] = "wall_seconds";
+
+static const assay_record_measure *find_measure(const assay_record_subject *subject,
+                                                const char *metric)
 {
-    trial *trials = calloc(count > 0 ? count : 1, sizeof *trials);
-    if (trials == NULL)
-        return ASSAY_E_MEMORY;
+    for (size_t i = 0; i < subject->measure_count; i++)
+        if (strcmp(subject->measures[i].metric, metric) == 0)
+            return &subject->measures[i];
+    return NULL;
+}
+
+static bool is_time(const char *metric)
+{
+    size_t length = strlen(metric), ending = strlen("seconds");
+    return length >= ending && strcmp(metric + length - ending, "seconds") == 0;
+}
+
+/* The subject as if the metric were its time. */
+static assay_record_subject seen_as(const assay_record_subject *subject, const char *metric)
+{
+    assay_record_subject view = *subject;
+    if (metric != WALL)
+        view.samples_seconds = find_measure(subject, metric)->samples;
+    return view;
+}
+
+static unsigned nature_of(const assay__pairing *pairing, const char *metric)
+{
+    unsigned nature = pairing->runs ? ASSAY__SAMPLES_INDEPENDENT : 0;
+    if (metric != WALL)
+        nature |= ASSAY__SAMPLES_BOOKED;
+    return nature | (is_time(metric) ? 0 : ASSAY__SAMPLES_EXACT);
+}
+
+static assay_status begin(trial *it, const assay__pairing *pairing, const char *metric,
+                          double margin)
+{
+    const assay_record_subject baseline = seen_as(pairing->baseline, metric);
+    const assay_record_subject candidate = seen_as(pairing->candidate, metric);
+    it->baseline = pairing->baseline;
+    it->candidate = pairing->candidate;
+    it->metric = metric;
+    return assay__log_ratio_init(&it->log_ratio, &baseline, &candidate, margin,
+                                 nature_of(pairing, metric));
+}
+
+/* One comparison for each trial that was begun, into `comparisons`; their texts belong to
+ * `record`. Trials are released. */
+static assay_status conclude(assay_record *record, trial *trials, size_t count, double margin,
+                             assay_record_comparison *comparisons)
+{
     assay_status status = ASSAY_OK;
-    for (size_t i = 0; i < count && status == ASSAY_OK; i++) {
-        trials[i].baseline = pairings[i].baseline;
-        trials[i].candidate = pairings[i].candidate;
-        status = assay__log_ratio_init(&trials[i].log_ratio, pairings[i].baseline,
-                                       pairings[i].candidate, margin);
+    for (size_t i = 0; i < count; i++) {
+        size_t first = 0;
+        while (!is_of(&trials[first], trials[i].metric))
+            first++;
+        if (first == i)
+            decide(trials, count, trials[i].metric, margin);
     }
-    if (status == ASSAY_OK)
-        decide(trials, count, margin);
     for (size_t i = 0; i < count && status == ASSAY_OK; i++)
         status = finish(record, &trials[i], margin, &comparisons[i]);
+    return status;
+}
+
+static void release(trial *trials, size_t count)
+{
     for (size_t i = 0; i < count; i++)
         assay__log_ratio_release(&trials[i].log_ratio);
     free(trials);
+}
+
+/* Which metrics of the pairings both sides have: with `trials` they are begun. */
+static assay_status begin_measures(const assay__pairing *pairings, size_t count, double margin,
+                                   trial *trials, size_t *begun)
+{
+    assay_status status = ASSAY_OK;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < pairings[i].baseline->measure_count && status == ASSAY_OK; k++) {
+            const char *metric = pairings[i].baseline->measures[k].metric;
+            if (find_measure(pairings[i].candidate, metric) == NULL)
+                continue;
+            if (trials != NULL)
+                status = begin(&trials[*begun], &pairings[i], metric, margin);
+            *begun += 1;
+        }
     return status;
 }
 
 assay_status assay__compare_into(assay_record *record, const assay__pairing *pairings, size_t count,
                                  double margin)
 {
+    size_t all = count, begun = 0;
+    assay_status status = begin_measures(pairings, count, margin, NULL, &all);
     record->comparisons = NULL;
     record->comparison_count = 0;
-    assay_record_comparison *made = assay_record_allocate(record, count, sizeof *made);
-    if (made == NULL)
-        return ASSAY_E_MEMORY;
-    assay_status status = compare_all(record, pairings, count, margin, made);
+    assay_record_comparison *made = assay_record_allocate(record, all, sizeof *made);
+    trial *trials = calloc(all > 0 ? all : 1, sizeof *trials);
+    if (made == NULL || trials == NULL)
+        status = ASSAY_E_MEMORY;
+    for (; begun < count && status == ASSAY_OK; begun++)
+        status = begin(&trials[begun], &pairings[begun], WALL, margin);
+    if (status == ASSAY_OK)
+        status = begin_measures(pairings, count, margin, trials, &begun);
+    if (status == ASSAY_OK)
+        status = conclude(record, trials, all, margin, made);
     if (status == ASSAY_OK) {
         record->comparisons = made;
-        record->comparison_count = count;
+        record->comparison_count = all;
     }
+    if (trials != NULL)
+        release(trials, all);
     return status;
 }
 
@@ -234,7 +321,15 @@ assay_status assay_subjects_compare(assay_record *record, const assay_record_sub
 {
     assay_compare_options chosen;
     assay_status status = assay__compare_options_read(options, NULL, &chosen);
-    const assay__pairing pairing = {baseline, candidate};
-    return status == ASSAY_OK ? compare_all(record, &pairing, 1, chosen.margin, comparison)
-                              : status;
+    const assay__pairing pairing = {baseline, candidate, false};
+    if (status != ASSAY_OK)
+        return status;
+    trial *it = calloc(1, sizeof *it);
+    if (it == NULL)
+        return ASSAY_E_MEMORY;
+    status = begin(it, &pairing, WALL, chosen.margin);
+    if (status == ASSAY_OK)
+        status = conclude(record, it, 1, chosen.margin, comparison);
+    release(it, 1);
+    return status;
 }

@@ -11,6 +11,7 @@ enum { ASSAY__COMPARE_SUBJECTS = 4096 };
 
 typedef struct assay__pairing {
     const assay_record_subject *baseline, *candidate;
+    bool runs; /* each sample is of a run of its own */
 } assay__pairing;
 
 /* The options given, or the defaults; ASSAY_E_ARGUMENT when they make no sense, ASSAY_E_VERSION
@@ -19,7 +20,8 @@ ASSAY_MUST_USE assay_status assay__compare_options_read(const assay_compare_opti
                                                         assay_error *error,
                                                         assay_compare_options *options);
 
-/* One comparison for each pairing, as the record's list of comparisons, which it replaces. */
+/* The record's list of comparisons, which it replaces: wall time for each pairing, then each other
+ * metric that both sides of a pairing have measured. Comparisons of one metric share the risk. */
 ASSAY_MUST_USE assay_status assay__compare_into(assay_record *record,
                                                 const assay__pairing *pairings, size_t count,
                                                 double margin);

@@ -1,32 +1,26 @@
-/* Comparing saved records: which benchmarks they have in common, and what besides the code differs.
+/* Comparing saved records: what they have in common, and what besides the code differs.
  *
- * Benchmarks are the same if name and parameters are; where several share both, the first goes
- * with the first. Rounds are of no use here: they pair samples within one record only. */
-#include <math.h>
+ * Subjects are the same if name and parameters are; where several share both, the first goes with
+ * the first. Rounds are of no use here: they pair samples within one record only. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/comparables.h"
 #include "analyze/compare.h"
+#include "analyze/compare_notes.h"
+#include "assay/record_build.h"
 #include "base/error.h"
 #include "base/grow.h"
-#include "record/append.h"
-#include "record/build.h"
-#include "record/fact.h"
 
-/* Iterations are chosen anew in each run; a factor that changes what caches and branch predictors
- * see is worth a line. */
-static const double ITERATIONS_FACTOR = 1.5;
+/* What differs between single runs of the same study on the same machine. */
+static const double STUDY_MARGIN = 0.15;
 
-/* The subjects of one record within the result. */
+/* The subjects of one side within the result. */
 typedef struct span {
     size_t from, to;
+    size_t without_samples; /* operations that are not among them */
 } span;
-
-static bool same_benchmark(const assay_record_subject *a, const assay_record_subject *b)
-{
-    return strcmp(a->name, b->name) == 0 && assay__same_parameters(a, b);
-}
 
 /* The counterpart in `there` of subject `at` in `here`; NULL if there is none. */
 static const assay_record_subject *find_counterpart(const assay_record *record, span here,
@@ -35,120 +29,35 @@ static const assay_record_subject *find_counterpart(const assay_record *record, 
     const assay_record_subject *wanted = &record->subjects[at];
     size_t earlier = 0;
     for (size_t i = here.from; i < at; i++)
-        earlier += same_benchmark(&record->subjects[i], wanted);
+        earlier += assay__same_subject(&record->subjects[i], wanted);
     for (size_t i = there.from; i < there.to; i++)
-        if (same_benchmark(&record->subjects[i], wanted) && earlier-- == 0)
+        if (assay__same_subject(&record->subjects[i], wanted) && earlier-- == 0)
             return &record->subjects[i];
     return NULL;
 }
 
 /* ---- taking over ---------------------------------------------------------------------------- */
 
-static assay_status take_subjects(assay_record *result, const assay_record *const *records,
-                                  const char *const *origins, size_t count, span *spans)
+static assay_status take_sides(assay_record *result, const assay_compare_side *sides, size_t count,
+                               span *spans)
 {
     for (size_t i = 0; i < count; i++) {
-        const char *origin = assay_record_text(result, origins[i]);
+        const char *origin = assay_record_text(result, sides[i].origin);
         if (origin == NULL)
             return ASSAY_E_MEMORY;
-        if (records[i]->subject_count > ASSAY__COMPARE_SUBJECTS)
-            return ASSAY_E_LIMIT;
         spans[i].from = result->subject_count;
-        for (size_t k = 0; k < records[i]->subject_count; k++) {
-            assay_status status =
-                assay__record_append_subject(result, &records[i]->subjects[k], origin, false);
-            if (status != ASSAY_OK)
-                return status;
-        }
+        assay_status status =
+            sides[i].count > 1
+                ? assay__comparables_of_runs(sides[i].records, sides[i].count, origin, result)
+                : assay__comparables_of(sides[i].records[0], origin, result,
+                                        &spans[i].without_samples);
         spans[i].to = result->subject_count;
+        if (status == ASSAY_OK && spans[i].to - spans[i].from > ASSAY__COMPARE_SUBJECTS)
+            status = ASSAY_E_LIMIT;
+        if (status != ASSAY_OK)
+            return status;
     }
     return ASSAY_OK;
-}
-
-/* ---- differences ---------------------------------------------------------------------------- */
-
-/* Two records being held against each other. */
-typedef struct view {
-    assay_record *result;
-    const assay_record *baseline, *candidate;
-    const char *baseline_origin, *candidate_origin;
-} view;
-
-static assay_status note(const view *v, const char *what, const char *baseline,
-                         const char *candidate)
-{
-    assay_record_difference difference = {
-        .what = assay_record_text(v->result, what),
-        .baseline_origin = assay_record_text(v->result, v->baseline_origin),
-        .candidate_origin = assay_record_text(v->result, v->candidate_origin),
-        .baseline = assay_record_text(v->result, baseline),
-        .candidate = assay_record_text(v->result, candidate),
-    };
-    if (difference.what == NULL || difference.baseline_origin == NULL ||
-        difference.candidate_origin == NULL || (baseline != NULL && difference.baseline == NULL) ||
-        (candidate != NULL && difference.candidate == NULL))
-        return ASSAY_E_MEMORY;
-    return assay__record_add_difference(v->result, &difference);
-}
-
-/* A difference, if both values are known and differ. */
-static assay_status note_if(const view *v, const char *what, const char *baseline,
-                            const char *candidate)
-{
-    if (baseline == NULL || candidate == NULL || strcmp(baseline, candidate) == 0)
-        return ASSAY_OK;
-    return note(v, what, baseline, candidate);
-}
-
-/* What was measured on and with. The load, the boot id and the state of the source tree differ
- * between any two runs and say nothing. */
-static assay_status note_facts(const view *v)
-{
-    static const char *const machine[] = {"hostname",
-                                          "cpu",
-                                          "cores",
-                                          "usable_cores",
-                                          "memory_bytes",
-                                          "kernel",
-                                          "os",
-                                          "governor",
-                                          "turbo",
-                                          "smt",
-                                          "virtualization",
-                                          "container",
-                                          "numa_nodes",
-                                          "transparent_hugepages",
-                                          "cpu_mhz",
-                                          "cpu_scaling"};
-    static const char *const build[] = {"compiler",     "build_flags",        "libc",
-                                        "architecture", "library_build_type", "python"};
-    const assay_record *b = v->baseline, *c = v->candidate;
-    assay_status status = ASSAY_OK;
-    for (size_t i = 0; i < sizeof machine / sizeof *machine && status == ASSAY_OK; i++)
-        status = note_if(v, machine[i], assay__fact_value(b->machine, b->machine_count, machine[i]),
-                         assay__fact_value(c->machine, c->machine_count, machine[i]));
-    for (size_t i = 0; i < sizeof build / sizeof *build && status == ASSAY_OK; i++)
-        status = note_if(v, build[i], assay__fact_value(b->build, b->build_count, build[i]),
-                         assay__fact_value(c->build, c->build_count, build[i]));
-    if (status == ASSAY_OK)
-        status = note_if(v, "clock", b->clock.source, c->clock.source);
-    return status;
-}
-
-static assay_status note_subjects(const view *v, const assay_record_subject *baseline,
-                                  const assay_record_subject *candidate)
-{
-    char what[160], values[2][32];
-    snprintf(what, sizeof what, "source of %.120s", baseline->name);
-    assay_status status = note_if(v, what, baseline->source, candidate->source);
-    double ratio = (double)baseline->iterations / (double)candidate->iterations;
-    if (status != ASSAY_OK || baseline->iterations == 0 || candidate->iterations == 0 ||
-        fabs(log(ratio)) < log(ITERATIONS_FACTOR))
-        return status;
-    snprintf(what, sizeof what, "iterations of %.120s", baseline->name);
-    snprintf(values[0], sizeof values[0], "%llu", (unsigned long long)baseline->iterations);
-    snprintf(values[1], sizeof values[1], "%llu", (unsigned long long)candidate->iterations);
-    return note(v, what, values[0], values[1]);
 }
 
 /* ---- the comparison ------------------------------------------------------------------------- */
@@ -178,55 +87,79 @@ const char *assay_difference_missing(const assay_record_difference *difference)
     return difference->what + strlen(LONELY);
 }
 
-static assay_status note_lonely(const view *v, span here, span there, bool baseline)
+static assay_status note_lonely(const assay__compare_view *v, span here, span there, bool baseline)
 {
     assay_status status = ASSAY_OK;
     for (size_t i = here.from; i < here.to && status == ASSAY_OK; i++)
         if (find_counterpart(v->result, here, i, there) == NULL) {
             char what[160];
             snprintf(what, sizeof what, "%s%.120s", LONELY, v->result->subjects[i].name);
-            status = note(v, what, baseline ? THERE : MISSING, baseline ? MISSING : THERE);
+            status = assay__compare_note(v, what, baseline ? THERE : MISSING,
+                                         baseline ? MISSING : THERE);
         }
     return status;
 }
 
-/* Pair the benchmarks of two records and note what differs. */
-static assay_status hold_against(const view *v, span baseline, span candidate, pairing_list *list)
+/* Operations that have totals only. */
+static assay_status note_totals(const assay__compare_view *v, span baseline, span candidate)
 {
-    assay_status status = note_facts(v);
+    char values[2][64];
+    if (baseline.without_samples + candidate.without_samples == 0)
+        return ASSAY_OK;
+    const size_t counts[] = {baseline.without_samples, candidate.without_samples};
+    for (int i = 0; i < 2; i++)
+        snprintf(values[i], sizeof values[i], "%zu have totals only", counts[i]);
+    return assay__compare_note(v, "operations, not compared", values[0], values[1]);
+}
+
+/* Pair the subjects of two sides and note what differs. */
+static assay_status hold_against(const assay__compare_view *v, span baseline, span candidate,
+                                 bool runs, pairing_list *list)
+{
+    assay_status status = assay__compare_note_records(v);
     for (size_t i = baseline.from; i < baseline.to && status == ASSAY_OK; i++) {
         const assay_record_subject *one = &v->result->subjects[i];
         const assay_record_subject *other = find_counterpart(v->result, baseline, i, candidate);
         if (other == NULL)
             continue;
-        status = add_pairing(list, (assay__pairing){one, other});
+        bool whole = assay__is_whole_run(one) && assay__is_whole_run(other);
+        status = add_pairing(list, (assay__pairing){one, other, runs || whole});
         if (status == ASSAY_OK)
-            status = note_subjects(v, one, other);
+            status = assay__compare_note_subjects(v, one, other);
     }
+    if (status == ASSAY_OK)
+        status = note_totals(v, baseline, candidate);
     if (status == ASSAY_OK)
         status = note_lonely(v, baseline, candidate, true);
     return status == ASSAY_OK ? note_lonely(v, candidate, baseline, false) : status;
 }
 
-static assay_status nothing_common(const view *v, assay_error *error)
+static assay_status nothing_common(const assay__compare_view *v, span baseline, span candidate,
+                                   assay_error *error)
 {
-    const assay_record *empty = v->baseline->subject_count == 0    ? v->baseline
-                                : v->candidate->subject_count == 0 ? v->candidate
-                                                                   : NULL;
-    if (empty != NULL)
+    const assay_record_subject *all = v->result->subjects;
+    bool no_baseline = baseline.from == baseline.to, no_candidate = candidate.from == candidate.to;
+    size_t totals = no_baseline ? baseline.without_samples : candidate.without_samples;
+    const char *empty = no_baseline ? v->baseline_origin : v->candidate_origin;
+    if ((no_baseline || no_candidate) && totals > 0)
+        return assay__fail(error, ASSAY_E_DATA,
+                           "%.160s: its operations have totals only, of one run; give several runs "
+                           "a side, or keep samples (docs/comparing.md)",
+                           empty);
+    if (no_baseline || no_candidate)
         return assay__fail(error, ASSAY_E_DATA,
                            "%.160s: no benchmarks in it; `assay bench --json FILE` writes some",
-                           empty == v->baseline ? v->baseline_origin : v->candidate_origin);
-    return assay__fail(
-        error, ASSAY_E_DATA, "no benchmark is in both %.120s ('%.60s'%s) and %.120s ('%.60s'%s)",
-        v->baseline_origin, v->baseline->subjects[0].name,
-        v->baseline->subject_count > 1 ? ", …" : "", v->candidate_origin,
-        v->candidate->subjects[0].name, v->candidate->subject_count > 1 ? ", …" : "");
+                           empty);
+    return assay__fail(error, ASSAY_E_DATA,
+                       "no benchmark is in both %.120s ('%.60s'%s) and %.120s ('%.60s'%s)",
+                       v->baseline_origin, all[baseline.from].name,
+                       baseline.to - baseline.from > 1 ? ", …" : "", v->candidate_origin,
+                       all[candidate.from].name, candidate.to - candidate.from > 1 ? ", …" : "");
 }
 
-static assay_status compare_all(assay_record *result, const assay_record *const *records,
-                                const char *const *origins, size_t count, const span *spans,
-                                const assay_compare_options *options, assay_error *error)
+static assay_status compare_all(assay_record *result, const assay_compare_side *sides, size_t count,
+                                const span *spans, const assay_compare_options *options,
+                                assay_error *error)
 {
     pairing_list list = {0};
     assay_status status = ASSAY_OK;
@@ -234,12 +167,14 @@ static assay_status compare_all(assay_record *result, const assay_record *const 
         for (size_t baseline = 0; baseline < candidate && status == ASSAY_OK; baseline++) {
             if (baseline > 0 && !options->all_pairs)
                 break;
-            const view v = {result, records[baseline], records[candidate], origins[baseline],
-                            origins[candidate]};
+            const assay_compare_side *b = &sides[baseline], *c = &sides[candidate];
+            const assay__compare_view v = {result, b->records[0], c->records[0], b->origin,
+                                           c->origin};
             size_t before = list.count;
-            status = hold_against(&v, spans[baseline], spans[candidate], &list);
+            status = hold_against(&v, spans[baseline], spans[candidate],
+                                  b->count > 1 || c->count > 1, &list);
             if (status == ASSAY_OK && list.count == before)
-                status = nothing_common(&v, error);
+                status = nothing_common(&v, spans[baseline], spans[candidate], error);
         }
     if (status == ASSAY_OK)
         status = assay__compare_into(result, list.items, list.count, options->margin);
@@ -247,17 +182,44 @@ static assay_status compare_all(assay_record *result, const assay_record *const 
     return status;
 }
 
-assay_status assay_records_compare(const assay_record *const *records, const char *const *origins,
-                                   size_t count, const assay_compare_options *options,
-                                   assay_error *error, assay_record **comparison)
+static bool is_single_study(const assay_compare_side *side)
+{
+    const char *kind = side->records[0]->kind;
+    return side->count == 1 && kind != NULL &&
+           (strcmp(kind, "study") == 0 || strcmp(kind, "profile") == 0);
+}
+
+static assay_status read_options(const assay_compare_options *options,
+                                 const assay_compare_side *sides, size_t count, assay_error *error,
+                                 assay_compare_options *chosen)
+{
+    assay_status status = assay__compare_options_read(options, error, chosen);
+    bool open = options == NULL || (options->margin == 0 && !options->no_margin);
+    bool studies = true;
+    if (status != ASSAY_OK)
+        return status;
+    if (count < 2)
+        return assay__fail(error, ASSAY_E_ARGUMENT, "two records at least are needed");
+    for (size_t i = 0; i < count; i++) {
+        if (sides[i].count == 0)
+            return assay__fail(error, ASSAY_E_ARGUMENT, "%.160s: a side without records",
+                               sides[i].origin);
+        studies = studies && is_single_study(&sides[i]);
+    }
+    if (open && studies)
+        chosen->margin = STUDY_MARGIN;
+    return ASSAY_OK;
+}
+
+assay_status assay_records_compare(const assay_compare_side *sides, size_t count,
+                                   const assay_compare_options *options, assay_error *error,
+                                   assay_record **comparison)
 {
     assay_compare_options chosen;
     assay_record *result = NULL;
     span *spans = NULL;
     *comparison = NULL;
-    assay_status status = assay__compare_options_read(options, error, &chosen);
-    if (status == ASSAY_OK && count < 2)
-        status = assay__fail(error, ASSAY_E_ARGUMENT, "two records at least are needed");
+    assay_status status = read_options(options, sides, count, error, &chosen);
     if (status != ASSAY_OK)
         return status;
     status = assay_record_new(&result);
@@ -267,9 +229,9 @@ assay_status assay_records_compare(const assay_record *const *records, const cha
         goto cleanup;
     }
     result->kind = "compare";
-    status = take_subjects(result, records, origins, count, spans);
+    status = take_sides(result, sides, count, spans);
     if (status == ASSAY_OK)
-        status = compare_all(result, records, origins, count, spans, &chosen, error);
+        status = compare_all(result, sides, count, spans, &chosen, error);
     if (status == ASSAY_OK) {
         *comparison = result;
         result = NULL;

@@ -28,6 +28,8 @@ enum {
     PAIRS_MIN = 10,
     /* The same for each of two series that were not interleaved, where nothing cancels. */
     SAMPLES_MIN = 10,
+    /* Runs of their own have none to show. */
+    INDEPENDENT_MIN = 3,
 };
 
 /* Independent observations that a series must be worth: below, the fitted memory is itself so
@@ -115,15 +117,19 @@ static bool usable(assay__log_ratio *log_ratio, const char *side,
     }
     for (size_t i = 0; i < count; i++) {
         double seconds = subject->samples_seconds[i];
+        bool counted = (log_ratio->nature & ASSAY__SAMPLES_EXACT) != 0;
         if (!isfinite(seconds) || seconds <= 0) {
             forbid(log_ratio, "sample %zu of the %s is %s", i + 1, side,
                    !isfinite(seconds) ? "not a number"
+                   : counted          ? "not above 0"
                    : seconds < 0      ? "a negative time"
                                       : "0 s: too short for the clock");
             return false;
         }
         equal += seconds == subject->samples_seconds[0];
     }
+    if ((log_ratio->nature & ASSAY__SAMPLES_EXACT) != 0)
+        return true;
     if (count > 1 && equal == count)
         forbid(log_ratio, "all %zu samples of the %s are equal: the clock is too coarse", count,
                side);
@@ -332,7 +338,25 @@ typedef struct series {
     double drift; /* within it, if it cannot be chance; else 0 */
 } series;
 
-static assay_status describe(const assay_record_subject *subject, series *side, bool *known)
+/* Runs of their own: Student's mean. */
+static void describe_runs(const double *logs, size_t count, series *side, bool *known)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += logs[i];
+    side->mean = sum / (double)count;
+    *known = *known && count >= 2;
+    if (count < 2)
+        return;
+    side->spread = deviation(logs, count, side->mean);
+    side->error = side->spread / sqrt((double)count);
+    side->degrees_of_freedom = (double)count - 1;
+    side->worth = (double)count;
+    side->widening = 1;
+}
+
+static assay_status describe(const assay_record_subject *subject, unsigned nature, series *side,
+                             bool *known)
 {
     size_t count = subject->sample_count;
     assay_status status = ASSAY_OK;
@@ -341,6 +365,11 @@ static assay_status describe(const assay_record_subject *subject, series *side, 
         return ASSAY_E_MEMORY;
     for (size_t i = 0; i < count; i++)
         logs[i] = log(subject->samples_seconds[i]);
+    if ((nature & ASSAY__SAMPLES_INDEPENDENT) != 0) {
+        describe_runs(logs, count, side, known);
+        free(logs);
+        return ASSAY_OK;
+    }
     *known = *known && assay__stats_mean_error(logs, count, &side->mean, &side->error,
                                                &side->degrees_of_freedom) == ASSAY_OK;
     if (*known) {
@@ -369,10 +398,14 @@ static void combine(assay__log_ratio *log_ratio, const series *baseline, const s
 static void look_at_series(assay__log_ratio *log_ratio, const char *side, const series *it,
                            const series *other, const assay_record_subject *subject)
 {
-    if (subject->sample_count < SAMPLES_MIN)
-        forbid(log_ratio, "%zu sample%s of the %s: at least %d are needed%s", subject->sample_count,
-               subject->sample_count == 1 ? "" : "s", side, SAMPLES_MIN, how_to_repeat(subject));
-    else if (log_ratio->known && it->worth < WORTH_MIN &&
+    bool runs = (log_ratio->nature & ASSAY__SAMPLES_INDEPENDENT) != 0;
+    bool constant = log_ratio->known && it->spread == 0 && other->spread == 0;
+    size_t needed = constant ? 2 : runs ? INDEPENDENT_MIN : SAMPLES_MIN;
+    if (subject->sample_count < needed)
+        forbid(log_ratio, "%zu %s%s of the %s: at least %zu are needed%s", subject->sample_count,
+               runs ? "run" : "sample", subject->sample_count == 1 ? "" : "s", side, needed,
+               how_to_repeat(subject));
+    else if (log_ratio->known && !runs && it->worth < WORTH_MIN &&
              !is_clear(log_ratio->mean, hypot(it->spread, other->spread)))
         forbid(
             log_ratio,
@@ -401,32 +434,48 @@ static assay_status compare_series(assay__log_ratio *log_ratio,
     log_ratio->known = true;
     log_ratio->baseline_samples = baseline->sample_count;
     log_ratio->candidate_samples = candidate->sample_count;
-    assay_status status = describe(baseline, &b, &log_ratio->known);
+    assay_status status = describe(baseline, log_ratio->nature, &b, &log_ratio->known);
     if (status == ASSAY_OK)
-        status = describe(candidate, &c, &log_ratio->known);
+        status = describe(candidate, log_ratio->nature, &c, &log_ratio->known);
     if (status != ASSAY_OK)
         return status;
     if (log_ratio->known)
         combine(log_ratio, &b, &c);
+    else if ((log_ratio->nature & ASSAY__SAMPLES_INDEPENDENT) != 0)
+        log_ratio->bare_ratio = exp(c.mean - b.mean);
     look_at_series(log_ratio, "baseline", &b, &c, baseline);
     look_at_series(log_ratio, "candidate", &c, &b, candidate);
     look_at_drift(log_ratio, &b, &c, margin);
     return ASSAY_OK;
 }
 
+/* Subjects of one record may come from samplings that have no round in common. */
+static bool have_common_rounds(const assay_record_subject *baseline,
+                               const assay_record_subject *candidate)
+{
+    if (baseline->rounds == NULL || candidate->rounds == NULL)
+        return false;
+    if (baseline->sample_count == 0 || candidate->sample_count == 0)
+        return true;
+    return baseline->rounds[0] <= candidate->rounds[candidate->sample_count - 1] &&
+           candidate->rounds[0] <= baseline->rounds[baseline->sample_count - 1];
+}
+
 /* ---- both ----------------------------------------------------------------------------------- */
 
 assay_status assay__log_ratio_init(assay__log_ratio *log_ratio,
                                    const assay_record_subject *baseline,
-                                   const assay_record_subject *candidate, double margin)
+                                   const assay_record_subject *candidate, double margin,
+                                   unsigned nature)
 {
-    *log_ratio = (assay__log_ratio){.known = false};
+    *log_ratio = (assay__log_ratio){.known = false, .nature = nature};
     bool both = usable(log_ratio, "baseline", baseline);
     both = usable(log_ratio, "candidate", candidate) && both;
     if (!both)
         return ASSAY_OK;
-    look_at_disturbances(log_ratio, baseline, candidate);
-    if (baseline->rounds != NULL && candidate->rounds != NULL)
+    if ((nature & ASSAY__SAMPLES_BOOKED) == 0)
+        look_at_disturbances(log_ratio, baseline, candidate);
+    if (have_common_rounds(baseline, candidate))
         return compare_pairs(log_ratio, baseline, candidate, margin);
     return compare_series(log_ratio, baseline, candidate, margin);
 }

@@ -13,8 +13,10 @@ enum { ASSAY__OBSTACLE_BYTES = 256 };
 
 typedef struct assay__log_ratio {
     bool known;                           /* the figures below are there */
+    double bare_ratio;                    /* not known, but of single runs: their ratio; else 0 */
     char obstacle[ASSAY__OBSTACLE_BYTES]; /* why there can be no verdict; "": there can */
     char remark[ASSAY__OBSTACLE_BYTES];   /* what a reader of the verdict should know; or "" */
+    unsigned nature;                      /* assay__sample_nature */
     bool paired;
     size_t pairs;
     size_t baseline_samples, candidate_samples;
@@ -22,11 +24,19 @@ typedef struct assay__log_ratio {
     double mean, error, degrees_of_freedom; /* of the log ratio */
 } assay__log_ratio;
 
-/* `margin` as in assay_compare_options. ASSAY_E_MEMORY is the only failure. */
+/* What is known about the samples beforehand. */
+enum assay__sample_nature {
+    ASSAY__SAMPLES_BOOKED = 1,     /* no wall time: what disturbs that does not disturb these */
+    ASSAY__SAMPLES_EXACT = 2,      /* counted, not timed: equal samples are what they seem */
+    ASSAY__SAMPLES_INDEPENDENT = 4 /* each is of a run of its own: no memory between them */
+};
+
+/* `margin` as in assay_compare_options, `nature` a sum of assay__sample_nature. ASSAY_E_MEMORY is
+ * the only failure. */
 ASSAY_MUST_USE assay_status assay__log_ratio_init(assay__log_ratio *log_ratio,
                                                   const assay_record_subject *baseline,
                                                   const assay_record_subject *candidate,
-                                                  double margin);
+                                                  double margin, unsigned nature);
 void assay__log_ratio_release(assay__log_ratio *log_ratio);
 
 /* How many times wider than its noise asks for an interval is made; 1 with enough samples (of the

@@ -60,15 +60,27 @@ static bool copy_command(assay_record *into, assay_record_subject *subject)
     return copy != NULL;
 }
 
-static bool copy_rounds(assay_record *into, assay_record_subject *subject)
+static bool copy_rounds(assay_record *into, uint32_t offset, assay_record_subject *subject)
 {
     if (subject->rounds == NULL)
         return true;
     uint32_t *copy = assay_record_allocate(into, subject->sample_count, sizeof *copy);
-    if (copy != NULL && subject->sample_count > 0)
-        memcpy(copy, subject->rounds, subject->sample_count * sizeof *copy);
+    for (size_t i = 0; copy != NULL && i < subject->sample_count; i++)
+        copy[i] = subject->rounds[i] + offset;
     subject->rounds = copy;
     return copy != NULL;
+}
+
+/* The first round that no subject of the record has. */
+static uint32_t next_round(const assay_record *record)
+{
+    uint32_t next = 0;
+    for (size_t i = 0; i < record->subject_count; i++) {
+        const assay_record_subject *it = &record->subjects[i];
+        if (it->rounds != NULL && it->sample_count > 0 && it->rounds[it->sample_count - 1] >= next)
+            next = it->rounds[it->sample_count - 1] + 1;
+    }
+    return next;
 }
 
 static bool copy_measures(assay_record *into, assay_record_subject *subject)
@@ -86,20 +98,26 @@ static bool copy_measures(assay_record *into, assay_record_subject *subject)
     return copy != NULL;
 }
 
-assay_status assay__record_append_subject(assay_record *into, const assay_record_subject *subject,
-                                          const char *origin, bool keep_rounds)
+static assay_status append_subject(assay_record *into, const assay_record_subject *subject,
+                                   uint32_t offset)
 {
     assay_record_subject copy = *subject;
-    copy.origin = origin;
-    if (!keep_rounds)
-        copy.rounds = NULL;
     bool copied = COPY_TEXTS(into, &copy.name, &copy.source, &copy.origin, &copy.stopped,
                              &copy.model, &copy.covers) &&
                   copy_facts(into, &copy.parameters, copy.parameter_count) &&
                   copy_command(into, &copy) &&
                   copy_numbers(into, &copy.samples_seconds, copy.sample_count) &&
-                  copy_rounds(into, &copy) && copy_measures(into, &copy);
+                  copy_rounds(into, offset, &copy) && copy_measures(into, &copy);
     return copied ? assay_record_add_subject(into, &copy) : ASSAY_E_MEMORY;
+}
+
+assay_status assay__record_append_alone(assay_record *into, const assay_record_subject *subject,
+                                        const char *origin)
+{
+    assay_record_subject alone = *subject;
+    alone.origin = origin;
+    alone.rounds = NULL;
+    return append_subject(into, &alone, 0);
 }
 
 static bool copy_flops(assay_record *into, assay_record_model *model)
@@ -165,12 +183,12 @@ static assay_status append_comparison(assay_record *into, const assay_record_com
 
 assay_status assay__record_append(assay_record *into, const assay_record *from)
 {
+    uint32_t offset = next_round(into);
     assay_status status = ASSAY_OK;
     for (size_t i = 0; i < from->setting_count && status == ASSAY_OK; i++)
         status = assay_record_add_setting(into, from->settings[i].key, from->settings[i].value);
     for (size_t i = 0; i < from->subject_count && status == ASSAY_OK; i++)
-        status =
-            assay__record_append_subject(into, &from->subjects[i], from->subjects[i].origin, true);
+        status = append_subject(into, &from->subjects[i], offset);
     for (size_t i = 0; i < from->model_count && status == ASSAY_OK; i++)
         status = append_model(into, &from->models[i]);
     for (size_t i = 0; i < from->figure_count && status == ASSAY_OK; i++)

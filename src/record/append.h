@@ -5,14 +5,15 @@
 #include "assay/record.h"
 
 /* Append copies of the settings, subjects, models, figures, series, scalings and comparisons of
- * `from`. A setting or model that `into` has under the same name is replaced. */
+ * `from`. A setting or model that `into` has under the same name is replaced. Rounds are counted
+ * on, so that samples of the two are no pairs. */
 ASSAY_MUST_USE assay_status assay__record_append(assay_record *into, const assay_record *from);
 
-/* Append a copy of one subject, with this origin and without rounds if asked: rounds pair samples
- * within one record only. */
-ASSAY_MUST_USE assay_status assay__record_append_subject(assay_record *into,
-                                                         const assay_record_subject *subject,
-                                                         const char *origin, bool keep_rounds);
+/* Append a copy of one subject, with this origin and without its rounds, which pair samples within
+ * one record only. */
+ASSAY_MUST_USE assay_status assay__record_append_alone(assay_record *into,
+                                                       const assay_record_subject *subject,
+                                                       const char *origin);
 
 /* The first item of this name (and owner; NULL: the whole run's), or NULL. */
 const assay_record_subject *assay__record_find_subject(const assay_record *record,

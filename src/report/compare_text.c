@@ -147,12 +147,56 @@ static void print_comparison(const assay_record_comparison *it,
         print_wrapped(stream, it->reason, REASON_INDENT);
 }
 
+static bool is_wall_time(const assay_record_comparison *it)
+{
+    return it->metric == NULL || strcmp(it->metric, "wall_seconds") == 0;
+}
+
+static const char *metric_name(const char *metric)
+{
+    static const char *const names[][2] = {{"cpu_seconds", "processor time"},
+                                           {"peak_rss_bytes", "peak memory"},
+                                           {"heap_peak_bytes", "peak of the heap"},
+                                           {"heap_allocations", "heap allocations"},
+                                           {"energy_joules", "energy"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(metric, names[i][0]) == 0)
+            return names[i][1];
+    return metric;
+}
+
+/* What is no wall time gets a line where it differs: the record has all of them. */
+static void print_other_metrics(const assay_record *record, FILE *stream)
+{
+    bool first = true;
+    for (size_t i = 0; i < record->comparison_count; i++) {
+        const assay_record_comparison *it = &record->comparisons[i];
+        char ratio[ASSAY__CELL_BYTES], low[ASSAY__CELL_BYTES], high[ASSAY__CELL_BYTES], text[640];
+        if (is_wall_time(it) ||
+            (it->verdict != ASSAY_VERDICT_FASTER && it->verdict != ASSAY_VERDICT_SLOWER))
+            continue;
+        bool between = is_between_records(it);
+        snprintf(text, sizeof text, "%s: '%.200s'%s%.200s takes %s times as much (%s … %s): %s",
+                 metric_name(it->metric), it->candidate, between ? " in " : "",
+                 between ? it->candidate_origin : "", assay__cell_reading(ratio, it->ratio, 3, 7),
+                 assay__cell_reading(low, it->low, 3, 7), assay__cell_reading(high, it->high, 3, 7),
+                 it->verdict == ASSAY_VERDICT_FASTER ? "less" : "more");
+        if (first)
+            fputc('\n', stream);
+        first = false;
+        print_wrapped(stream, text, 0);
+    }
+}
+
 static void print_rule(const assay_record *record, FILE *stream)
 {
     char margin[ASSAY__CELL_BYTES], level[ASSAY__CELL_BYTES], text[640];
     double highest = 0;
-    size_t series = 0;
+    size_t series = 0, shown = 0;
     for (size_t i = 0; i < record->comparison_count; i++) {
+        if (!is_wall_time(&record->comparisons[i]))
+            continue;
+        shown++;
         highest = fmax(highest, record->comparisons[i].decision_level);
         series += !record->comparisons[i].paired;
     }
@@ -169,7 +213,7 @@ static void print_rule(const assay_record *record, FILE *stream)
     if (highest > 0.99 + 1e-9) {
         snprintf(text, sizeof text,
                  "%zu comparisons share the risk of 1 %% (Holm): intervals of up to %s %% decided.",
-                 record->comparison_count, level);
+                 shown, level);
         print_wrapped(stream, text, 0);
     }
     if (series > 0)
@@ -203,9 +247,13 @@ assay_status assay__report_comparisons(const assay_record *record, FILE *stream,
         return ASSAY_OK;
     }
     print_heading(stream);
+    const assay_record_comparison *above = NULL;
     for (size_t i = 0; i < record->comparison_count; i++)
-        print_comparison(&record->comparisons[i], i > 0 ? &record->comparisons[i - 1] : NULL,
-                         stream);
+        if (is_wall_time(&record->comparisons[i])) {
+            print_comparison(&record->comparisons[i], above, stream);
+            above = &record->comparisons[i];
+        }
+    print_other_metrics(record, stream);
     print_rule(record, stream);
     print_missing(record, stream);
     return ASSAY_OK;

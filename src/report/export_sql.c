@@ -26,7 +26,7 @@ static const char schema[] =
     ");\n"
     "CREATE TABLE IF NOT EXISTS assay_comparisons (\n"
     "  created TEXT, hostname TEXT, baseline TEXT, baseline_origin TEXT, candidate TEXT,\n"
-    "  candidate_origin TEXT, ratio DOUBLE PRECISION, low DOUBLE PRECISION,\n"
+    "  candidate_origin TEXT, metric TEXT, ratio DOUBLE PRECISION, low DOUBLE PRECISION,\n"
     "  high DOUBLE PRECISION, verdict TEXT, reason TEXT\n"
     ");\n";
 
@@ -127,6 +127,7 @@ static void comparison_rows(assay__buffer *sql, const assay_record *record)
         text(sql, shown->baseline_origin);
         text(sql, shown->candidate);
         text(sql, shown->candidate_origin);
+        text(sql, shown->metric != NULL ? shown->metric : "wall_seconds");
         number(sql, shown->ratio);
         number(sql, shown->low);
         number(sql, shown->high);

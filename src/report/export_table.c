@@ -196,7 +196,8 @@ static void markdown_comparison(assay__buffer *table, const assay_record_compari
     assay__buffer_append_text(table, " | ");
     compared(table, shown->baseline, shown->baseline_origin);
     assay__buffer_printf(
-        table, " | %s | %s … %s | %s", assay__cell_reading(ratio, shown->ratio, 4, 12),
+        table, " | %s | %s | %s … %s | %s", shown->metric != NULL ? shown->metric : "wall_seconds",
+        assay__cell_reading(ratio, shown->ratio, 4, 12),
         assay__cell_reading(low, shown->low, 4, 12), assay__cell_reading(high, shown->high, 4, 12),
         verdict != NULL ? verdict : "n/a");
     if (shown->reason != NULL) {
@@ -220,8 +221,9 @@ assay_status assay__export_markdown(const assay__export_list *list, FILE *stream
         for (size_t k = 0; k < list->records[i]->comparison_count; k++) {
             if (k == 0)
                 assay__buffer_append_text(
-                    &table, "\n| candidate | baseline | ratio | 95 % interval | verdict |\n"
-                            "|:---|:---|---:|---:|:---|\n");
+                    &table,
+                    "\n| candidate | baseline | metric | ratio | 95 % interval | verdict |\n"
+                    "|:---|:---|:---|---:|---:|:---|\n");
             markdown_comparison(&table, &list->records[i]->comparisons[k]);
         }
     return print_table(&table, stream, error);

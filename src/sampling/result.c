@@ -70,6 +70,51 @@ static assay_status fill_samples(const assay__sampler *sampler, const assay__jud
     return ASSAY_OK;
 }
 
+static double processor_seconds(const assay__shot *shot)
+{
+    return shot->user_seconds + shot->sys_seconds;
+}
+
+static double peak_bytes(const assay__shot *shot)
+{
+    return shot->peak_rss_bytes;
+}
+
+/* What the samples that count cost besides time, if it is known of each. */
+static assay_status add_measure(const assay__sampler *sampler, const assay__judgement *judgement,
+                                size_t index, const char *metric,
+                                double (*value_of)(const assay__shot *), assay_record *record,
+                                assay_record_subject *to)
+{
+    double *samples = assay_record_allocate(record, to->sample_count, sizeof *samples);
+    size_t count = 0;
+    if (samples == NULL)
+        return ASSAY_E_MEMORY;
+    for (size_t i = 0; i < sampler->rounds; i++) {
+        const assay__shot *shot = &sampler->shots[i * sampler->count + index];
+        if (assay__sampler_counts(sampler, judgement, i) && !isnan(value_of(shot)))
+            samples[count++] = value_of(shot);
+    }
+    if (count > 0 && count == to->sample_count)
+        to->measures[to->measure_count++] =
+            (assay_record_measure){.metric = metric, .samples = samples, .sample_count = count};
+    return ASSAY_OK;
+}
+
+static assay_status fill_measures(const assay__sampler *sampler, const assay__judgement *judgement,
+                                  size_t index, assay_record *record, assay_record_subject *to)
+{
+    enum { MEASURES = 2 };
+    to->measures = assay_record_allocate(record, MEASURES, sizeof *to->measures);
+    if (to->measures == NULL)
+        return ASSAY_E_MEMORY;
+    assay_status status =
+        add_measure(sampler, judgement, index, "cpu_seconds", processor_seconds, record, to);
+    if (status == ASSAY_OK)
+        status = add_measure(sampler, judgement, index, "peak_rss_bytes", peak_bytes, record, to);
+    return status;
+}
+
 /* Means over the samples that count; the kernel books processor time in steps that are longer than
  * some samples, but loses nothing over many. */
 static void fill_usage(const assay__sampler *sampler, const assay__judgement *judgement,
@@ -107,6 +152,8 @@ assay_status assay__sampler_record(const assay__sampler *sampler, const assay__j
         assay_status status = describe(&sampler->subjects[i], record, &subject);
         if (status == ASSAY_OK)
             status = fill_samples(sampler, judgement, i, record, &subject);
+        if (status == ASSAY_OK)
+            status = fill_measures(sampler, judgement, i, record, &subject);
         if (status == ASSAY_OK)
             status = assay__subject_fill_time(&subject);
         if (status != ASSAY_OK)

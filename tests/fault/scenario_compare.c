@@ -25,8 +25,14 @@ static assay_status compare(assay_record *const *records, assay_error *error)
 {
     static const char *const origins[] = {"a", "b", "c"};
     assay_record *compared = NULL;
-    assay_status status = assay_records_compare((const assay_record *const *)records, origins, 3,
-                                                NULL, error, &compared);
+    assay_compare_side sides[3];
+    for (size_t i = 0; i < 3; i++) {
+        sides[i] = (assay_compare_side)ASSAY_COMPARE_SIDE_INIT;
+        sides[i].origin = origins[i];
+        sides[i].records = (const assay_record *const *)records + i;
+        sides[i].count = 1;
+    }
+    assay_status status = assay_records_compare(sides, 3, NULL, error, &compared);
     if (status == ASSAY_OK && (compared->comparison_count != 2 || compared->difference_count < 2))
         status = ASSAY_E_STATE;
     FILE *stream = status == ASSAY_OK ? fopen("/dev/null", "w") : NULL;

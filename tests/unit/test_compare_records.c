@@ -12,6 +12,24 @@
 
 static const char *const origins[] = {"before.json", "after.json", "later.json"};
 
+/* Records as sides of one run each. */
+static assay_status compare_some(const assay_record *const *records, size_t count,
+                                 const assay_compare_options *options, assay_error *error,
+                                 assay_record **result)
+{
+    assay_compare_side sides[3];
+    for (size_t i = 0; i < count && i < 3; i++)
+        sides[i] = (assay_compare_side){sizeof *sides, origins[i], &records[i], 1};
+    return assay_records_compare(sides, count, options, error, result);
+}
+
+static assay_status compare_two(const assay_record *const *records,
+                                const assay_compare_options *options, assay_error *error,
+                                assay_record **result)
+{
+    return compare_some(records, 2, options, error, result);
+}
+
 /* Nothing of a subject is shared with the record it came from, which may go. */
 static void check_copy(const assay_record_subject *copy, const assay_record_subject *subject)
 {
@@ -53,7 +71,7 @@ static void test_records_are_matched_by_name(void **state)
     before->subjects[0].stopped = assay_record_text(before, "precision");
     const assay_record *records[] = {before, after};
     assay_error error = {0};
-    if (assay_records_compare(records, origins, 2, NULL, &error, &result) != ASSAY_OK)
+    if (compare_two(records, NULL, &error, &result) != ASSAY_OK)
         fail_msg("%s", error.message);
     check_copy(&result->subjects[0], &before->subjects[0]);
     assay_record_free(before);
@@ -79,6 +97,131 @@ static void test_records_are_matched_by_name(void **state)
     assay_record_free(result);
 }
 
+/* ---- other kinds of records ---- */
+
+static assay_record *run_record(double seconds, double bytes)
+{
+    assay_record *record = empty_record();
+    record->kind = "run";
+    record->has_process = true;
+    record->process.wall_seconds = assay_reading_of(seconds);
+    record->process.user_seconds = assay_reading_of(seconds / 2);
+    record->process.sys_seconds = assay_reading_of(seconds / 4);
+    record->process.peak_rss_bytes = assay_reading_of(bytes);
+    assay_record_operation step;
+    assay_record_operation_init(&step);
+    step.name = "step";
+    step.count = 10;
+    step.mean_seconds = assay_reading_of(seconds / 20);
+    assert_int_equal(assay_record_add_operation(record, &step), ASSAY_OK);
+    step.name = "forward";
+    step.parent = 0;
+    assert_int_equal(assay_record_add_operation(record, &step), ASSAY_OK);
+    return record;
+}
+
+static const assay_record_comparison *comparison_of(const assay_record *record, const char *name,
+                                                    const char *metric)
+{
+    for (size_t i = 0; i < record->comparison_count; i++)
+        if (strcmp(record->comparisons[i].baseline, name) == 0 &&
+            strcmp(record->comparisons[i].metric, metric) == 0)
+            return &record->comparisons[i];
+    fail_msg("no %s of %s", metric, name);
+    return NULL;
+}
+
+enum { RUNS = 5 };
+
+/* The runs of the candidate take 1.3 times as long and exactly twice the memory. */
+static void test_several_runs_a_side(void **state)
+{
+    (void)state;
+    static const double noise[RUNS] = {1.00, 1.02, 0.99, 1.01, 0.98};
+    const assay_record *before[RUNS], *after[RUNS];
+    for (int i = 0; i < RUNS; i++) {
+        before[i] = run_record(2 * noise[i], 1e8);
+        after[i] = run_record(2.6 * noise[(i + 2) % RUNS], 2e8);
+    }
+    const assay_compare_side sides[] = {{sizeof *sides, "before", before, RUNS},
+                                        {sizeof *sides, "after", after, RUNS}};
+    assay_record *result = NULL;
+    assert_int_equal(assay_records_compare(sides, 2, NULL, NULL, &result), ASSAY_OK);
+    static const char *const slower[][2] = {{"run", "wall_seconds"},
+                                            {"step", "wall_seconds"},
+                                            {"step/forward", "wall_seconds"},
+                                            {"run", "cpu_seconds"},
+                                            {"run", "peak_rss_bytes"}};
+    for (size_t i = 0; i < sizeof slower / sizeof *slower; i++) {
+        const assay_record_comparison *it = comparison_of(result, slower[i][0], slower[i][1]);
+        assert_int_equal(it->verdict, ASSAY_VERDICT_SLOWER);
+        assert_int_equal(it->baseline_samples, RUNS);
+        check_near(it->ratio.value, i == 4 ? 2 : 1.3, 1e-9);
+    }
+    assert_string_equal(result->comparisons[0].metric, "wall_seconds"); /* the leading metric */
+    assert_int_equal(result->comparison_count, 5);
+    assay_record_free(result);
+
+    /* The same runs against themselves: never different; memory is exactly the same. */
+    const assay_compare_side same[] = {{sizeof *same, "before", before, RUNS},
+                                       {sizeof *same, "before", before, RUNS}};
+    assert_int_equal(assay_records_compare(same, 2, NULL, NULL, &result), ASSAY_OK);
+    assert_int_equal(comparison_of(result, "run", "wall_seconds")->verdict,
+                     ASSAY_VERDICT_INCONCLUSIVE);
+    assert_int_equal(comparison_of(result, "run", "peak_rss_bytes")->verdict, ASSAY_VERDICT_SAME);
+    assay_record_free(result);
+    for (int i = 0; i < RUNS; i++) {
+        assay_record_free((assay_record *)(uintptr_t)before[i]);
+        assay_record_free((assay_record *)(uintptr_t)after[i]);
+    }
+}
+
+/* One run on each side has no noise to be seen, however large the difference. */
+static void test_single_runs_are_inconclusive(void **state)
+{
+    (void)state;
+    assay_record *before = run_record(1, 1e8), *after = run_record(3, 1e8), *result = NULL;
+    const assay_record *records[] = {before, after};
+    assert_int_equal(compare_two(records, NULL, NULL, &result), ASSAY_OK);
+    const assay_record_comparison *it = comparison_of(result, "run", "wall_seconds");
+    assert_int_equal(it->verdict, ASSAY_VERDICT_INCONCLUSIVE);
+    assert_string_equal(it->reason, "1 run of the baseline: at least 3 are needed");
+    const assay_record_difference *totals = &result->differences[result->difference_count - 1];
+    assert_string_equal(totals->what, "operations, not compared");
+    assert_string_equal(totals->baseline, "2 have totals only");
+    assay_record_free(result);
+    before->has_process = after->has_process = false;
+    assay_error error = {0};
+    assert_int_equal(compare_two(records, NULL, &error, &result), ASSAY_E_DATA);
+    assert_non_null(strstr(error.message, "before.json: its operations have totals only"));
+    assay_record_free(before);
+    assay_record_free(after);
+}
+
+/* Two runs of a study differ by 5 % for no reason; 30 % has one. */
+static void test_studies_have_a_wide_margin(void **state)
+{
+    (void)state;
+    static const double factors[] = {1.05, 1.3};
+    static const assay_verdict expected[] = {ASSAY_VERDICT_SAME, ASSAY_VERDICT_SLOWER};
+    for (int i = 0; i < 2; i++) {
+        assay_record *before = empty_record(), *after = empty_record(), *result = NULL;
+        before->kind = after->kind = "study";
+        add(before, "LSTM forecast", MANY, 1e-3, 0.02);
+        add(after, "LSTM forecast", MANY, factors[i] * 1e-3, 0.02);
+        assert_int_equal(assay_record_add_setting(before, "hidden_size", "64"), ASSAY_OK);
+        assert_int_equal(assay_record_add_setting(after, "hidden_size", "80"), ASSAY_OK);
+        const assay_record *records[] = {before, after};
+        assert_int_equal(compare_two(records, NULL, NULL, &result), ASSAY_OK);
+        assert_int_equal(result->comparisons[0].verdict, expected[i]);
+        assert_string_equal(result->differences[0].what, "hidden_size");
+        assert_string_equal(result->differences[0].candidate, "80");
+        assay_record_free(result);
+        assay_record_free(before);
+        assay_record_free(after);
+    }
+}
+
 static void test_differences_are_pointed_out(void **state)
 {
     (void)state;
@@ -102,7 +245,7 @@ static void test_differences_are_pointed_out(void **state)
     assert_int_equal(assay__record_add_build(before, "compiler", "gcc 12", ASSAY_VALID), ASSAY_OK);
     assert_int_equal(assay__record_add_build(after, "compiler", "gcc 13", ASSAY_VALID), ASSAY_OK);
     const assay_record *records[] = {before, after};
-    assert_int_equal(assay_records_compare(records, origins, 2, NULL, NULL, &result), ASSAY_OK);
+    assert_int_equal(compare_two(records, NULL, NULL, &result), ASSAY_OK);
     static const char *const expected[][3] = {{"hostname", "x", "y"},
                                               {"cpu", "Z80", "6502"},
                                               {"compiler", "gcc 12", "gcc 13"},
@@ -135,7 +278,7 @@ static void test_iterations_that_are_pointed_out(void **state)
         add(before, "sort", MANY, 1e-3, 0.02)->iterations = cases[i].baseline;
         add(after, "sort", MANY, 1e-3, 0.02)->iterations = cases[i].candidate;
         const assay_record *records[] = {before, after};
-        assert_int_equal(assay_records_compare(records, origins, 2, NULL, NULL, &result), ASSAY_OK);
+        assert_int_equal(compare_two(records, NULL, NULL, &result), ASSAY_OK);
         assert_int_equal(result->difference_count, cases[i].differences);
         assay_record_free(result);
         assay_record_free(before);
@@ -169,7 +312,7 @@ static void test_a_saved_comparison_is_judged_again(void **state)
         add(i ? after : before, "copy", MANY, 2e-3, 0.02);
     }
     const assay_record *records[] = {before, after};
-    assert_int_equal(assay_records_compare(records, origins, 2, NULL, NULL, &result), ASSAY_OK);
+    assert_int_equal(compare_two(records, NULL, NULL, &result), ASSAY_OK);
     compare(result, 0.2, false);
     assert_int_equal(result->comparison_count, 2);
     for (size_t i = 0; i < 2; i++) {
@@ -199,7 +342,7 @@ static void test_records_without_a_common_benchmark(void **state)
     add(b, "copy", MANY, 1e-3, 0.02);
     const assay_record *two[] = {a, b}, *with_empty[] = {a, c};
     assay_error error = {0};
-    assert_int_equal(assay_records_compare(two, origins, 2, NULL, &error, &result), ASSAY_E_DATA);
+    assert_int_equal(compare_two(two, NULL, &error, &result), ASSAY_E_DATA);
     assert_null(result);
     assert_string_equal(error.message,
                         "no benchmark is in both before.json ('sort') and after.json ('copy')");
@@ -207,24 +350,20 @@ static void test_records_without_a_common_benchmark(void **state)
     assert_int_equal(assay_record_add_parameter(c, &c->subjects[0], "n", "1"), ASSAY_OK);
     const assay_record *sized[] = {a, c, a};
     for (size_t i = 0; i < 2; i++)
-        assert_int_equal(assay_records_compare(sized + i, origins, 2, NULL, &error, &result),
-                         ASSAY_E_DATA);
+        assert_int_equal(compare_two(sized + i, NULL, &error, &result), ASSAY_E_DATA);
     add(b, "move", MANY, 1e-3, 0.02);
     result = a; /* is not left alone */
-    assert_int_equal(assay_records_compare(two, origins, 2, NULL, &error, &result), ASSAY_E_DATA);
+    assert_int_equal(compare_two(two, NULL, &error, &result), ASSAY_E_DATA);
     assert_null(result);
     assert_string_equal(error.message,
                         "no benchmark is in both before.json ('sort') and after.json ('copy', …)");
     c->subject_count = 0;
-    assert_int_equal(assay_records_compare(with_empty, origins, 2, NULL, &error, &result),
-                     ASSAY_E_DATA);
+    assert_int_equal(compare_some(with_empty, 2, NULL, &error, &result), ASSAY_E_DATA);
     assert_string_equal(error.message,
                         "after.json: no benchmarks in it; `assay bench --json FILE` writes some");
-    assert_int_equal(assay_records_compare(sized + 1, origins, 2, NULL, &error, &result),
-                     ASSAY_E_DATA);
+    assert_int_equal(compare_two(sized + 1, NULL, &error, &result), ASSAY_E_DATA);
     assert_memory_equal(error.message, "before.json: no benchmarks in it", 32);
-    assert_int_equal(assay_records_compare(two, origins, 1, NULL, &error, &result),
-                     ASSAY_E_ARGUMENT);
+    assert_int_equal(compare_some(two, 1, NULL, &error, &result), ASSAY_E_ARGUMENT);
     assay_record_free(a);
     assay_record_free(b);
     assay_record_free(c);
@@ -240,8 +379,7 @@ static void test_three_records(void **state)
     }
     assay_compare_options options = ASSAY_COMPARE_OPTIONS_INIT;
     options.all_pairs = true;
-    assert_int_equal(assay_records_compare((const assay_record *const *)records, origins, 3,
-                                           &options, NULL, &result),
+    assert_int_equal(compare_some((const assay_record *const *)records, 3, &options, NULL, &result),
                      ASSAY_OK);
     assert_int_equal(result->comparison_count, 3);
     assert_string_equal(result->comparisons[2].baseline_origin, "after.json");
@@ -255,6 +393,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_records_are_matched_by_name),
+        cmocka_unit_test(test_several_runs_a_side),
+        cmocka_unit_test(test_single_runs_are_inconclusive),
+        cmocka_unit_test(test_studies_have_a_wide_margin),
         cmocka_unit_test(test_differences_are_pointed_out),
         cmocka_unit_test(test_iterations_that_are_pointed_out),
         cmocka_unit_test(test_differences_that_are_no_missing_benchmark),

@@ -116,3 +116,25 @@ echo '{"version": "1.0", "benchmarks": [{"metadata": {"name": "sort"}, "runs": [
 echo '{"version": "1.0", "benchmarks": ['"$heap"']}' >bytes.json
 show compare units.json before.json | grep -E 'note|^  units'
 show compare bytes.json before.json
+
+echo "— several runs a side: folders, or what stands before and after --"
+mkdir runs-before runs-after study
+python3 - <<'PYTHON'
+import json
+def run(path, seconds, bytes_):
+    json.dump({"schema": "assay-record", "version": 2, "kind": "run", "wall_seconds": seconds,
+               "user_seconds": seconds / 2, "sys_seconds": seconds / 4, "peak_rss_bytes": bytes_,
+               "process": {"command": ["./train"], "process_id": 1, "finished": True, "exit_status": 0}},
+              open(path, "w"))
+for i, noise in enumerate((1, 1.01, 0.99, 1.005)):
+    run(f"runs-before/{i}.json", 2 * noise, 1e8)
+    run(f"runs-after/{i}.json", 2.6 * noise, 1e8)
+    run(f"run-{i}.json", 2 * noise, 1e8 * (1 + i % 2))
+PYTHON
+show compare runs-before runs-after --gate
+show compare --gate --metric memory runs-before/*.json -- runs-after/*.json
+show compare runs-before/0.json runs-after/0.json
+show compare runs-before study
+cp run-0.json study/record.json
+show compare --gate --metric energy study/ run-1.json
+show compare --metric joy runs-before runs-after

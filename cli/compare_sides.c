@@ -1,0 +1,129 @@
+#include "cli/compare_sides.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+
+#include "cli/common/message.h"
+
+enum { MAX_PATH = 4096, MAX_RUNS = 4096 };
+
+/* A side while it is read. */
+typedef struct runs {
+    const assay_record **records;
+    size_t count;
+} runs;
+
+static int out_of_memory(void)
+{
+    message_error("assay compare: out of memory");
+    return EX_OSERR;
+}
+
+static int read_file(runs *side, const char *path)
+{
+    assay_error error = {0};
+    assay_record *record = NULL;
+    if (side->count == MAX_RUNS) {
+        message_error("assay compare: more than %d runs on one side", MAX_RUNS);
+        return EX_DATAERR;
+    }
+    assay_status status = assay_record_load(path, &error, &record);
+    if (status != ASSAY_OK) {
+        message_error("assay compare: %s", error.message);
+        return message_input_exit(status);
+    }
+    if (error.status != ASSAY_OK)
+        message_note("%s", error.message);
+    side->records[side->count++] = record;
+    return EX_OK;
+}
+
+static int is_json(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+    return length > 5 && entry->d_name[0] != '.' &&
+           strcmp(entry->d_name + length - 5, ".json") == 0;
+}
+
+static int read_runs(runs *side, const char *folder)
+{
+    struct dirent **entries = NULL;
+    int count = scandir(folder, &entries, is_json, alphasort), code = EX_OK;
+    if (count <= 0) {
+        message_error("assay compare: '%s' has no records (record.json, or *.json)", folder);
+        free(entries);
+        return EX_NOINPUT;
+    }
+    for (int i = 0; i < count; i++) {
+        char path[MAX_PATH];
+        snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
+        if (code == EX_OK)
+            code = read_file(side, path);
+        free(entries[i]);
+    }
+    free(entries);
+    return code;
+}
+
+static int read_operand(runs *side, const char *path)
+{
+    struct stat info;
+    char study[MAX_PATH];
+    if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
+        return read_file(side, path);
+    snprintf(study, sizeof study, "%s/record.json", path);
+    return stat(study, &info) == 0 ? read_file(side, study) : read_runs(side, path);
+}
+
+/* One more side with these operands, called after the first. */
+static int add_side(compare_sides *sides, char **operands, size_t count)
+{
+    runs side = {calloc(MAX_RUNS, sizeof *side.records), 0};
+    int code = side.records != NULL ? EX_OK : out_of_memory();
+    for (size_t i = 0; i < count && code == EX_OK; i++)
+        code = read_operand(&side, operands[i]);
+    assay_compare_side *made = &sides->sides[sides->count++];
+    *made = (assay_compare_side)ASSAY_COMPARE_SIDE_INIT;
+    made->origin = operands[0];
+    made->records = side.records;
+    made->count = side.count;
+    return code;
+}
+
+static int make_room(compare_sides *sides, size_t count)
+{
+    *sides = (compare_sides){calloc(count, sizeof *sides->sides), 0};
+    return sides->sides != NULL ? EX_OK : out_of_memory();
+}
+
+int compare_sides_read(compare_sides *sides, char **operands, size_t count)
+{
+    int code = make_room(sides, count);
+    for (size_t i = 0; i < count && code == EX_OK; i++)
+        code = add_side(sides, &operands[i], 1);
+    return code;
+}
+
+int compare_sides_read_two(compare_sides *sides, char **baseline, size_t baseline_count,
+                           char **candidate, size_t candidate_count)
+{
+    int code = make_room(sides, 2);
+    if (code == EX_OK)
+        code = add_side(sides, baseline, baseline_count);
+    return code == EX_OK ? add_side(sides, candidate, candidate_count) : code;
+}
+
+void compare_sides_release(compare_sides *sides)
+{
+    for (size_t i = 0; i < sides->count; i++) {
+        for (size_t k = 0; k < sides->sides[i].count; k++)
+            assay_record_free((assay_record *)(uintptr_t)sides->sides[i].records[k]);
+        free((void *)(uintptr_t)sides->sides[i].records);
+    }
+    free(sides->sides);
+    *sides = (compare_sides){0};
+}

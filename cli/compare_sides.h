@@ -1,0 +1,26 @@
+/* The records of `assay compare`, in sides: a file, a folder of runs, or what stands on one side of
+ * a lone "--". */
+#ifndef ASSAY_CLI_COMPARE_SIDES_H
+#define ASSAY_CLI_COMPARE_SIDES_H
+
+#include <stddef.h>
+
+#include "assay/compare.h"
+#include "assay/record.h"
+
+typedef struct compare_sides {
+    assay_compare_side *sides;
+    size_t count;
+} compare_sides;
+
+/* Read one side for each operand: a file is one run; a folder is the study whose record.json is in
+ * it, or else all its runs (*.json). EX_OK, or an exit status after a message. */
+int compare_sides_read(compare_sides *sides, char **operands, size_t count);
+
+/* Read two sides, each with several operands. */
+int compare_sides_read_two(compare_sides *sides, char **baseline, size_t baseline_count,
+                           char **candidate, size_t candidate_count);
+
+void compare_sides_release(compare_sides *sides);
+
+#endif

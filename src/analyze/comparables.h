@@ -1,0 +1,25 @@
+/* What of a record can be compared, as subjects: its own subjects; of a run the whole command; of
+ * spans the operations. */
+#ifndef ASSAY_ANALYZE_COMPARABLES_H
+#define ASSAY_ANALYZE_COMPARABLES_H
+
+#include "assay/record.h"
+
+/* Append them to `result` with this origin. Operations that kept no samples are counted in
+ * `*without_samples` and left out: totals of one run say nothing about their noise. */
+ASSAY_MUST_USE assay_status assay__comparables_of(const assay_record *record, const char *origin,
+                                                  assay_record *result, size_t *without_samples);
+
+/* The same for several runs of one thing. Each subject has one sample for each run that has it: the
+ * mean of the samples of that run, of an operation the mean of its spans. */
+ASSAY_MUST_USE assay_status assay__comparables_of_runs(const assay_record *const *records,
+                                                       size_t count, const char *origin,
+                                                       assay_record *result);
+
+/* Is the subject a run of a command as a whole? */
+bool assay__is_whole_run(const assay_record_subject *subject);
+
+/* Are the two the same subject: name and parameters? */
+bool assay__same_subject(const assay_record_subject *a, const assay_record_subject *b);
+
+#endif
