@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -301,6 +302,25 @@ static assay_validity find_hugepages(char *value)
     return found(value, "%.*s", (int)strcspn(open + 1, "]"), open + 1);
 }
 
+/* The widest vectors that the processor computes with. */
+static assay_validity find_vector(char *value)
+{
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    return found(value, "%s",
+                 __builtin_cpu_supports("avx512f") ? "avx512"
+                 : __builtin_cpu_supports("avx2")  ? "avx2"
+                 : __builtin_cpu_supports("avx")   ? "avx"
+                                                   : "sse2");
+#elif defined(__aarch64__)
+    enum { HAS_SVE = 1 << 22 }; /* HWCAP_SVE of asm/hwcap.h, which older headers lack */
+    return found(value, "%s", (getauxval(AT_HWCAP) & HAS_SVE) != 0 ? "sve" : "neon");
+#else
+    (void)value;
+    return ASSAY_UNSUPPORTED;
+#endif
+}
+
 static assay_validity find_load(char *value)
 {
     double load[3];
@@ -319,6 +339,7 @@ void assay_machine_describe(assay_fact_sink emit, void *context)
     static const fact_row rows[] = {
         {"hostname", find_hostname},
         {"cpu", find_cpu},
+        {"vector", find_vector},
         {"cores", find_cores},
         {"usable_cores", find_usable_cores},
         {"memory_bytes", find_memory},

@@ -419,13 +419,17 @@ assay_status assay__merge_journal(assay__merge *merge, const assay__journal_view
     assay_status status = ASSAY_OK;
     assay__lane lane;
     size_t index = 0;
+    uint64_t all_spans = 0;
     for (uint32_t unit = header->first_lane;
          status == ASSAY_OK && assay__journal_read_lane(view, unit, &lane); unit = lane.next) {
         uint64_t spans = 0;
         status = add_tree(merge, view, &lane, &nodes, &spans);
         if (status == ASSAY_OK)
             status = assay__merge_lane(merge, view, unit, index++, &lane, &nodes, spans);
+        all_spans += spans;
     }
+    if (status == ASSAY_OK)
+        status = assay__merge_process(merge, header, all_spans);
     if (status == ASSAY_OK)
         status = add_metrics(merge, view);
     assay__sparse_free(nodes.operations, map_bytes);

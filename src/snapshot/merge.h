@@ -53,6 +53,12 @@ assay_record *assay__merge_finish(assay__merge *merge);
 /* Frees the record as well, unless it was handed over. */
 void assay__merge_release(assay__merge *merge);
 
+/* Enter the process of a journal into the record's list, with the spans of its lanes (processes.c).
+ */
+ASSAY_MUST_USE assay_status assay__merge_process(assay__merge *merge,
+                                                 const assay__journal_header *header,
+                                                 uint64_t spans);
+
 /* timeline.c — add the lane, number `index` in the journal's list, which had this many spans, with
  * its events and open spans. */
 ASSAY_MUST_USE assay_status assay__merge_lane(assay__merge *merge, const assay__journal_view *view,

@@ -32,10 +32,10 @@ static void test_machine_is_described(void **state)
     (void)state;
     facts all = {0};
     assay_machine_describe(keep_fact, &all);
-    assert_int_equal(all.count, 16);
+    assert_int_equal(all.count, 17);
     static const char *const keys[] = {"hostname=",       "\ncpu=",          "\ncores=",
                                        "\nusable_cores=", "\nmemory_bytes=", "\nkernel=Linux",
-                                       "\nos=",           "\nboot_id="};
+                                       "\nos=",           "\nboot_id=",      "\nvector="};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         assert_non_null(strstr(all.text, keys[i]));
     facts build = {0};
