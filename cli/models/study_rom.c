@@ -36,9 +36,9 @@ static const option options[] = {
      offsetof(rom_options, learning_rate)},
     {"n-steps", 0, OPTION_COUNT, "N", "Steps of a forecast (default: 100).",
      offsetof(rom_options, n_steps)},
-    {"n-trials", 0, OPTION_COUNT, "N", "Timed forecasts of each kind (default: 50).",
+    {"n-trials", 0, OPTION_COUNT, "N", "Samples of single steps and of forecasts (default: 50).",
      offsetof(rom_options, n_trials)},
-    {"budget", 'b', OPTION_SECONDS, "TIME", "For the interleaved comparison (default: 5s).",
+    {"budget", 'b', OPTION_SECONDS, "TIME", "For all samples together (default: 5s).",
      offsetof(rom_options, budget)},
     STUDY_COMMON_OPTIONS(rom_options),
 };
@@ -91,7 +91,7 @@ const command study_rom = {
     .summary = "reduced-order models: MVAR against LSTM, training and forecasts",
     .operands = "",
     .description = "Trajectories of a field are reduced to a few amplitudes, which an MVAR and an\n"
-                   "LSTM learn to forecast. Writes MVAR/runtime_profile.json,\n"
+                   "LSTM learn to forecast. Writes record.json, MVAR/runtime_profile.json,\n"
                    "LSTM/runtime_profile.json, runtime_comparison.json and summary.json below\n"
                    "DIR/NAME, and says which is faster, with significance.",
     COMMAND_OPTIONS(options),

@@ -121,7 +121,8 @@ typedef struct assay_runtime_profile {
     assay_memory_result memory;
     assay_throughput throughput;
     assay_complexity complexity;
-    uint64_t reserved[4]; /* zero */
+    const char *single_step_covers, *full_trajectory_covers; /* as in the parts */
+    uint64_t reserved[2];                                    /* zero */
 } assay_runtime_profile;
 
 typedef struct assay_profile_parts {
@@ -133,6 +134,9 @@ typedef struct assay_profile_parts {
     uint64_t model_params;
     size_t bytes_per_parameter; /* default 4 */
     assay_complexity_shape shape;
+    /* What one call includes, in a few words for the JSON; borrowed by the profile. NULL: nothing
+     * is said. */
+    const char *single_step_covers, *full_trajectory_covers;
 } assay_profile_parts;
 
 #define ASSAY_PROFILE_PARTS_INIT ASSAY_INIT(assay_profile_parts)
@@ -156,7 +160,7 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_quick_benchmark(const assay_forecast
 typedef struct assay_runtime_ratio {
     size_t a, b;
     assay_reading training_time;     /* b / a */
-    assay_reading inference_speedup; /* a / b, of a single step */
+    assay_reading inference_speedup; /* a / b, of a step within a whole forecast */
     assay_reading memory;            /* parameter memory, b / a */
     assay_reading parameters;        /* b / a */
 } assay_runtime_ratio;

@@ -61,7 +61,9 @@ assay_status assay_build_profile(const assay_profile_parts *parts, assay_error *
     assay_runtime_profile built = {.model_name = parts->model_name,
                                    .training_seconds = parts->training_seconds,
                                    .inference_single_step = parts->single_step,
-                                   .inference_full_trajectory = parts->full_trajectory};
+                                   .inference_full_trajectory = parts->full_trajectory,
+                                   .single_step_covers = parts->single_step_covers,
+                                   .full_trajectory_covers = parts->full_trajectory_covers};
     size_t bytes = parts->bytes_per_parameter != 0 ? parts->bytes_per_parameter : sizeof(float);
     status = assay_measure_memory(parts->model_params, bytes, &built.memory);
     if (status == ASSAY_OK)

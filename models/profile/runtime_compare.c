@@ -13,10 +13,13 @@ static assay_reading ratio(assay_reading numerator, assay_reading denominator)
                                  : assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
 }
 
+/* Of a step within a whole forecast. A forecast of a single step is no measure of inference: what
+ * a model does before its first step (an LSTM reads its window, step by step) would count as if it
+ * came with every step. */
 static assay_reading step_seconds(const assay_runtime_profile *profile)
 {
-    return profile->inference_single_step.count > 0
-               ? assay_reading_of(profile->inference_single_step.mean_seconds)
+    return profile->throughput.seconds_per_step > 0
+               ? assay_reading_of(profile->throughput.seconds_per_step)
                : assay_reading_missing(ASSAY_NOT_MEASURED);
 }
 

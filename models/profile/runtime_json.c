@@ -7,7 +7,7 @@
 #include "assay/report.h"
 #include "assay/runtime.h"
 #include "base/error.h"
-#include "base/json_writer.h"
+#include "models/profile/runtime_json.h"
 
 static assay_status finish(assay__json *json, assay_error *error)
 {
@@ -24,7 +24,8 @@ static double population_deviation(const assay_timing *timing)
     return timing->count > 1 ? timing->std_seconds.value * sqrt((count - 1) / count) : 0.0;
 }
 
-static void print_timing(assay__json *json, const char *key, const assay_timing *timing)
+static void print_timing(assay__json *json, const char *key, const assay_timing *timing,
+                         const char *covers)
 {
     if (timing->count == 0) {
         assay__json_null(json, key);
@@ -37,6 +38,8 @@ static void print_timing(assay__json *json, const char *key, const assay_timing 
     assay__json_number(json, "min_seconds", timing->min_seconds);
     assay__json_number(json, "max_seconds", timing->max_seconds);
     assay__json_count(json, "samples", timing->count);
+    if (covers != NULL)
+        assay__json_text(json, "covers", covers);
     assay__json_end(json);
 }
 
@@ -89,45 +92,72 @@ static void print_complexity(assay__json *json, const assay_complexity *complexi
     assay__json_end(json);
 }
 
+void assay__runtime_profile_write(assay__json *json, const char *key,
+                                  const assay_runtime_profile *profile)
+{
+    assay__json_object(json, key);
+    assay__json_text(json, "model_name", profile->model_name);
+    assay__json_object(json, "training");
+    assay__json_reading(json, "total_seconds", profile->training_seconds);
+    assay__json_end(json);
+    assay__json_object(json, "inference");
+    print_timing(json, "single_step", &profile->inference_single_step, profile->single_step_covers);
+    print_timing(json, "full_trajectory", &profile->inference_full_trajectory,
+                 profile->full_trajectory_covers);
+    assay__json_end(json);
+    print_memory(json, &profile->memory);
+    print_throughput(json, &profile->throughput);
+    print_complexity(json, &profile->complexity);
+    assay__json_end(json);
+}
+
 assay_status assay_runtime_profile_print(const assay_runtime_profile *profile, FILE *stream,
                                          assay_error *error)
 {
     assay__json json;
     assay__json_init(&json, stream, 0);
-    assay__json_object(&json, NULL);
-    assay__json_text(&json, "model_name", profile->model_name);
-    assay__json_object(&json, "training");
-    assay__json_reading(&json, "total_seconds", profile->training_seconds);
-    assay__json_end(&json);
-    assay__json_object(&json, "inference");
-    print_timing(&json, "single_step", &profile->inference_single_step);
-    print_timing(&json, "full_trajectory", &profile->inference_full_trajectory);
-    assay__json_end(&json);
-    print_memory(&json, &profile->memory);
-    print_throughput(&json, &profile->throughput);
-    print_complexity(&json, &profile->complexity);
-    assay__json_end(&json);
+    assay__runtime_profile_write(&json, NULL, profile);
     return finish(&json, error);
 }
 
-/* {"LSTM_vs_MVAR": 3.45, ...} of the reading at `offset` of each ratio. Keys are made on the spot,
- * so a missing ratio is a plain null whose reason stands with the profile's figure it lacks. */
+/* The reading at `offset` of a ratio, and the ratio's key: "LSTM_vs_MVAR". */
+enum { PAIR_BYTES = 600 };
+static assay_reading ratio_at(const assay_runtime_comparison *comparison, size_t index,
+                              size_t offset, char name[PAIR_BYTES])
+{
+    const assay_runtime_ratio *ratio = &comparison->ratios[index];
+    assay_reading reading;
+    snprintf(name, PAIR_BYTES, "%.255s_vs_%.255s", comparison->profiles[ratio->b].model_name,
+             comparison->profiles[ratio->a].model_name);
+    memcpy(&reading, (const char *)ratio + offset, sizeof reading);
+    return reading;
+}
+
+/* {"LSTM_vs_MVAR": 3.45, ...}. The keys do not outlive the loop, as the writer would need for its
+ * own "unavailable", so the reasons are written here. */
 static void print_ratios(assay__json *json, const char *key,
                          const assay_runtime_comparison *comparison, size_t offset)
 {
+    char name[PAIR_BYTES];
+    size_t missing = 0;
     assay__json_object(json, key);
     for (size_t i = 0; i < comparison->ratio_count; i++) {
-        const assay_runtime_ratio *ratio = &comparison->ratios[i];
-        char name[600];
-        snprintf(name, sizeof name, "%.255s_vs_%.255s", comparison->profiles[ratio->b].model_name,
-                 comparison->profiles[ratio->a].model_name);
-        assay_reading reading;
-        memcpy(&reading, (const char *)ratio + offset, sizeof reading);
+        assay_reading reading = ratio_at(comparison, i, offset, name);
+        missing += reading.validity != ASSAY_VALID;
         if (reading.validity == ASSAY_VALID)
             assay__json_number(json, name, reading.value);
         else
             assay__json_null(json, name);
     }
+    if (missing > 0)
+        assay__json_object(json, "unavailable");
+    for (size_t i = 0; i < comparison->ratio_count && missing > 0; i++) {
+        assay_reading reading = ratio_at(comparison, i, offset, name);
+        if (reading.validity != ASSAY_VALID)
+            assay__json_text(json, name, assay_validity_text(reading.validity));
+    }
+    if (missing > 0)
+        assay__json_end(json);
     assay__json_end(json);
 }
 
@@ -138,28 +168,34 @@ static void print_winner(assay__json *json, const char *key,
                      winner == ASSAY_RUNTIME_NONE ? NULL : comparison->profiles[winner].model_name);
 }
 
+void assay__runtime_comparison_write(assay__json *json, const char *key,
+                                     const assay_runtime_comparison *comparison)
+{
+    assay__json_object(json, key);
+    assay__json_row(json, "models");
+    for (size_t i = 0; i < comparison->count; i++)
+        assay__json_text(json, NULL, comparison->profiles[i].model_name);
+    assay__json_end(json);
+    print_ratios(json, "training_time_ratio", comparison,
+                 offsetof(assay_runtime_ratio, training_time));
+    print_ratios(json, "inference_speedup", comparison,
+                 offsetof(assay_runtime_ratio, inference_speedup));
+    print_ratios(json, "memory_ratio", comparison, offsetof(assay_runtime_ratio, memory));
+    print_ratios(json, "parameter_ratio", comparison, offsetof(assay_runtime_ratio, parameters));
+    assay__json_object(json, "winners");
+    print_winner(json, "fastest_training", comparison, comparison->fastest_training);
+    print_winner(json, "fastest_inference", comparison, comparison->fastest_inference);
+    print_winner(json, "smallest_memory", comparison, comparison->smallest_memory);
+    assay__json_end(json);
+    assay__json_end(json);
+}
+
 assay_status assay_runtime_comparison_print(const assay_runtime_comparison *comparison,
                                             FILE *stream, assay_error *error)
 {
     assay__json json;
     assay__json_init(&json, stream, 0);
-    assay__json_object(&json, NULL);
-    assay__json_row(&json, "models");
-    for (size_t i = 0; i < comparison->count; i++)
-        assay__json_text(&json, NULL, comparison->profiles[i].model_name);
-    assay__json_end(&json);
-    print_ratios(&json, "training_time_ratio", comparison,
-                 offsetof(assay_runtime_ratio, training_time));
-    print_ratios(&json, "inference_speedup", comparison,
-                 offsetof(assay_runtime_ratio, inference_speedup));
-    print_ratios(&json, "memory_ratio", comparison, offsetof(assay_runtime_ratio, memory));
-    print_ratios(&json, "parameter_ratio", comparison, offsetof(assay_runtime_ratio, parameters));
-    assay__json_object(&json, "winners");
-    print_winner(&json, "fastest_training", comparison, comparison->fastest_training);
-    print_winner(&json, "fastest_inference", comparison, comparison->fastest_inference);
-    print_winner(&json, "smallest_memory", comparison, comparison->smallest_memory);
-    assay__json_end(&json);
-    assay__json_end(&json);
+    assay__runtime_comparison_write(&json, NULL, comparison);
     return finish(&json, error);
 }
 

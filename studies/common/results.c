@@ -66,6 +66,31 @@ assay_status assay__study_recall(assay__study *study, size_t step, assay_error *
     return path == NULL ? ASSAY_E_IO : assay_record_read(path, error, record);
 }
 
+static assay_status work_and_keep(assay__study *study, size_t step, assay__study_work *work,
+                                  void *context, assay_record *found, assay_error *error)
+{
+    assay__study_begin(study, step);
+    assay_status status = work(context, found, error);
+    if (status == ASSAY_OK)
+        status = assay__study_keep(study, step, found, error);
+    return status == ASSAY_OK ? assay__study_end(study, error) : status;
+}
+
+assay_status assay__study_find(assay__study *study, size_t step, assay__study_work *work,
+                               void *context, assay_record *whole, assay_error *error)
+{
+    assay_record *found = NULL;
+    bool ended = assay__study_done(study, step);
+    assay_status status = ended ? assay__study_recall(study, step, error, &found)
+                                : assay__study_findings(study, error, &found);
+    if (status == ASSAY_OK && !ended)
+        status = work_and_keep(study, step, work, context, found, error);
+    if (status == ASSAY_OK && (status = assay__record_append(whole, found)) != ASSAY_OK)
+        no_memory(error, status);
+    assay_record_free(found);
+    return status;
+}
+
 assay_status assay__study_publish(assay__study *study, assay_record *whole, assay_error *error)
 {
     const char *path = assay__study_file(study, "record.json", error);

@@ -37,6 +37,13 @@ ASSAY_MUST_USE assay_status assay__study_keep(assay__study *study, size_t step,
 ASSAY_MUST_USE assay_status assay__study_recall(assay__study *study, size_t step,
                                                 assay_error *error, assay_record **record);
 
+/* A step in one call: `work` fills a record with what it finds, which is then kept; where an
+ * earlier run ended the step, its record is read back instead. Either is appended to `whole`. */
+typedef assay_status assay__study_work(void *context, assay_record *found, assay_error *error);
+ASSAY_MUST_USE assay_status assay__study_find(assay__study *study, size_t step,
+                                              assay__study_work *work, void *context,
+                                              assay_record *whole, assay_error *error);
+
 /* Describe machine, build and source, and write record.json. */
 ASSAY_MUST_USE assay_status assay__study_publish(assay__study *study, assay_record *whole,
                                                  assay_error *error);

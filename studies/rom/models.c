@@ -2,15 +2,14 @@
  * was resumed keeps the time of the run that trained. */
 #include "studies/rom/models.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "assay/record_build.h"
 #include "assay/timers.h"
 #include "base/error.h"
 #include "base/random.h"
 #include "models/instance.h"
-#include "studies/common/json_file.h"
+#include "studies/common/results.h"
 
 void assay__rom_model_release(assay__rom_model *model)
 {
@@ -29,87 +28,121 @@ static assay_status take_window(assay__rom_model *model, assay_error *error)
 
 /* ---- what a trained model leaves in the folder ---- */
 
-static assay_status keep(assay__study *study, assay__rom_model *model, assay_error *error)
+/* What training needs, and what it fills. */
+typedef struct training {
+    assay__study *study;
+    const assay__rom_settings *settings;
+    const assay__rom_data *data;
+    assay__rom_model *model;
+    const char *class_name;
+    const assay__setting *shape;
+    size_t shape_count;
+} training;
+
+static const char *weights_file(assay__study *study, const assay__rom_model *model,
+                                assay_error *error)
 {
-    char weights[64], training[64];
-    snprintf(weights, sizeof weights, ".study/%s.safetensors", model->name);
-    snprintf(training, sizeof training, ".study/%s.json", model->name);
-    const char *path = assay__study_file(study, weights, error);
-    if (path == NULL)
-        return ASSAY_E_IO;
-    assay_status status = assay_model_save_weights(model->model, path, error);
-    path = status == ASSAY_OK ? assay__study_file(study, training, error) : NULL;
-    if (path == NULL)
-        return status == ASSAY_OK ? ASSAY_E_IO : status;
-    json_t *loss = isfinite(model->final_loss) ? json_real(model->final_loss) : json_null();
-    return assay__json_file_write(
-        json_pack("{sf, so}", "training_seconds", model->training_seconds, "final_loss", loss),
-        path, error);
+    char relative[64];
+    snprintf(relative, sizeof relative, ".study/%s.safetensors", model->name);
+    return assay__study_file(study, relative, error);
 }
 
-static assay_status recall(assay__study *study, assay__rom_model *model, assay_error *error)
+static assay_status describe(const training *self, assay_record *found)
 {
-    char weights[64], training[64];
-    json_t *root = NULL, *loss = NULL;
-    snprintf(weights, sizeof weights, ".study/%s.safetensors", model->name);
-    snprintf(training, sizeof training, ".study/%s.json", model->name);
-    const char *path = assay__study_file(study, weights, error);
-    if (path == NULL)
-        return ASSAY_E_IO;
-    assay_status status = assay_model_load_weights(model->model, path, error);
-    path = status == ASSAY_OK ? assay__study_file(study, training, error) : NULL;
-    if (path == NULL)
-        return status == ASSAY_OK ? ASSAY_E_IO : status;
-    status = assay__json_file_read(path, error, &root);
-    if (status == ASSAY_OK && json_unpack(root, "{sF, so}", "training_seconds",
-                                          &model->training_seconds, "final_loss", &loss) != 0)
-        status = assay__fail(error, ASSAY_E_FORMAT, "'%s' is damaged; --restart begins anew", path);
-    model->final_loss = json_is_real(loss) ? json_real_value(loss) : NAN;
-    json_decref(root);
-    return status;
+    assay__rom_model *model = self->model;
+    double parameters = (double)assay_model_parameter_count(model->model);
+    double bytes = model->element == ASSAY_F64 ? sizeof(double) : sizeof(float);
+    assay_record_model item;
+    assay_record_model_init(&item);
+    item.name = model->name; /* names and classes are constants */
+    item.class_name = self->class_name;
+    item.parameters = assay_reading_of(parameters);
+    item.parameter_bytes = assay_reading_of(parameters * bytes);
+    assay_status status = ASSAY_OK;
+    for (size_t i = 0; i < self->shape_count && status == ASSAY_OK; i++) {
+        char value[32];
+        snprintf(value, sizeof value, "%.15g", self->shape[i].value);
+        status = assay_record_add_model_setting(found, &item, self->shape[i].name, value);
+    }
+    return status == ASSAY_OK ? assay_record_add_model(found, &item) : status;
+}
+
+/* Describe the trained model, and keep its weights. */
+static assay_status keep(const training *self, assay_record *found, assay_error *error)
+{
+    assay_status status = describe(self, found);
+    if (status != ASSAY_OK)
+        return assay__fail(error, status, "no memory for what the training found");
+    const char *path = weights_file(self->study, self->model, error);
+    return path != NULL ? assay_model_save_weights(self->model->model, path, error) : ASSAY_E_IO;
+}
+
+/* Train and keep by `work`, or load what an earlier run kept. */
+static assay_status obtain(training *self, size_t step, assay__study_work *work,
+                           assay_record *whole, assay_error *error)
+{
+    bool trained = assay__study_done(self->study, step);
+    assay_status status =
+        assay__instance_new(self->class_name, self->shape, self->shape_count,
+                            assay__study_plan_of(self->study)->seed, error, &self->model->model);
+    if (status == ASSAY_OK)
+        status = take_window(self->model, error);
+    if (status == ASSAY_OK)
+        status = assay__study_find(self->study, step, work, self, whole, error);
+    if (status != ASSAY_OK || !trained)
+        return status;
+    const char *path = weights_file(self->study, self->model, error);
+    return path != NULL ? assay_model_load_weights(self->model->model, path, error) : ASSAY_E_IO;
+}
+
+static assay_status found_training(assay_record *found, const assay__rom_model *model,
+                                   double seconds, const char *covers, assay_reading final_loss,
+                                   assay_error *error)
+{
+    assay_status status = assay__found_cost(found, "training_seconds", model->name,
+                                            assay_reading_of(seconds), "s", covers);
+    if (status == ASSAY_OK)
+        status = assay__found_cost(found, "final_loss", model->name, final_loss, NULL,
+                                   "mean squared error of one step, over the last epoch");
+    return status == ASSAY_OK ? status
+                              : assay__fail(error, status, "no memory for what the training found");
 }
 
 /* ---- MVAR ---- */
 
-static assay_status fit_mvar(const assay__rom_data *data, assay__rom_model *model,
-                             assay_error *error)
+static assay_status fit_mvar(void *context, assay_record *found, assay_error *error)
 {
+    const training *self = context;
     assay_tensor series = {.name = "input",
                            .element = ASSAY_F64,
                            .rank = 3,
-                           .shape = {data->train, data->steps, model->dim},
-                           .data = data->latent};
+                           .shape = {self->data->train, self->data->steps, self->model->dim},
+                           .data = self->data->latent};
+    double seconds = 0;
     assay_status status;
-    ASSAY_TIME_OPERATION("training", &model->training_seconds) {
-        status = assay_model_fit(model->model, &series, 1, error);
+    ASSAY_TIME_OPERATION("training", &seconds) {
+        status = assay_model_fit(self->model->model, &series, 1, error);
     }
-    return status;
+    /* Least squares goes through no epochs. */
+    if (status == ASSAY_OK)
+        status = found_training(found, self->model, seconds,
+                                "the fit by least squares to all training trajectories",
+                                assay_reading_missing(ASSAY_UNSUPPORTED), error);
+    return status == ASSAY_OK ? keep(self, found, error) : status;
 }
 
 assay_status assay__rom_mvar(assay__study *study, size_t step, const assay__rom_settings *settings,
-                             const assay__rom_data *data, uint64_t seed, assay_error *error,
+                             const assay__rom_data *data, assay_record *whole, assay_error *error,
                              assay__rom_model *model)
 {
-    *model = (assay__rom_model){.name = "MVAR",
-                                .element = ASSAY_F64,
-                                .start = settings->lag,
-                                .dim = settings->latent_dim,
-                                .final_loss = NAN};
     /* A ridge too small to be seen keeps amplitudes that move together solvable. */
     const assay__setting shape[] = {{"input-dim", (double)settings->latent_dim},
                                     {"order", (double)settings->lag},
                                     {"ridge", 1e-6}};
-    assay_status status = assay__instance_new("mvar", shape, 3, seed, error, &model->model);
-    if (status == ASSAY_OK)
-        status = take_window(model, error);
-    if (status == ASSAY_OK && assay__study_done(study, step))
-        return recall(study, model, error);
-    assay__study_begin(study, step);
-    if (status == ASSAY_OK)
-        status = fit_mvar(data, model, error);
-    if (status == ASSAY_OK)
-        status = keep(study, model, error);
-    return status == ASSAY_OK ? assay__study_end(study, error) : status;
+    training self = {study, settings, data, model, "mvar", shape, 3};
+    *model = (assay__rom_model){
+        .name = "MVAR", .element = ASSAY_F64, .start = settings->lag, .dim = settings->latent_dim};
+    return obtain(&self, step, fit_mvar, whole, error);
 }
 
 /* ---- LSTM ---- */
@@ -119,6 +152,7 @@ typedef struct windows {
     int64_t *order;      /* (count), shuffled every epoch */
     float *inputs;       /* (batch, window, dim) */
     float *targets;      /* (batch, dim) */
+    double *losses;      /* (epochs): the mean of each */
 } windows;
 
 static void release_windows(windows *self)
@@ -126,6 +160,7 @@ static void release_windows(windows *self)
     free(self->order);
     free(self->inputs);
     free(self->targets);
+    free(self->losses);
 }
 
 static assay_status make_windows(const assay__rom_settings *settings, const assay__rom_data *data,
@@ -137,7 +172,9 @@ static assay_status make_windows(const assay__rom_settings *settings, const assa
     self->order = malloc((size_t)self->count * sizeof *self->order);
     self->inputs = malloc(batch * (size_t)settings->window * dim * sizeof(float));
     self->targets = malloc(batch * dim * sizeof(float));
-    if (self->order == NULL || self->inputs == NULL || self->targets == NULL)
+    self->losses = calloc((size_t)settings->epochs, sizeof *self->losses);
+    if (self->order == NULL || self->inputs == NULL || self->targets == NULL ||
+        self->losses == NULL)
         return ASSAY_E_MEMORY;
     for (int64_t i = 0; i < self->count; i++)
         self->order[i] = i;
@@ -185,75 +222,79 @@ static assay_status train_batch(assay__rom_model *model, const windows *self,
                               : status;
 }
 
-static assay_status train_epochs(assay__study *study, const assay__rom_settings *settings,
-                                 const assay__rom_data *data, windows *self, uint64_t seed,
-                                 assay_error *error, assay__rom_model *model)
+static assay_status train_epochs(const training *self, windows *set, assay_error *error)
 {
+    const assay__rom_settings *settings = self->settings;
     assay__random random;
-    assay__random_init(&random, seed);
+    assay__random_init(&random, assay__study_plan_of(self->study)->seed);
     for (int64_t epoch = 0; epoch < settings->epochs; epoch++) {
         double sum = 0;
-        shuffle(self, &random);
-        for (int64_t first = 0; first < self->count; first += settings->batch) {
-            int64_t rows =
-                self->count - first < settings->batch ? self->count - first : settings->batch;
+        shuffle(set, &random);
+        for (int64_t first = 0; first < set->count; first += settings->batch) {
+            int64_t left = set->count - first;
+            int64_t rows = left < settings->batch ? left : settings->batch;
             double loss = 0;
-            fill_batch(self, settings, data, first, rows);
-            assay_status status = train_batch(model, self, settings, rows, error, &loss);
+            fill_batch(set, settings, self->data, first, rows);
+            assay_status status = train_batch(self->model, set, settings, rows, error, &loss);
             if (status != ASSAY_OK)
                 return status;
             sum += loss * (double)rows;
-            double done = ((double)epoch + (double)first / (double)self->count);
-            if (!assay__study_advance(study, done / (double)settings->epochs))
-                return assay__study_interrupted(study, error);
+            double done = ((double)epoch + (double)first / (double)set->count);
+            if (!assay__study_advance(self->study, done / (double)settings->epochs))
+                return assay__study_interrupted(self->study, error);
         }
-        model->final_loss = sum / (double)self->count;
+        set->losses[epoch] = sum / (double)set->count;
     }
     return ASSAY_OK;
 }
 
-static assay_status train_lstm(assay__study *study, const assay__rom_settings *settings,
-                               const assay__rom_data *data, uint64_t seed, assay_error *error,
-                               assay__rom_model *model)
+static assay_status found_losses(const training *self, const windows *set, double seconds,
+                                 assay_record *found, assay_error *error)
 {
-    windows self = {0};
-    assay_status status = make_windows(settings, data, &self);
+    size_t epochs = (size_t)self->settings->epochs;
+    assay_status status =
+        assay__found_series(found, "loss", self->model->name, "epoch", NULL, set->losses, epochs);
+    if (status != ASSAY_OK)
+        return assay__fail(error, status, "no memory for the losses");
+    return found_training(found, self->model, seconds,
+                          "all epochs: filling batches, gradients and updates by Adam",
+                          assay_reading_of(set->losses[epochs - 1]), error);
+}
+
+static assay_status train_lstm(void *context, assay_record *found, assay_error *error)
+{
+    const training *self = context;
+    windows set = {0};
+    double seconds = 0;
+    assay_status status = make_windows(self->settings, self->data, &set);
     if (status != ASSAY_OK)
         assay__fail(error, status, "no memory for the training windows");
-    assay_model_set_training(model->model, true);
-    ASSAY_TIME_OPERATION("training", &model->training_seconds) {
+    assay_model_set_training(self->model->model, true);
+    ASSAY_TIME_OPERATION("training", &seconds) {
         if (status == ASSAY_OK)
-            status = train_epochs(study, settings, data, &self, seed, error, model);
+            status = train_epochs(self, &set, error);
     }
-    assay_model_set_training(model->model, false);
-    release_windows(&self);
-    return status;
+    assay_model_set_training(self->model->model, false);
+    if (status == ASSAY_OK)
+        status = found_losses(self, &set, seconds, found, error);
+    release_windows(&set);
+    return status == ASSAY_OK ? keep(self, found, error) : status;
 }
 
 assay_status assay__rom_lstm(assay__study *study, size_t step, const assay__rom_settings *settings,
-                             const assay__rom_data *data, uint64_t seed, assay_error *error,
+                             const assay__rom_data *data, assay_record *whole, assay_error *error,
                              assay__rom_model *model)
 {
-    *model = (assay__rom_model){.name = "LSTM",
-                                .element = ASSAY_F32,
-                                .start = settings->window,
-                                .dim = settings->latent_dim,
-                                .final_loss = NAN};
     const assay__setting shape[] = {{"input-dim", (double)settings->latent_dim},
                                     {"output-dim", (double)settings->latent_dim},
                                     {"hidden-dim", (double)settings->hidden_size},
                                     {"num-layers", (double)settings->num_layers}};
-    assay_status status = assay__instance_new("lstm", shape, 4, seed, error, &model->model);
-    if (status == ASSAY_OK)
-        status = take_window(model, error);
-    if (status == ASSAY_OK && assay__study_done(study, step))
-        return recall(study, model, error);
-    assay__study_begin(study, step);
-    if (status == ASSAY_OK)
-        status = train_lstm(study, settings, data, seed, error, model);
-    if (status == ASSAY_OK)
-        status = keep(study, model, error);
-    return status == ASSAY_OK ? assay__study_end(study, error) : status;
+    training self = {study, settings, data, model, "lstm", shape, 4};
+    *model = (assay__rom_model){.name = "LSTM",
+                                .element = ASSAY_F32,
+                                .start = settings->window,
+                                .dim = settings->latent_dim};
+    return obtain(&self, step, train_lstm, whole, error);
 }
 
 /* ---- forecasts ---- */
@@ -282,10 +323,10 @@ static assay_status run_forecast(assay__rom_model *model, int64_t steps, assay_e
     return assay_model_forecast(model->model, &input, 1, steps, error, output);
 }
 
-assay_status assay__rom_forecast(void *model, uint64_t steps)
+assay_status assay__rom_forecast(assay__rom_model *model, int64_t steps)
 {
     assay_tensor output;
-    return run_forecast(model, (int64_t)steps, NULL, &output);
+    return run_forecast(model, steps, NULL, &output);
 }
 
 assay_status assay__rom_forecast_values(assay__rom_model *model, int64_t steps, assay_error *error,

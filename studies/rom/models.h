@@ -3,37 +3,40 @@
 #define ASSAY_STUDIES_ROM_MODELS_H
 
 #include "assay/model.h"
+#include "assay/record.h"
 #include "studies/rom/data.h"
+
+enum { ASSAY__ROM_MVAR, ASSAY__ROM_LSTM, ASSAY__ROM_MODELS };
 
 typedef struct assay__rom_model {
     const char *name; /* "MVAR" */
     assay_model *model;
     assay_element element;
     int64_t start; /* steps a forecast begins from */
-    double training_seconds;
-    double final_loss; /* LSTM: of the last epoch; MVAR: NaN */
-    void *window;      /* (start, latent_dim) of the element: the forecast's input */
+    void *window;  /* (start, latent_dim) of the element: the forecast's input */
     int64_t dim;
 } assay__rom_model;
 
 void assay__rom_model_release(assay__rom_model *model);
 
-/* Make it, and fit or train it as one step of the study; or load what an earlier run left. */
+/* Make it, and fit or train it as one step of the study; or load what an earlier run left. `whole`
+ * gets the model with its settings and size, the figures "training_seconds" and "final_loss" of it
+ * and, of the LSTM, the series "loss". */
 ASSAY_MUST_USE assay_status assay__rom_mvar(assay__study *study, size_t step,
                                             const assay__rom_settings *settings,
-                                            const assay__rom_data *data, uint64_t seed,
+                                            const assay__rom_data *data, assay_record *whole,
                                             assay_error *error, assay__rom_model *model);
 ASSAY_MUST_USE assay_status assay__rom_lstm(assay__study *study, size_t step,
                                             const assay__rom_settings *settings,
-                                            const assay__rom_data *data, uint64_t seed,
+                                            const assay__rom_data *data, assay_record *whole,
                                             assay_error *error, assay__rom_model *model);
 
 /* Where a forecast begins: the `start` steps of a trajectory before step `from`. */
 void assay__rom_set_window(assay__rom_model *model, const assay__rom_data *data, int64_t trajectory,
                            int64_t from);
 
-/* An assay_forecast and an assay_subject's work: `steps` values after the window. */
-assay_status assay__rom_forecast(void *model, uint64_t steps);
+/* Compute `steps` values after the window. */
+ASSAY_MUST_USE assay_status assay__rom_forecast(assay__rom_model *model, int64_t steps);
 /* The same, with the values: forecast (steps, latent_dim). */
 ASSAY_MUST_USE assay_status assay__rom_forecast_values(assay__rom_model *model, int64_t steps,
                                                        assay_error *error, double *forecast);

@@ -6,10 +6,11 @@
  *     2    reduce       proper orthogonal decomposition of the training trajectories
  *     3    train        MVAR by least squares, LSTM by Adam on windows, both timed
  *     4    evaluate     forecasts of the test trajectories
- *     4.5  benchmark    single steps and whole forecasts, then both models interleaved
+ *     4.5  benchmark    single steps and whole forecasts of both models, interleaved
  *
- * Written: MVAR/runtime_profile.json, LSTM/runtime_profile.json, runtime_comparison.json and
- * summary.json below <out>/<experiment>/; what resuming needs stands in .study there. */
+ * Written below <out>/<experiment>/: the run record record.json, and views of it, which are
+ * MVAR/runtime_profile.json, LSTM/runtime_profile.json, runtime_comparison.json and summary.json;
+ * what resuming needs stands in .study there. */
 #ifndef ASSAY_STUDIES_ROM_STUDY_H
 #define ASSAY_STUDIES_ROM_STUDY_H
 
@@ -22,8 +23,8 @@ typedef struct assay__rom_settings {
     int64_t hidden_size, num_layers, window, epochs, batch; /* LSTM */
     double learning_rate;
     int64_t n_steps;       /* forecast */
-    int64_t n_trials;      /* of the benchmark */
-    double budget_seconds; /* of the interleaved comparison */
+    int64_t n_trials;      /* samples of each subject of the benchmark */
+    double budget_seconds; /* of all samples together */
 } assay__rom_settings;
 
 /* The defaults, those of --quick included. */

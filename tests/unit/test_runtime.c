@@ -166,7 +166,66 @@ static void test_missing_training_has_no_ratio(void **state)
     assert_int_equal(assay_compare_models(profiles, 2, &comparison), ASSAY_OK);
     assert_int_equal(comparison.ratios[0].training_time.validity, ASSAY_NOT_MEASURED);
     assert_int_equal(comparison.fastest_training, 0);
+    char *text = NULL;
+    size_t length = 0;
+    FILE *stream = open_memstream(&text, &length);
+    assert_non_null(stream);
+    assert_int_equal(assay_runtime_comparison_print(&comparison, stream, NULL), ASSAY_OK);
+    fclose(stream);
+    assert_non_null(strstr(text, "  \"training_time_ratio\": {\n"
+                                 "    \"B_vs_A\": null,\n"
+                                 "    \"unavailable\": {\n"
+                                 "      \"B_vs_A\": \"not measured\"\n"
+                                 "    }\n"
+                                 "  },\n"
+                                 "  \"inference_speedup\": {\n"
+                                 "    \"B_vs_A\": 0.5\n"
+                                 "  },"));
+    free(text);
     assay_runtime_comparison_release(&comparison);
+}
+
+/* A model that needs long before its first step is not slow for that in a whole forecast. */
+static void test_speedup_goes_by_whole_forecasts(void **state)
+{
+    (void)state;
+    assay_runtime_profile profiles[] = {example("A", 2, 0.001, 2000), example("B", 1, 0.0005, 10)};
+    profiles[1].inference_single_step.mean_seconds = 0.02;
+    assay_runtime_comparison comparison;
+    assert_int_equal(assay_compare_models(profiles, 2, &comparison), ASSAY_OK);
+    assert_near(comparison.ratios[0].inference_speedup.value, 2);
+    assert_int_equal(comparison.fastest_inference, 1);
+    assay_runtime_comparison_release(&comparison);
+    profiles[1].throughput = (assay_throughput){0};
+    assert_int_equal(assay_compare_models(profiles, 2, &comparison), ASSAY_OK);
+    assert_int_equal(comparison.ratios[0].inference_speedup.validity, ASSAY_NOT_MEASURED);
+    assert_int_equal(comparison.fastest_inference, 0);
+    assay_runtime_comparison_release(&comparison);
+}
+
+static void test_times_say_what_they_cover(void **state)
+{
+    (void)state;
+    assay_runtime_profile profile = example("MVAR", 12.5, 0.00025, 2020);
+    assay_profile_parts parts = ASSAY_PROFILE_PARTS_INIT;
+    parts.model_name = "MVAR";
+    parts.single_step = profile.inference_single_step;
+    parts.full_trajectory = profile.inference_full_trajectory;
+    parts.n_forecast_steps = 100;
+    parts.shape.latent_dim = 20;
+    parts.single_step_covers = "1 step";
+    parts.full_trajectory_covers = "100 steps";
+    assert_int_equal(assay_build_profile(&parts, NULL, &profile), ASSAY_OK);
+    char *text = NULL;
+    size_t length = 0;
+    FILE *stream = open_memstream(&text, &length);
+    assert_non_null(stream);
+    assert_int_equal(assay_runtime_profile_print(&profile, stream, NULL), ASSAY_OK);
+    fclose(stream);
+    const char *step = strstr(text, "\"samples\": 2,\n      \"covers\": \"1 step\"\n");
+    assert_non_null(step);
+    assert_non_null(strstr(step, "\"samples\": 2,\n      \"covers\": \"100 steps\"\n"));
+    free(text);
 }
 
 typedef struct counted {
@@ -280,6 +339,8 @@ int main(void)
         cmocka_unit_test(test_profile_json),
         cmocka_unit_test(test_directions_of_ratios),
         cmocka_unit_test(test_missing_training_has_no_ratio),
+        cmocka_unit_test(test_speedup_goes_by_whole_forecasts),
+        cmocka_unit_test(test_times_say_what_they_cover),
         cmocka_unit_test(test_quick_benchmark),
         cmocka_unit_test(test_operation_timer),
         cmocka_unit_test(test_memory),

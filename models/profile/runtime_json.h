@@ -1,0 +1,15 @@
+/* Runtime profiles and their comparison as a part of a larger JSON text. */
+#ifndef ASSAY_MODELS_PROFILE_RUNTIME_JSON_H
+#define ASSAY_MODELS_PROFILE_RUNTIME_JSON_H
+
+#include "assay/runtime.h"
+#include "base/json_writer.h"
+
+/* The object that assay_runtime_profile_print() and assay_runtime_comparison_print() write. `key`
+ * is NULL at the top and in arrays. */
+void assay__runtime_profile_write(assay__json *json, const char *key,
+                                  const assay_runtime_profile *profile);
+void assay__runtime_comparison_write(assay__json *json, const char *key,
+                                     const assay_runtime_comparison *comparison);
+
+#endif

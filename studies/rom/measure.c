@@ -1,0 +1,255 @@
+#include "studies/rom/measure.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "assay/compare.h"
+#include "assay/memory.h"
+#include "assay/record_build.h"
+#include "assay/sampling.h"
+#include "base/error.h"
+#include "studies/common/results.h"
+
+enum { MODELS = ASSAY__ROM_MODELS, WORKS = ASSAY__ROM_WORKS, SUBJECTS = WORKS * MODELS };
+
+const char *const assay__rom_subjects[WORKS][MODELS] = {{"MVAR single step", "LSTM single step"},
+                                                        {"MVAR forecast", "LSTM forecast"}};
+
+static assay_status no_memory(assay_error *error, assay_status status)
+{
+    return assay__fail(error, status, "no memory for what was measured");
+}
+
+/* ---- forecasts of the test trajectories ---- */
+
+typedef struct forecast_error {
+    double latent, field; /* root of the summed squared errors over that of the truth */
+} forecast_error;
+
+/* As many steps as a benchmarked forecast, where the trajectories are long enough. */
+static int64_t horizon_of(const assay__rom_trial *self)
+{
+    const assay__rom_settings *settings = self->settings;
+    int64_t start = settings->window > settings->lag ? settings->window : settings->lag;
+    int64_t left = self->data->steps - start;
+    return left < settings->n_steps ? left : settings->n_steps;
+}
+
+static void add_squares(const double *forecast, const double *truth, int64_t count, double *wrong,
+                        double *whole)
+{
+    for (int64_t i = 0; i < count; i++) {
+        *wrong += (forecast[i] - truth[i]) * (forecast[i] - truth[i]);
+        *whole += truth[i] * truth[i];
+    }
+}
+
+static assay_status evaluate(const assay__rom_trial *self, assay__rom_model *model,
+                             assay_error *error, forecast_error *result)
+{
+    const assay__rom_data *data = self->data;
+    const int64_t dim = model->dim, width = data->features, horizon = horizon_of(self);
+    const int64_t from = data->steps - horizon;
+    double *forecast = malloc((size_t)(horizon * dim) * sizeof *forecast);
+    double *fields = malloc((size_t)(horizon * width) * sizeof *fields);
+    double wrong = 0, whole = 0, field_wrong = 0, field_whole = 0;
+    assay_status status = forecast != NULL && fields != NULL
+                              ? ASSAY_OK
+                              : assay__fail(error, ASSAY_E_MEMORY, "no memory for forecasts");
+    for (int64_t t = data->train; t < data->trajectories && status == ASSAY_OK; t++) {
+        int64_t row = t * data->steps + from;
+        assay__rom_set_window(model, data, t, from);
+        status = assay__rom_forecast_values(model, horizon, error, forecast);
+        if (status == ASSAY_OK)
+            status = assay__rom_restore(data, horizon, forecast, fields);
+        if (status == ASSAY_OK) {
+            add_squares(forecast, data->latent + row * dim, horizon * dim, &wrong, &whole);
+            add_squares(fields, data->fields + row * width, horizon * width, &field_wrong,
+                        &field_whole);
+        }
+    }
+    free(forecast);
+    free(fields);
+    *result = (forecast_error){sqrt(wrong / whole), sqrt(field_wrong / field_whole)};
+    return status;
+}
+
+static assay_status found_errors(const assay__rom_trial *self, assay_record *found,
+                                 assay_error *error)
+{
+    assay_status status = ASSAY_OK;
+    for (int i = 0; i < MODELS && status == ASSAY_OK; i++) {
+        const char *name = self->models[i].name;
+        forecast_error wrong;
+        status = evaluate(self, &self->models[i], error, &wrong);
+        if (status != ASSAY_OK)
+            return status;
+        status = assay__found_figure(found, "relative_error_latent", name,
+                                     assay_reading_of(wrong.latent), NULL);
+        if (status == ASSAY_OK)
+            status = assay__found_figure(found, "relative_error_field", name,
+                                         assay_reading_of(wrong.field), NULL);
+    }
+    return status == ASSAY_OK ? status : no_memory(error, status);
+}
+
+static assay_status found_data(const assay__rom_trial *self, assay_record *found,
+                               assay_error *error)
+{
+    const assay__rom_data *data = self->data;
+    double energy = 0;
+    for (int64_t k = 0; k < data->pod.rank; k++)
+        energy += data->pod.energy[k];
+    const struct {
+        const char *name, *of;
+        double value;
+    } figures[] = {{"trajectories", "data", (double)data->trajectories},
+                   {"training_trajectories", "data", (double)data->train},
+                   {"steps", "data", (double)data->steps},
+                   {"features", "data", (double)data->features},
+                   {"energy", "reduction", energy},
+                   {"horizon_steps", "test", (double)horizon_of(self)}};
+    assay_status status = ASSAY_OK;
+    for (size_t i = 0; i < sizeof figures / sizeof *figures && status == ASSAY_OK; i++)
+        status = assay__found_figure(found, figures[i].name, figures[i].of,
+                                     assay_reading_of(figures[i].value), NULL);
+    return status == ASSAY_OK ? status : no_memory(error, status);
+}
+
+/* ---- what forecasts cost ---- */
+
+typedef struct forecast_work {
+    assay__rom_model *model;
+    int64_t steps;
+} forecast_work;
+
+static assay_status run_forecasts(void *context, uint64_t iterations)
+{
+    const forecast_work *work = context;
+    assay_status status = ASSAY_OK;
+    for (uint64_t i = 0; i < iterations && status == ASSAY_OK; i++)
+        status = assay__rom_forecast(work->model, work->steps);
+    return status;
+}
+
+static void show_progress(void *context, const assay_sampling_progress *progress)
+{
+    const assay__rom_trial *self = context;
+    double expected = fmax(progress->expected_seconds, progress->elapsed_seconds);
+    (void)assay__study_advance(self->study,
+                               expected > 0 ? progress->elapsed_seconds / expected : 0);
+}
+
+/* The seed asks for a number of trials after a few that do not count, and its profiles show that
+ * number; so the number of rounds is fixed, and the budget says how long they are. A trial repeats
+ * the forecast until its share of the budget is over: times of single calls, some below a
+ * microsecond, would depend on the clock and on the millisecond they fall into, and two runs of the
+ * study would differ although nothing in them does. Rounds that were disturbed are left out, as
+ * always. */
+static assay_sampling_options sampling_options(assay__rom_trial *self)
+{
+    enum { WARMUP = 5 };
+    const assay__rom_settings *settings = self->settings;
+    size_t rounds = (size_t)settings->n_trials + WARMUP;
+    assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
+    options.fixed_rounds = options.fixed_warmup = true;
+    options.min_rounds = options.max_rounds = rounds;
+    options.warmup_rounds = WARMUP;
+    options.budget_seconds = settings->budget_seconds;
+    options.min_sample_seconds = settings->budget_seconds / (double)(rounds * SUBJECTS);
+    options.seed = assay__study_plan_of(self->study)->seed;
+    options.progress = show_progress;
+    options.progress_context = self;
+    return options;
+}
+
+static assay_status sample(assay__rom_trial *self, assay_error *error, assay_record **sampled)
+{
+    forecast_work works[SUBJECTS];
+    assay_subject subjects[SUBJECTS];
+    for (int i = 0; i < SUBJECTS; i++) {
+        int work = i / MODELS, model = i % MODELS;
+        works[i] = (forecast_work){&self->models[model],
+                                   work == ASSAY__ROM_STEP ? 1 : self->settings->n_steps};
+        subjects[i] = (assay_subject){.struct_size = sizeof(assay_subject),
+                                      .name = assay__rom_subjects[work][model],
+                                      .run = run_forecasts,
+                                      .context = &works[i]};
+    }
+    assay_sampling_options options = sampling_options(self);
+    return assay_sampling_run(subjects, SUBJECTS, &options, error, sampled);
+}
+
+static const char *covers(const assay__rom_trial *self, int work, int model, assay_record *record)
+{
+    char text[160];
+    long long steps = work == ASSAY__ROM_STEP ? 1 : (long long)self->settings->n_steps;
+    snprintf(text, sizeof text, "%lld %s, after reading a window of %lld steps", steps,
+             steps == 1 ? "step" : "steps", (long long)self->models[model].start);
+    return assay_record_text(record, text);
+}
+
+/* The subjects of one work, each with its model and what it covers, and their comparison. A record
+ * of their own, so that nothing else is compared. */
+static assay_status found_work(const assay__rom_trial *self, const assay_record *sampled, int work,
+                               assay_record *found)
+{
+    assay_record *pair = NULL;
+    assay_status status = assay_record_new(&pair);
+    for (int i = 0; i < MODELS && status == ASSAY_OK; i++) {
+        status =
+            assay__record_append_subject(pair, &sampled->subjects[work * MODELS + i], NULL, true);
+        if (status != ASSAY_OK)
+            break;
+        pair->subjects[i].model = assay_record_text(pair, self->models[i].name);
+        pair->subjects[i].covers = covers(self, work, i, pair);
+        if (pair->subjects[i].model == NULL || pair->subjects[i].covers == NULL)
+            status = ASSAY_E_MEMORY;
+    }
+    if (status == ASSAY_OK)
+        status = assay_record_compare(pair, NULL);
+    if (status == ASSAY_OK)
+        status = assay__record_append(found, pair);
+    assay_record_free(pair);
+    return status;
+}
+
+static assay_status found_memory(assay_record *found, assay_error *error)
+{
+    const char *covers = "the whole process, after the forecasts were timed";
+    assay_memory memory = {.struct_size = sizeof memory};
+    assay_status status = assay_memory_read(&memory);
+    if (status != ASSAY_OK)
+        return assay__fail(error, status, "cannot read the memory in use: %s",
+                           assay_status_message(status));
+    status =
+        assay__found_cost(found, "peak_rss_bytes", NULL, memory.peak_rss_bytes, "bytes", covers);
+    if (status == ASSAY_OK)
+        status = assay__found_cost(found, "rss_bytes", NULL, memory.rss_bytes, "bytes", covers);
+    return status == ASSAY_OK ? status : no_memory(error, status);
+}
+
+static assay_status found_costs(assay__rom_trial *self, assay_record *found, assay_error *error)
+{
+    assay_record *sampled = NULL;
+    assay_status status = sample(self, error, &sampled);
+    if (status != ASSAY_OK)
+        return status;
+    for (int work = 0; work < WORKS && status == ASSAY_OK; work++)
+        status = found_work(self, sampled, work, found);
+    assay_record_free(sampled);
+    return status == ASSAY_OK ? found_memory(found, error) : no_memory(error, status);
+}
+
+assay_status assay__rom_measure(void *trial, assay_record *found, assay_error *error)
+{
+    assay__rom_trial *self = trial;
+    assay_status status = found_data(self, found, error);
+    if (status == ASSAY_OK)
+        status = found_errors(self, found, error);
+    if (status == ASSAY_OK)
+        status = found_costs(self, found, error);
+    if (status == ASSAY_OK && assay__study_stopped(self->study))
+        status = assay__study_interrupted(self->study, error);
+    return status;
+}
