@@ -1,6 +1,7 @@
 #include "cli/compare_sides.h"
 
 #include <dirent.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +55,8 @@ static int read_runs(runs *side, const char *folder)
     struct dirent **entries = NULL;
     int count = scandir(folder, &entries, is_json, alphasort), code = EX_OK;
     if (count <= 0) {
-        message_error("assay compare: '%s' has no records (record.json, or *.json)", folder);
+        message_error("assay compare: '%s' has no records (a study's record.json, or *.json)",
+                      folder);
         free(entries);
         return EX_NOINPUT;
     }
@@ -69,14 +71,38 @@ static int read_runs(runs *side, const char *folder)
     return code;
 }
 
+static bool has_record(const char *folder, const char *experiment, char record[MAX_PATH])
+{
+    struct stat info;
+    int length = snprintf(record, MAX_PATH, "%s/%s/record.json", folder, experiment);
+    return length < MAX_PATH && stat(record, &info) == 0;
+}
+
+/* The record of the one experiment in the folder of a study's --out. */
+static bool find_experiment(const char *folder, char record[MAX_PATH])
+{
+    struct dirent **entries = NULL;
+    int count = scandir(folder, &entries, NULL, alphasort), found = 0;
+    for (int i = 0; i < count; i++) {
+        char candidate[MAX_PATH];
+        if (entries[i]->d_name[0] != '.' && has_record(folder, entries[i]->d_name, candidate)) {
+            memcpy(record, candidate, MAX_PATH);
+            found++;
+        }
+        free(entries[i]);
+    }
+    free(entries);
+    return found == 1;
+}
+
 static int read_operand(runs *side, const char *path)
 {
     struct stat info;
     char study[MAX_PATH];
     if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
         return read_file(side, path);
-    snprintf(study, sizeof study, "%s/record.json", path);
-    return stat(study, &info) == 0 ? read_file(side, study) : read_runs(side, path);
+    bool is_study = has_record(path, ".", study) || find_experiment(path, study);
+    return is_study ? read_file(side, study) : read_runs(side, path);
 }
 
 /* One more side with these operands, called after the first. */

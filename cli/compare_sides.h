@@ -14,7 +14,8 @@ typedef struct compare_sides {
 } compare_sides;
 
 /* Read one side for each operand: a file is one run; a folder is the study whose record.json is in
- * it, or else all its runs (*.json). EX_OK, or an exit status after a message. */
+ * it or in the folder of its one experiment, or else all runs in it (*.json). EX_OK, or an exit
+ * status after a message. */
 int compare_sides_read(compare_sides *sides, char **operands, size_t count);
 
 /* Read two sides, each with several operands. */

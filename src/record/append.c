@@ -111,6 +111,11 @@ static assay_status append_subject(assay_record *into, const assay_record_subjec
     return copied ? assay_record_add_subject(into, &copy) : ASSAY_E_MEMORY;
 }
 
+assay_status assay__record_append_subject(assay_record *into, const assay_record_subject *subject)
+{
+    return append_subject(into, subject, 0);
+}
+
 assay_status assay__record_append_alone(assay_record *into, const assay_record_subject *subject,
                                         const char *origin)
 {

@@ -9,6 +9,10 @@
  * on, so that samples of the two are no pairs. */
 ASSAY_MUST_USE assay_status assay__record_append(assay_record *into, const assay_record *from);
 
+/* Append a copy of one subject, rounds and all. */
+ASSAY_MUST_USE assay_status assay__record_append_subject(assay_record *into,
+                                                         const assay_record_subject *subject);
+
 /* Append a copy of one subject, with this origin and without its rounds, which pair samples within
  * one record only. */
 ASSAY_MUST_USE assay_status assay__record_append_alone(assay_record *into,

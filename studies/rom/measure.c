@@ -189,27 +189,32 @@ static const char *covers(const assay__rom_trial *self, int work, int model, ass
     return assay_record_text(record, text);
 }
 
-/* The subjects of one work, each with its model and what it covers, and their comparison. A record
- * of their own, so that nothing else is compared. */
-static assay_status found_work(const assay__rom_trial *self, const assay_record *sampled, int work,
-                               assay_record *found)
+/* Say of each subject which model it runs and what it covers. */
+static assay_status describe_subjects(const assay__rom_trial *self, assay_record *sampled)
+{
+    for (int i = 0; i < SUBJECTS; i++) {
+        assay_record_subject *subject = &sampled->subjects[i];
+        subject->model = assay_record_text(sampled, self->models[i % MODELS].name);
+        subject->covers = covers(self, i / MODELS, i % MODELS, sampled);
+        if (subject->model == NULL || subject->covers == NULL)
+            return ASSAY_E_MEMORY;
+    }
+    return ASSAY_OK;
+}
+
+/* Compare the subjects of one work: in a record of their own, so that nothing else is. */
+static assay_status compare_work(const assay_record *sampled, int work, assay_record *found)
 {
     assay_record *pair = NULL;
     assay_status status = assay_record_new(&pair);
-    for (int i = 0; i < MODELS && status == ASSAY_OK; i++) {
-        status =
-            assay__record_append_subject(pair, &sampled->subjects[work * MODELS + i], NULL, true);
-        if (status != ASSAY_OK)
-            break;
-        pair->subjects[i].model = assay_record_text(pair, self->models[i].name);
-        pair->subjects[i].covers = covers(self, work, i, pair);
-        if (pair->subjects[i].model == NULL || pair->subjects[i].covers == NULL)
-            status = ASSAY_E_MEMORY;
-    }
+    for (int i = 0; i < MODELS && status == ASSAY_OK; i++)
+        status = assay__record_append_subject(pair, &sampled->subjects[work * MODELS + i]);
     if (status == ASSAY_OK)
         status = assay_record_compare(pair, NULL);
-    if (status == ASSAY_OK)
+    if (status == ASSAY_OK) {
+        pair->subject_count = 0; /* `found` has them already, with the rounds of all */
         status = assay__record_append(found, pair);
+    }
     assay_record_free(pair);
     return status;
 }
@@ -235,8 +240,11 @@ static assay_status found_costs(assay__rom_trial *self, assay_record *found, ass
     assay_status status = sample(self, error, &sampled);
     if (status != ASSAY_OK)
         return status;
+    status = describe_subjects(self, sampled);
+    if (status == ASSAY_OK)
+        status = assay__record_append(found, sampled);
     for (int work = 0; work < WORKS && status == ASSAY_OK; work++)
-        status = found_work(self, sampled, work, found);
+        status = compare_work(sampled, work, found);
     assay_record_free(sampled);
     return status == ASSAY_OK ? found_memory(found, error) : no_memory(error, status);
 }
