@@ -163,14 +163,40 @@ static assay_status append_comparison(assay_record *into, const assay_record_com
     return assay__record_add_comparison(into, &copy);
 }
 
+/* The first round that no subject of the record has. */
+static uint32_t next_round(const assay_record *record)
+{
+    uint32_t next = 0;
+    for (size_t i = 0; i < record->subject_count; i++) {
+        const assay_record_subject *it = &record->subjects[i];
+        if (it->rounds != NULL && it->sample_count > 0 && it->rounds[it->sample_count - 1] >= next)
+            next = it->rounds[it->sample_count - 1] + 1;
+    }
+    return next;
+}
+
+static assay_status append_later(assay_record *into, const assay_record_subject *subject,
+                                 uint32_t first_round)
+{
+    assay_status status = assay__record_append_subject(into, subject, subject->origin, true);
+    if (status != ASSAY_OK || subject->rounds == NULL || first_round == 0)
+        return status;
+    assay_record_subject *copy = &into->subjects[into->subject_count - 1];
+    uint32_t *rounds = assay_record_allocate(into, copy->sample_count, sizeof *rounds);
+    for (size_t i = 0; rounds != NULL && i < copy->sample_count; i++)
+        rounds[i] = first_round + subject->rounds[i];
+    copy->rounds = rounds;
+    return rounds != NULL ? ASSAY_OK : ASSAY_E_MEMORY;
+}
+
 assay_status assay__record_append(assay_record *into, const assay_record *from)
 {
     assay_status status = ASSAY_OK;
+    uint32_t first_round = next_round(into);
     for (size_t i = 0; i < from->setting_count && status == ASSAY_OK; i++)
         status = assay_record_add_setting(into, from->settings[i].key, from->settings[i].value);
     for (size_t i = 0; i < from->subject_count && status == ASSAY_OK; i++)
-        status =
-            assay__record_append_subject(into, &from->subjects[i], from->subjects[i].origin, true);
+        status = append_later(into, &from->subjects[i], first_round);
     for (size_t i = 0; i < from->model_count && status == ASSAY_OK; i++)
         status = append_model(into, &from->models[i]);
     for (size_t i = 0; i < from->figure_count && status == ASSAY_OK; i++)

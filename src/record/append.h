@@ -5,7 +5,8 @@
 #include "assay/record.h"
 
 /* Append copies of the settings, subjects, models, figures, series, scalings and comparisons of
- * `from`. A setting or model that `into` has under the same name is replaced. */
+ * `from`. A setting or model that `into` has under the same name is replaced. Rounds are counted on
+ * from those of `into`: subjects that took turns remain pairs, and no others become pairs. */
 ASSAY_MUST_USE assay_status assay__record_append(assay_record *into, const assay_record *from);
 
 /* Append a copy of one subject, with this origin and without rounds if asked: rounds pair samples
