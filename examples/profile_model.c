@@ -5,6 +5,7 @@
  *
  * The model is the built-in graph transformer, made small. A plugin (examples/plugin) or a class of
  * your own is profiled in the same way. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,11 +15,23 @@
 
 enum { MAX_INPUTS = 8 };
 
+static void print_ms(assay_reading seconds)
+{
+    if (seconds.validity == ASSAY_VALID && isfinite(seconds.value))
+        printf(" %8.3f", seconds.value * 1e3);
+    else
+        printf(" %8s", "n/a");
+}
+
+/* Backward is gradient less forward, on average: it has no runs of its own to take a minimum of. */
 static void print_timing(const char *name, const assay_timing *timing)
 {
-    printf("  %-16s %8.3f %8.3f %8.3f %8.3f %6llu\n", name, timing->mean_seconds * 1e3,
-           timing->std_seconds.value * 1e3, timing->min_seconds * 1e3, timing->max_seconds * 1e3,
-           (unsigned long long)timing->count);
+    printf("  %-16s", name);
+    print_ms(assay_reading_of(timing->mean_seconds));
+    print_ms(timing->std_seconds);
+    print_ms(assay_reading_of(timing->min_seconds));
+    print_ms(assay_reading_of(timing->max_seconds));
+    printf(" %6llu\n", (unsigned long long)timing->count);
 }
 
 static void print_memory(const char *name, assay_reading bytes)

@@ -13,6 +13,7 @@
 #include "cli/models/model_job.h"
 #include "cli/models/profile_dataset.h"
 #include "studies/profile/profile.h"
+#include "studies/profile/view.h"
 
 enum { DEFAULT_PARTS = ASSAY__PROFILE_RUNTIME | ASSAY__PROFILE_MEMORY | ASSAY__PROFILE_FLOPS };
 
@@ -66,7 +67,7 @@ static const option profile_options[] = {
     {"json", 'j', OPTION_TEXT, "FILE", "Write the profile as JSON; '-' is standard output.",
      offsetof(model_settings, json)},
     {"record", 'r', OPTION_TEXT, "FILE",
-     "Write the times as a run record, for 'assay compare' and 'assay report'.",
+     "Write everything as a run record, for 'assay compare' and 'assay report'.",
      offsetof(model_settings, profile.record)},
     {"runtime-profile", 'R', OPTION_TEXT, "FILE",
      "Write a forecasting model's runtime profile: training, inference, memory, complexity.",
@@ -153,6 +154,11 @@ static bool take_axis(void *context, const char *word)
         message_error("assay profile: %s", error.message);
         return false;
     }
+    for (size_t i = 0; i < self->count; i++)
+        if (assay__axis_same(self->job->class_, self->list[i].name, word)) {
+            message_error("assay profile: '--scaling' names '%s' twice", word);
+            return false;
+        }
     strcpy(self->list[self->count++].name, word);
     return true;
 }
@@ -199,26 +205,18 @@ static void show_stage(void *context, const char *stage)
     fprintf(stderr, "\r\033[Kassay profile: measuring %s", stage);
 }
 
-static int write_outputs(const model_job *job, const assay__profile *profile)
+static int write_outputs(const model_job *job, const assay_record *record,
+                         const assay_runtime_profile *forecast)
 {
     const profile_settings *asked = &job->settings->profile;
     assay_error error = {0};
     assay_status status = ASSAY_OK;
     if (job->settings->json != NULL)
-        status = assay_file_save(job->settings->json, assay__profile_print_json, profile, &error);
+        status = assay_file_save(job->settings->json, assay__profile_print_json, record, &error);
     if (status == ASSAY_OK && asked->runtime_profile != NULL)
-        status = assay_save_profile(&profile->forecast, asked->runtime_profile, &error);
-    if (status == ASSAY_OK && asked->record != NULL) {
-        assay_record *record = NULL;
-        status = assay_record_new(&record);
-        if (status == ASSAY_OK)
-            status = assay_record_describe(record);
-        if (status == ASSAY_OK)
-            status = assay__profile_fill_record(profile, record);
-        if (status == ASSAY_OK)
-            status = assay_record_save(record, asked->record, 0, &error);
-        assay_record_free(record);
-    }
+        status = assay_save_profile(forecast, asked->runtime_profile, &error);
+    if (status == ASSAY_OK && asked->record != NULL)
+        status = assay_record_save(record, asked->record, 0, &error);
     return output_check("profile", status, &error) ? EX_OK : message_output_exit(status);
 }
 
@@ -247,18 +245,19 @@ static int measure(model_job *job, const char *data, unsigned chosen, const axes
                                 .budget_seconds = asked->budget_seconds};
     bool shown = isatty(STDERR_FILENO) == 1;
     plan.progress = shown ? show_stage : NULL;
-    assay__profile profile;
+    assay_record *record = NULL;
+    assay_runtime_profile forecast;
     assay_error error = {0};
-    assay_status status = assay__profile_measure(&plan, &error, &profile);
+    assay_status status = assay__profile_run(&plan, &error, &record, &forecast);
     if (shown)
         fputs("\r\033[K", stderr);
     if (status != ASSAY_OK)
         return model_fail(job, status, &error);
     if (!to_stdout(job->settings->json) && !to_stdout(asked->record) &&
         !to_stdout(asked->runtime_profile))
-        assay__profile_print(&profile, stdout);
-    int code = write_outputs(job, &profile);
-    assay__profile_release(&profile);
+        assay__profile_print(record, stdout);
+    int code = write_outputs(job, record, &forecast);
+    assay_record_free(record);
     return code;
 }
 

@@ -42,10 +42,15 @@ typedef struct assay_profile_target {
 #define ASSAY_PROFILE_TARGET_INIT ASSAY_INIT(assay_profile_target)
 
 /* Time one pass. ASSAY_E_UNSUPPORTED, with the model's name in the error, where the class lacks the
- * function or the target is missing. Backward is the time of forward and backward together less
- * that of a forward pass of the same round, so that the two add up. A training step is gradient and
- * update: it changes the parameters. `options->sample` receives the subjects "forward", "backward",
- * "training_step". */
+ * function or the target is missing. A training step is gradient and update: it changes the
+ * parameters.
+ *
+ * No class can run its backward pass alone. So forward and gradient (forward and backward together)
+ * are timed in turns, and backward is the mean of the differences of each round, with the interval
+ * of that mean: forward and backward add up to the gradient. There is no single run of a backward
+ * pass: minimum and maximum are NaN, and deviation and percentiles are ASSAY_UNSUPPORTED.
+ *
+ * `options->sample` receives what was timed: "forward", "gradient", "training_step". */
 ASSAY_API ASSAY_MUST_USE assay_status assay_profile_forward(const assay_profile_target *target,
                                                             const assay_sampling_options *options,
                                                             assay_error *error,
@@ -62,7 +67,7 @@ typedef struct assay_pass_profile {
     assay_timing forward, backward, training_step; /* count 0: the class has none */
 } assay_pass_profile;
 
-/* Time every pass that the class has, one after the other. */
+/* Time every pass that the class has, in turns. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_profile_all(const assay_profile_target *target,
                                                         const assay_sampling_options *options,
                                                         assay_error *error,

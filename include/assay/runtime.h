@@ -186,7 +186,9 @@ ASSAY_API void assay_runtime_comparison_release(assay_runtime_comparison *compar
 
 /* ---- the seed's JSON ----
  * "model_name", "training", "inference", "memory", "throughput", "complexity"; and "models", the
- * four ratios by "B_vs_A", "winners". A saved file appears complete or not at all. */
+ * four ratios by "B_vs_A", "winners". A second model of the same name is called "LSTM (2)", so that
+ * no key stands twice. A ratio that is missing is null, with its reason in "unavailable" beside it.
+ * A saved file appears complete or not at all. */
 ASSAY_API ASSAY_MUST_USE assay_status
 assay_runtime_profile_print(const assay_runtime_profile *profile, FILE *stream, assay_error *error);
 ASSAY_API ASSAY_MUST_USE assay_status assay_runtime_comparison_print(

@@ -199,7 +199,8 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_sampling_run(const assay_subject *su
 /* The result of every benchmark call. Records hold the same figures. */
 typedef struct assay_timing {
     uint64_t count; /* calls that were timed */
-    double total_seconds, mean_seconds, min_seconds, max_seconds;
+    double total_seconds, mean_seconds;
+    double min_seconds, max_seconds;         /* NaN for a difference of two times: profile.h */
     assay_reading std_seconds;               /* divides by count - 1; from two calls on */
     assay_reading low_seconds, high_seconds; /* 95 % interval of the mean, aware of
                                                 autocorrelation; from two calls on */

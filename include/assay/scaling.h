@@ -79,7 +79,9 @@ typedef struct assay_scaling {
     size_t count;
     double *parameter_values;    /* the sizes, in the order given */
     assay_timing *runtime_stats; /* of one iteration, at each size */
-    assay_record *record;        /* one subject for each size; its parameter is the size */
+    /* One subject for each size, whose parameter is the size; the growth; and the series
+     * "median_seconds" along the parameter, to which the growth was fitted. */
+    assay_record *record;
     assay_growth *growth;
 } assay_scaling;
 

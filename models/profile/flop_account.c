@@ -6,6 +6,7 @@
 #include "assay/flops.h"
 #include "base/arena.h"
 #include "base/grow.h"
+#include "models/profile/flop_group.h"
 
 enum { NAMES_MAX_BYTES = 16 << 20 };
 
@@ -111,8 +112,7 @@ const assay_flop_component *assay_flop_account_components(const assay_flop_accou
     return account->status == ASSAY_OK ? account->components : NULL;
 }
 
-/* "attention" of "layers.3.attention.scores": the first part after an optional list and index. */
-static const char *group_of(const char *name, size_t *length)
+const char *assay__flop_group(const char *name, size_t *length)
 {
     const char *dot = strchr(name, '.');
     if (dot != NULL && dot[1] >= '0' && dot[1] <= '9') {
@@ -134,7 +134,7 @@ assay_status assay_flop_account_group(const assay_flop_account *account,
         status = assay_flop_account_new(&fresh);
     for (size_t i = 0; i < account->count && status == ASSAY_OK; i++) {
         size_t length;
-        const char *name = group_of(account->components[i].name, &length);
+        const char *name = assay__flop_group(account->components[i].name, &length);
         assay_flop_component *component = NULL;
         status = find(fresh, name, length, &component);
         for (int c = 0; c < ASSAY_FLOP_CONVENTIONS && status == ASSAY_OK; c++)

@@ -1,11 +1,14 @@
-/* Passes of a model as subjects of sampling. Forward and backward are run in turns, so that what
- * drifts (frequency, caches, neighbours) touches both alike and their difference is of one moment.
+/* Passes of a model as subjects of sampling. They are run in turns, so that what drifts (frequency,
+ * caches, neighbours) touches all alike and a difference of two passes is of one moment.
  *
  * The functions of the class are called directly: the checks of assay_model_forward() and its like
  * look at every input value, and their time is not the model's. */
+#include "models/profile/passes.h"
+
+#include <math.h>
 #include <stdlib.h>
 
-#include "assay/profile.h"
+#include "assay/stats.h"
 #include "base/error.h"
 #include "base/struct_size.h"
 #include "models/profile/runs.h"
@@ -53,7 +56,7 @@ static assay_status run_training_step(void *context, uint64_t iterations)
 
 /* The class's own words for a failure: sampling only knows the status, so the pass is run once more
  * with a place for the message. */
-static void explain(const assay_profile_target *target, assay_model_pass pass, assay_error *error)
+static bool explain(const assay_profile_target *target, assay_model_pass pass, assay_error *error)
 {
     const assay_model_class *class_ = assay_model_class_of(target->model);
     void *state = assay_model_state(target->model);
@@ -65,16 +68,20 @@ static void explain(const assay_profile_target *target, assay_model_pass pass, a
         pass == ASSAY_PASS_FORWARD
             ? class_->forward(state, inputs, class_->input_count, &words, &output)
             : class_->gradient(state, inputs, class_->input_count, target->target, &words, &loss);
-    if (status != ASSAY_OK && words.message[0] != '\0' && error != NULL)
+    bool said = status != ASSAY_OK && words.message[0] != '\0';
+    if (said && error != NULL)
         *error = words;
+    return said;
 }
 
 static const struct {
-    const char *name;
+    const char *name;   /* what is timed */
+    const char *wanted; /* what it is timed for */
     assay_status (*run)(void *context, uint64_t iterations);
-} passes[] = {[ASSAY_PASS_FORWARD] = {"forward", run_forward},
-              [ASSAY_PASS_GRADIENT] = {"backward", run_gradient},
-              [ASSAY_PASS_TRAINING_STEP] = {"training_step", run_training_step}};
+} passes[] = {[ASSAY_PASS_FORWARD] = {"forward", "forward", run_forward},
+              [ASSAY_PASS_GRADIENT] = {"gradient", "backward", run_gradient},
+              [ASSAY_PASS_TRAINING_STEP] = {"training_step", "training_step", run_training_step}};
+enum { PASSES = sizeof passes / sizeof *passes };
 
 static bool is_possible(const assay_profile_target *target, assay_model_pass pass)
 {
@@ -95,7 +102,7 @@ assay_status assay_profile_subject(const assay_profile_target *target, assay_mod
                            "a subject to fill in starts from ASSAY_SUBJECT_INIT");
     if (!is_possible(target, pass))
         return assay__fail(error, ASSAY_E_UNSUPPORTED, "model '%s' has no %s pass to profile%s",
-                           assay_model_class_of(target->model)->name, passes[pass].name,
+                           assay_model_class_of(target->model)->name, passes[pass].wanted,
                            target->target == NULL ? " without a target" : "");
     *subject = (assay_subject){.struct_size = subject->struct_size,
                                .name = name,
@@ -104,26 +111,39 @@ assay_status assay_profile_subject(const assay_profile_target *target, assay_mod
     return ASSAY_OK;
 }
 
+static assay_status sample(const assay_profile_target *target, const assay_model_pass *wanted,
+                           size_t count, const assay_sampling_options *given, assay_error *error,
+                           assay_record **record)
+{
+    assay_sampling_options options;
+    assay_subject subjects[PASSES] = {ASSAY_SUBJECT_INIT, ASSAY_SUBJECT_INIT, ASSAY_SUBJECT_INIT};
+    assay_status status = assay__runs_take(given, DEFAULT_RUNS, DEFAULT_WARMUP, error, &options);
+    for (size_t i = 0; i < count && status == ASSAY_OK; i++)
+        status =
+            assay_profile_subject(target, wanted[i], passes[wanted[i]].name, error, &subjects[i]);
+    if (status != ASSAY_OK)
+        return status;
+    status = assay_sampling_run(subjects, count, &options, error, record);
+    for (size_t i = 0; i < count && status != ASSAY_OK; i++)
+        if (explain(target, wanted[i], error))
+            break;
+    return status;
+}
+
+static assay_status sum_up(const assay_record_subject *subject, assay_timing *timing)
+{
+    return assay_timing_summarize(subject->samples_seconds, subject->sample_count, timing);
+}
+
 static assay_status profile_alone(const assay_profile_target *target, assay_model_pass pass,
-                                  const assay_sampling_options *given, assay_error *error,
+                                  const assay_sampling_options *options, assay_error *error,
                                   assay_timing *timing)
 {
     *timing = (assay_timing){0};
-    assay_sampling_options options;
-    assay_subject subject = ASSAY_SUBJECT_INIT;
     assay_record *record = NULL;
-    assay_status status = assay__runs_take(given, DEFAULT_RUNS, DEFAULT_WARMUP, error, &options);
+    assay_status status = sample(target, &pass, 1, options, error, &record);
     if (status == ASSAY_OK)
-        status = assay_profile_subject(target, pass, passes[pass].name, error, &subject);
-    if (status == ASSAY_OK)
-        status = assay_sampling_run(&subject, 1, &options, error, &record);
-    else
-        return status;
-    if (status != ASSAY_OK)
-        explain(target, pass, error);
-    else
-        status = assay_timing_summarize(record->subjects[0].samples_seconds,
-                                        record->subjects[0].sample_count, timing);
+        status = sum_up(&record->subjects[0], timing);
     assay_record_free(record);
     return status;
 }
@@ -142,49 +162,64 @@ assay_status assay_profile_training_step(const assay_profile_target *target,
     return profile_alone(target, ASSAY_PASS_TRAINING_STEP, options, error, timing);
 }
 
-/* Gradient less forward, round by round. */
-static assay_status subtract(const assay_record *record, const assay_sampling_options *options,
-                             assay_timing *timing)
+/* A backward pass alone was never timed: what the single differences spread over is mostly the
+ * noise of two runs, so nothing but their mean is a figure of it. */
+assay_status assay__passes_subtract(const assay_record_subject *gradient,
+                                    const assay_record_subject *forward, assay_timing *timing)
 {
-    const assay_record_subject *forward = &record->subjects[0], *both = &record->subjects[1];
-    double *seconds = calloc(both->sample_count, sizeof *seconds);
+    size_t count = gradient->sample_count;
+    double *seconds = calloc(count > 0 ? count : 1, sizeof *seconds);
     if (seconds == NULL)
         return ASSAY_E_MEMORY;
-    for (size_t i = 0; i < both->sample_count; i++) {
-        seconds[i] = both->samples_seconds[i] - forward->samples_seconds[i];
-        if (options->sample != NULL)
-            options->sample(options->sample_context, passes[ASSAY_PASS_GRADIENT].name, seconds[i]);
+    double total = 0;
+    for (size_t i = 0; i < count; i++) {
+        seconds[i] = gradient->samples_seconds[i] - forward->samples_seconds[i];
+        total += seconds[i];
     }
-    assay_status status = assay_timing_summarize(seconds, both->sample_count, timing);
+    assay_interval interval;
+    const assay_reading none = assay_reading_missing(ASSAY_UNSUPPORTED);
+    assay_status status = assay_stats_mean_interval(seconds, count, 0.95, &interval);
+    if (status == ASSAY_OK)
+        *timing = (assay_timing){.count = count,
+                                 .total_seconds = total,
+                                 .mean_seconds = total / (double)count,
+                                 .min_seconds = NAN,
+                                 .max_seconds = NAN,
+                                 .std_seconds = none,
+                                 .low_seconds = {interval.low, interval.validity},
+                                 .high_seconds = {interval.high, interval.validity},
+                                 .p50_seconds = none,
+                                 .p95_seconds = none,
+                                 .p99_seconds = none,
+                                 .steady_from = none};
     free(seconds);
     return status;
 }
 
 assay_status assay_profile_backward(const assay_profile_target *target,
-                                    const assay_sampling_options *given, assay_error *error,
+                                    const assay_sampling_options *options, assay_error *error,
                                     assay_timing *timing)
 {
+    static const assay_model_pass wanted[] = {ASSAY_PASS_FORWARD, ASSAY_PASS_GRADIENT};
     *timing = (assay_timing){0};
-    assay_sampling_options options;
-    assay_subject subjects[] = {ASSAY_SUBJECT_INIT, ASSAY_SUBJECT_INIT};
     assay_record *record = NULL;
-    assay_status status = assay__runs_take(given, DEFAULT_RUNS, DEFAULT_WARMUP, error, &options);
+    assay_status status = sample(target, wanted, 2, options, error, &record);
     if (status == ASSAY_OK)
-        status = assay_profile_subject(target, ASSAY_PASS_FORWARD, "forward", error, &subjects[0]);
-    if (status == ASSAY_OK)
-        status =
-            assay_profile_subject(target, ASSAY_PASS_GRADIENT, "gradient", error, &subjects[1]);
-    if (status != ASSAY_OK)
-        return status;
-    assay_sampling_options silent = options;
-    silent.sample = NULL;
-    status = assay_sampling_run(subjects, 2, &silent, error, &record);
-    if (status != ASSAY_OK)
-        explain(target, ASSAY_PASS_GRADIENT, error);
-    else
-        status = subtract(record, &options, timing);
+        status = assay__passes_subtract(&record->subjects[1], &record->subjects[0], timing);
     assay_record_free(record);
     return status;
+}
+
+assay_status assay__passes_sample(const assay_profile_target *target,
+                                  const assay_sampling_options *options, assay_error *error,
+                                  assay_record **record)
+{
+    assay_model_pass wanted[PASSES];
+    size_t count = 0;
+    for (int pass = 0; pass < PASSES; pass++)
+        if (is_possible(target, (assay_model_pass)pass))
+            wanted[count++] = (assay_model_pass)pass;
+    return sample(target, wanted, count, options, error, record);
 }
 
 assay_status assay_profile_all(const assay_profile_target *target,
@@ -192,11 +227,17 @@ assay_status assay_profile_all(const assay_profile_target *target,
                                assay_pass_profile *profile)
 {
     *profile = (assay_pass_profile){0};
-    assay_status status = assay_profile_forward(target, options, error, &profile->forward);
-    if (status == ASSAY_OK && is_possible(target, ASSAY_PASS_GRADIENT))
-        status = assay_profile_backward(target, options, error, &profile->backward);
-    if (status == ASSAY_OK && is_possible(target, ASSAY_PASS_TRAINING_STEP))
-        status = assay_profile_training_step(target, options, error, &profile->training_step);
+    assay_record *record = NULL;
+    assay_status status = assay__passes_sample(target, options, error, &record);
+    size_t count = status == ASSAY_OK ? record->subject_count : 0;
+    if (count > 0)
+        status = sum_up(&record->subjects[0], &profile->forward);
+    if (status == ASSAY_OK && count > 1)
+        status =
+            assay__passes_subtract(&record->subjects[1], &record->subjects[0], &profile->backward);
+    if (status == ASSAY_OK && count > 2)
+        status = sum_up(&record->subjects[2], &profile->training_step);
+    assay_record_free(record);
     return status;
 }
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "assay/report.h"
@@ -120,74 +121,164 @@ assay_status assay_runtime_profile_print(const assay_runtime_profile *profile, F
     return finish(&json, error);
 }
 
-/* The reading at `offset` of a ratio, and the ratio's key: "LSTM_vs_MVAR". */
-enum { PAIR_BYTES = 600 };
-static assay_reading ratio_at(const assay_runtime_comparison *comparison, size_t index,
-                              size_t offset, char name[PAIR_BYTES])
+/* ---- comparisons ---- */
+
+typedef struct labels {
+    char **names; /* one for each profile, all different */
+    size_t count;
+    char *key; /* room for the longest "B_vs_A" */
+    size_t key_room;
+} labels;
+
+static void labels_release(labels *self)
 {
-    const assay_runtime_ratio *ratio = &comparison->ratios[index];
+    for (size_t i = 0; self->names != NULL && i < self->count; i++)
+        free(self->names[i]);
+    free(self->names);
+    free(self->key);
+}
+
+static const char *name_of(const assay_runtime_comparison *comparison, size_t index)
+{
+    const char *name = comparison->profiles[index].model_name;
+    return name != NULL ? name : "(unnamed)";
+}
+
+static bool is_taken(const assay_runtime_comparison *comparison, const labels *known, size_t before,
+                     const char *label)
+{
+    for (size_t i = 0; i < comparison->count; i++)
+        if (strcmp(name_of(comparison, i), label) == 0)
+            return true;
+    for (size_t i = 0; i < before; i++)
+        if (strcmp(known->names[i], label) == 0)
+            return true;
+    return false;
+}
+
+/* The name; of a second profile of that name, "LSTM (2)". */
+static char *label_of(const assay_runtime_comparison *comparison, const labels *known, size_t index)
+{
+    const char *name = name_of(comparison, index);
+    size_t number = 1, room = strlen(name) + 32;
+    for (size_t i = 0; i < index; i++)
+        number += strcmp(name_of(comparison, i), name) == 0;
+    char *label = malloc(room);
+    if (label == NULL)
+        return NULL;
+    snprintf(label, room, "%s", name);
+    for (; number > 1; number++) {
+        snprintf(label, room, "%s (%zu)", name, number);
+        if (!is_taken(comparison, known, index, label))
+            break;
+    }
+    return label;
+}
+
+/* Labels make the keys of JSON objects, in which no key may stand twice. */
+static assay_status labels_make(labels *self, const assay_runtime_comparison *comparison,
+                                assay_error *error)
+{
+    *self = (labels){.names = calloc(comparison->count + 1, sizeof *self->names),
+                     .count = comparison->count};
+    bool made = self->names != NULL;
+    size_t longest = 0;
+    for (size_t i = 0; i < self->count && made; i++) {
+        self->names[i] = label_of(comparison, self, i);
+        made = self->names[i] != NULL;
+        longest = made && strlen(self->names[i]) > longest ? strlen(self->names[i]) : longest;
+    }
+    self->key_room = 2 * longest + sizeof "_vs_";
+    self->key = malloc(self->key_room);
+    made = made && self->key != NULL;
+    return made ? ASSAY_OK : assay__fail(error, ASSAY_E_MEMORY, "no memory for names of models");
+}
+
+static assay_reading reading_at(const assay_runtime_ratio *ratio, size_t offset)
+{
     assay_reading reading;
-    snprintf(name, PAIR_BYTES, "%.255s_vs_%.255s", comparison->profiles[ratio->b].model_name,
-             comparison->profiles[ratio->a].model_name);
     memcpy(&reading, (const char *)ratio + offset, sizeof reading);
     return reading;
 }
 
-/* {"LSTM_vs_MVAR": 3.45, ...}. The keys do not outlive the loop, as the writer would need for its
- * own "unavailable", so the reasons are written here. */
-static void print_ratios(assay__json *json, const char *key,
-                         const assay_runtime_comparison *comparison, size_t offset)
+/* {"LSTM_vs_MVAR": 3.45, ...} of the reading at `offset` of each ratio; or, with `reasons`, of
+ * those that are missing, why. */
+static void print_pairs(assay__json *json, const assay_runtime_comparison *comparison,
+                        const labels *known, size_t offset, bool reasons)
 {
-    char name[PAIR_BYTES];
-    size_t missing = 0;
-    assay__json_object(json, key);
     for (size_t i = 0; i < comparison->ratio_count; i++) {
-        assay_reading reading = ratio_at(comparison, i, offset, name);
-        missing += reading.validity != ASSAY_VALID;
-        if (reading.validity == ASSAY_VALID)
-            assay__json_number(json, name, reading.value);
-        else
-            assay__json_null(json, name);
+        const assay_runtime_ratio *ratio = &comparison->ratios[i];
+        assay_reading reading = reading_at(ratio, offset);
+        const char *key = known->key;
+        snprintf(known->key, known->key_room, "%s_vs_%s", known->names[ratio->b],
+                 known->names[ratio->a]);
+        if (reasons && reading.validity != ASSAY_VALID)
+            assay__json_text(json, key, assay_validity_text(reading.validity));
+        if (!reasons && reading.validity == ASSAY_VALID)
+            assay__json_number(json, key, reading.value);
+        if (!reasons && reading.validity != ASSAY_VALID)
+            assay__json_null(json, key);
     }
-    if (missing > 0)
+}
+
+/* The writer keeps few reasons at a time, and pairs may be many: so the reasons are written here.
+ */
+static void print_ratios(assay__json *json, const char *key,
+                         const assay_runtime_comparison *comparison, const labels *known,
+                         size_t offset)
+{
+    bool complete = true;
+    for (size_t i = 0; i < comparison->ratio_count; i++)
+        complete &= reading_at(&comparison->ratios[i], offset).validity == ASSAY_VALID;
+    assay__json_object(json, key);
+    print_pairs(json, comparison, known, offset, false);
+    if (!complete) {
         assay__json_object(json, "unavailable");
-    for (size_t i = 0; i < comparison->ratio_count && missing > 0; i++) {
-        assay_reading reading = ratio_at(comparison, i, offset, name);
-        if (reading.validity != ASSAY_VALID)
-            assay__json_text(json, name, assay_validity_text(reading.validity));
-    }
-    if (missing > 0)
+        print_pairs(json, comparison, known, offset, true);
         assay__json_end(json);
+    }
     assay__json_end(json);
 }
 
-static void print_winner(assay__json *json, const char *key,
-                         const assay_runtime_comparison *comparison, int winner)
+static void print_winner(assay__json *json, const char *key, const labels *known, int winner)
 {
-    assay__json_text(json, key,
-                     winner == ASSAY_RUNTIME_NONE ? NULL : comparison->profiles[winner].model_name);
+    assay__json_text(json, key, winner == ASSAY_RUNTIME_NONE ? NULL : known->names[winner]);
 }
 
-void assay__runtime_comparison_write(assay__json *json, const char *key,
-                                     const assay_runtime_comparison *comparison)
+static void print_comparison_members(assay__json *json, const assay_runtime_comparison *comparison,
+                                     const labels *known)
 {
-    assay__json_object(json, key);
     assay__json_row(json, "models");
     for (size_t i = 0; i < comparison->count; i++)
-        assay__json_text(json, NULL, comparison->profiles[i].model_name);
+        assay__json_text(json, NULL, known->names[i]);
     assay__json_end(json);
-    print_ratios(json, "training_time_ratio", comparison,
+    print_ratios(json, "training_time_ratio", comparison, known,
                  offsetof(assay_runtime_ratio, training_time));
-    print_ratios(json, "inference_speedup", comparison,
+    print_ratios(json, "inference_speedup", comparison, known,
                  offsetof(assay_runtime_ratio, inference_speedup));
-    print_ratios(json, "memory_ratio", comparison, offsetof(assay_runtime_ratio, memory));
-    print_ratios(json, "parameter_ratio", comparison, offsetof(assay_runtime_ratio, parameters));
+    print_ratios(json, "memory_ratio", comparison, known, offsetof(assay_runtime_ratio, memory));
+    print_ratios(json, "parameter_ratio", comparison, known,
+                 offsetof(assay_runtime_ratio, parameters));
     assay__json_object(json, "winners");
-    print_winner(json, "fastest_training", comparison, comparison->fastest_training);
-    print_winner(json, "fastest_inference", comparison, comparison->fastest_inference);
-    print_winner(json, "smallest_memory", comparison, comparison->smallest_memory);
+    print_winner(json, "fastest_training", known, comparison->fastest_training);
+    print_winner(json, "fastest_inference", known, comparison->fastest_inference);
+    print_winner(json, "smallest_memory", known, comparison->smallest_memory);
     assay__json_end(json);
-    assay__json_end(json);
+}
+
+assay_status assay__runtime_comparison_write(assay__json *json, const char *key,
+                                             const assay_runtime_comparison *comparison,
+                                             assay_error *error)
+{
+    labels known;
+    assay_status status = labels_make(&known, comparison, error);
+    if (status == ASSAY_OK) {
+        assay__json_object(json, key);
+        print_comparison_members(json, comparison, &known);
+        assay__json_end(json);
+    }
+    labels_release(&known);
+    return status;
 }
 
 assay_status assay_runtime_comparison_print(const assay_runtime_comparison *comparison,
@@ -195,8 +286,8 @@ assay_status assay_runtime_comparison_print(const assay_runtime_comparison *comp
 {
     assay__json json;
     assay__json_init(&json, stream, 0);
-    assay__runtime_comparison_write(&json, NULL, comparison);
-    return finish(&json, error);
+    assay_status status = assay__runtime_comparison_write(&json, NULL, comparison, error);
+    return status == ASSAY_OK ? finish(&json, error) : status;
 }
 
 static assay_status print_profile(const void *subject, FILE *stream, assay_error *error)

@@ -6,10 +6,11 @@
 #include "base/json_writer.h"
 
 /* The object that assay_runtime_profile_print() and assay_runtime_comparison_print() write. `key`
- * is NULL at the top and in arrays. */
+ * is NULL at the top and in arrays. ASSAY_E_MEMORY is the only failure. */
 void assay__runtime_profile_write(assay__json *json, const char *key,
                                   const assay_runtime_profile *profile);
-void assay__runtime_comparison_write(assay__json *json, const char *key,
-                                     const assay_runtime_comparison *comparison);
+ASSAY_MUST_USE assay_status
+assay__runtime_comparison_write(assay__json *json, const char *key,
+                                const assay_runtime_comparison *comparison, assay_error *error);
 
 #endif

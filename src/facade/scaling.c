@@ -223,6 +223,36 @@ static assay_status describe_size(const bench *self, size_t index, assay_scaling
     return status == ASSAY_OK ? assay_record_add_subject(record, &subject) : status;
 }
 
+/* The points of the fit and what it found, so that the record alone can show the growth. */
+static assay_status describe_growth(const bench *self, const assay_growth *growth,
+                                    assay_record *record)
+{
+    const char *parameter = assay_record_text(
+        record, self->subject->parameter != NULL ? self->subject->parameter : "n");
+    double *places = assay_record_allocate(record, self->total, sizeof *places);
+    double *values = assay_record_allocate(record, self->total, sizeof *values);
+    assay_record_series points = {.name = "median_seconds", .of = record->name, .unit = "s"};
+    assay_record_scaling scaling;
+    assay_record_scaling_init(&scaling);
+    if (parameter == NULL || places == NULL || values == NULL)
+        return ASSAY_E_MEMORY;
+    memcpy(places, self->fit_sizes, self->total * sizeof *places);
+    memcpy(values, self->fit_seconds, self->total * sizeof *values);
+    points.along = parameter;
+    points.places = places;
+    points.values = values;
+    points.count = self->total;
+    scaling.name = parameter;
+    scaling.parameter = parameter;
+    scaling.growth_class = assay_growth_class_name(growth->growth_class);
+    scaling.exponent = growth->exponent;
+    scaling.low = growth->low;
+    scaling.high = growth->high;
+    scaling.conclusive = growth->conclusive;
+    assay_status status = assay_record_add_series(record, &points);
+    return status == ASSAY_OK ? assay_record_add_scaling(record, &scaling) : status;
+}
+
 static assay_status conclude(const bench *self, assay_scaling *result)
 {
     result->parameter_values = calloc(self->count, sizeof *result->parameter_values);
@@ -241,7 +271,7 @@ static assay_status conclude(const bench *self, assay_scaling *result)
     if (status == ASSAY_OK)
         status = assay_growth_fit(self->fit_sizes, self->fit_seconds, self->total, self->error,
                                   &result->growth);
-    return status;
+    return status == ASSAY_OK ? describe_growth(self, result->growth, result->record) : status;
 }
 
 assay_status assay_scaling_run(const assay_scaling_subject *subject, const double *sizes,

@@ -2,12 +2,14 @@
 #ifndef ASSAY_STUDIES_GRAPH_ENCODINGS_H
 #define ASSAY_STUDIES_GRAPH_ENCODINGS_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
+#include "assay/record.h"
 #include "assay/status.h"
+
+struct assay__json;
 
 typedef struct assay__encoding_growth_plan {
     int64_t num_nodes; /* the largest graph; the others have a half, a quarter, ... of it */
@@ -21,15 +23,22 @@ typedef struct assay__encoding_growth_plan {
     void *context;
 } assay__encoding_growth_plan;
 
-/* {"dim", "num_nodes": [..], "lap" and "rwse": {"runtime_stats": [{mean, std, min, max, num_runs,
- * unit}..], "class", "exponent", "low", "high", "conclusive"}, "node_pe_mb",
- * "relative_pe_dense_mb", "relative_pe_sparse_mb", "attention_mb": [..]}. Storage is seed D's
- * estimate, relative encodings with one bucket and as many entries as edges when sparse. Caller
- * releases. */
+/* Adds to the record: the subjects "lap encoding/num_nodes=17", ... and "rwse encoding/...", their
+ * scalings, the figure "encoding_dim"; and along num_nodes the series "node_pe_bytes",
+ * "relative_pe_dense_bytes", "relative_pe_sparse_bytes" and "attention_bytes". Storage is seed D's
+ * estimate, relative encodings with one bucket and as many entries as edges when sparse. */
 ASSAY_MUST_USE assay_status assay__encoding_growth_measure(const assay__encoding_growth_plan *plan,
-                                                           assay_error *error, json_t **costs);
+                                                           assay_error *error,
+                                                           assay_record *record);
+
+/* Does the record hold all this? */
+bool assay__encoding_growth_known(const assay_record *record);
 
 /* The same as tables, 80 columns. */
-void assay__encoding_growth_print(const json_t *costs, FILE *stream);
+void assay__encoding_growth_print(const assay_record *record, FILE *stream);
+
+/* The same as members of an open object: "dim", "num_nodes", "node_pe_mb", ..., and of "lap" and
+ * "rwse" "runtime_stats", "class", "exponent", "low", "high", "conclusive". */
+void assay__encoding_growth_write_json(struct assay__json *json, const assay_record *record);
 
 #endif

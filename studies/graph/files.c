@@ -1,124 +1,154 @@
-/* The profile's JSON is the only thing a step hands on: CSV and summary are read out of it, so a
- * resumed study writes what an uninterrupted one does. */
 #include "studies/graph/files.h"
+
+#include <string.h>
 
 #include "base/error.h"
 #include "base/json_writer.h"
+#include "studies/graph/encodings.h"
+#include "studies/profile/axes.h"
+#include "studies/profile/view.h"
 
-assay_status assay__graph_add_scaling(json_t *whole, const json_t *part, assay_error *error)
+/* ---- JSON ---- */
+
+assay_status assay__graph_print_json(const void *subject, FILE *stream, assay_error *error)
 {
-    json_t *added = json_object_get(part, "scaling");
-    json_t *scaling = json_object_get(whole, "scaling");
-    if (added == NULL)
-        return ASSAY_OK;
-    int failed = 0;
-    if (scaling == NULL) {
-        failed = json_object_set_new(whole, "scaling", json_object());
-        scaling = json_object_get(whole, "scaling");
+    const assay_record *record = subject;
+    assay__json json;
+    assay__json_init(&json, stream, 0);
+    assay__json_object(&json, NULL);
+    assay_status status = assay__profile_write_json(&json, record);
+    if (assay__encoding_growth_known(record)) {
+        assay__json_object(&json, "encoding_costs");
+        assay__encoding_growth_write_json(&json, record);
+        assay__json_end(&json);
     }
-    failed |= json_object_update(scaling, added);
-    return failed != 0 ? assay__fail(error, ASSAY_E_MEMORY, "out of memory") : ASSAY_OK;
+    assay__json_end(&json);
+    assay_status written = assay__json_finish(&json);
+    status = status == ASSAY_OK ? written : status;
+    return status == ASSAY_OK ? ASSAY_OK
+                              : assay__fail(error, status, "cannot write the profile: %s",
+                                            assay_status_message(status));
 }
 
-/* A field and its comma; nothing between two commas where there is no figure. */
-static void put(FILE *stream, const json_t *object, const char *key)
+/* ---- CSV ---- */
+
+/* A comma and the figure; nothing after the comma where there is none. */
+static void put(FILE *stream, assay_reading reading, double factor)
 {
-    const json_t *value = json_object_get(object, key);
     char text[ASSAY__JSON_NUMBER_BYTES] = "";
-    if (json_is_number(value))
-        assay__json_format_number(text, json_number_value(value));
-    fprintf(stream, ",%s", json_is_string(value) ? json_string_value(value) : text);
+    if (reading.validity == ASSAY_VALID)
+        assay__json_format_number(text, factor * reading.value);
+    fprintf(stream, ",%s", text);
 }
 
-static void put_stats(FILE *stream, const json_t *stats)
+static void put_times(FILE *stream, const assay_record_subject *subject)
 {
-    static const char *const keys[] = {"mean", "std", "min", "max", "num_runs"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        put(stream, stats, keys[i]);
+    const assay_reading figures[] = {subject->mean_seconds, subject->std_seconds,
+                                     subject->min_seconds, subject->max_seconds};
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        put(stream, figures[i], 1e3);
+    fprintf(stream, ",%zu", subject->sample_count);
 }
 
-static void put_growth(FILE *stream, const json_t *axis)
+static void put_growth(FILE *stream, const assay_record_scaling *scaling)
 {
-    static const char *const keys[] = {"class", "exponent", "low", "high"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        put(stream, axis, keys[i]);
+    const assay_reading none = assay_reading_missing(ASSAY_NOT_MEASURED);
+    fprintf(stream, ",%s",
+            scaling != NULL && scaling->growth_class != NULL ? scaling->growth_class : "");
+    put(stream, scaling != NULL ? scaling->exponent : none, 1);
+    put(stream, scaling != NULL ? scaling->low : none, 1);
+    put(stream, scaling != NULL ? scaling->high : none, 1);
     fputc('\n', stream);
 }
 
-static void write_axis(FILE *stream, const char *name, const json_t *axis)
+static void put_encoding(FILE *stream, const assay_record *record,
+                         const assay_record_subject *subject, const assay__axis_view *axis)
 {
-    const json_t *sizes = json_object_get(axis, "parameter_values");
-    for (size_t i = 0; i < json_array_size(sizes); i++) {
-        fprintf(stream, "%s,%s,%g,forward", name,
-                json_string_value(json_object_get(axis, "parameter")),
-                json_number_value(json_array_get(sizes, i)));
-        put_stats(stream, json_array_get(json_object_get(axis, "runtime_stats"), i));
-        fputc(',', stream); /* no storage */
-        put_growth(stream, axis);
-    }
-}
-
-static void write_encoding(FILE *stream, const char *name, const json_t *encoding)
-{
+    const char *name = assay__parameter_of(subject, axis->parameter);
+    const char *dim = assay__parameter_of(subject, "dim");
+    const assay_record_subject *timed[] = {subject, assay__encoding_computing(record, name)};
     static const char *const what[] = {"forward", "computation"};
     for (size_t i = 0; i < 2; i++) {
-        const json_t *stats = json_object_get(encoding, what[i]);
-        if (stats == NULL)
+        if (timed[i] == NULL)
             continue;
-        fprintf(stream, "encodings,%s,%lld,%s", name,
-                (long long)json_integer_value(json_object_get(encoding, "dim")), what[i]);
-        put_stats(stream, stats);
-        put(stream, encoding, "storage_mb");
+        fprintf(stream, "%s,%s,%s,%s", axis->name, name, dim != NULL ? dim : "", what[i]);
+        put_times(stream, timed[i]);
+        put(stream, assay__encoding_storage(record, name), 1 / ASSAY__BYTES_IN_MB);
         put_growth(stream, NULL);
     }
 }
 
-void assay__graph_write_csv(const json_t *profile, FILE *stream)
+assay_status assay__graph_print_csv(const void *subject, FILE *stream, assay_error *error)
 {
-    const char *name, *encoding_name;
-    json_t *axis, *encoding;
+    const assay_record *record = subject;
+    const assay_record_subject *row;
+    assay__axis_view axes[ASSAY__AXES_MAX];
+    size_t count = assay__axes_view(record, axes, ASSAY__AXES_MAX);
+    (void)error;
     fputs(
         "axis,parameter,size,what,mean_ms,std_ms,min_ms,max_ms,num_runs,storage_mb,class,exponent,"
         "low,high\n",
         stream);
-    json_object_foreach(json_object_get(profile, "scaling"), name, axis)
-    {
-        if (json_object_get(axis, "parameter_values") != NULL) {
-            write_axis(stream, name, axis);
-            continue;
+    for (size_t i = 0; i < count; i++)
+        for (size_t at = 0; (row = assay__axis_next(record, &axes[i], &at)) != NULL;) {
+            if (axes[i].scaling == NULL) {
+                put_encoding(stream, record, row, &axes[i]);
+                continue;
+            }
+            fprintf(stream, "%s,%s,%s,forward", axes[i].name, axes[i].parameter,
+                    assay__parameter_of(row, axes[i].parameter));
+            put_times(stream, row);
+            fputc(',', stream); /* no storage */
+            put_growth(stream, axes[i].scaling);
         }
-        json_object_foreach(axis, encoding_name, encoding)
-            write_encoding(stream, encoding_name, encoding);
-    }
+    return ASSAY_OK;
 }
 
-void assay__graph_print_exponent(const json_t *growth, const char *before, FILE *stream)
+/* ---- text ---- */
+
+const assay_record_scaling *assay__graph_scaling(const assay_record *record, const char *of)
 {
-    const json_t *exponent = json_object_get(growth, "exponent");
-    const json_t *low = json_object_get(growth, "low"), *high = json_object_get(growth, "high");
-    if (json_is_number(exponent))
-        fprintf(stream, "%s%.2f", before, json_number_value(exponent));
-    if (json_is_number(exponent) && json_is_number(low) && json_is_number(high))
-        fprintf(stream, " (95 %% interval %.2f to %.2f)", json_number_value(low),
-                json_number_value(high));
-    if (!json_is_true(json_object_get(growth, "conclusive")))
+    for (size_t i = 0; i < record->scaling_count; i++)
+        if (record->scalings[i].of != NULL && strcmp(record->scalings[i].of, of) == 0)
+            return &record->scalings[i];
+    return NULL;
+}
+
+void assay__graph_print_exponent(const assay_record_scaling *scaling, const char *before,
+                                 FILE *stream)
+{
+    bool known = scaling->exponent.validity == ASSAY_VALID;
+    if (known)
+        fprintf(stream, "%s%.2f", before, scaling->exponent.value);
+    if (known && scaling->low.validity == ASSAY_VALID && scaling->high.validity == ASSAY_VALID)
+        fprintf(stream, " (95 %% interval %.2f to %.2f)", scaling->low.value, scaling->high.value);
+    if (!scaling->conclusive)
         fputs(", not sure", stream);
 }
 
-void assay__graph_print_growth(const json_t *profile, FILE *stream)
+void assay__graph_print_growth(const assay_record *record, FILE *stream)
 {
-    const char *name;
-    json_t *axis;
+    assay__axis_view axes[ASSAY__AXES_MAX];
+    size_t count = assay__axes_view(record, axes, ASSAY__AXES_MAX);
     fprintf(stream, "\n%-12s%-16s%-12s%s\n", "GROWTH", "parameter", "class", "exponent");
-    json_object_foreach(json_object_get(profile, "scaling"), name, axis)
-    {
-        const char *class_ = json_string_value(json_object_get(axis, "class"));
-        if (json_object_get(axis, "parameter_values") == NULL)
+    for (size_t i = 0; i < count; i++) {
+        const assay_record_scaling *scaling = axes[i].scaling;
+        if (scaling == NULL)
             continue;
-        fprintf(stream, "%-12s%-16s%-12s", name,
-                json_string_value(json_object_get(axis, "parameter")),
-                class_ != NULL ? class_ : "n/a");
-        assay__graph_print_exponent(axis, "", stream);
+        fprintf(stream, "%-12s%-16s%-12s", axes[i].name, axes[i].parameter,
+                scaling->growth_class != NULL ? scaling->growth_class : "n/a");
+        assay__graph_print_exponent(scaling, "", stream);
         fputc('\n', stream);
     }
+}
+
+assay_status assay__graph_print_report(const void *subject, FILE *stream, assay_error *error)
+{
+    const assay_record *record = subject;
+    (void)error;
+    assay__profile_print(record, stream);
+    if (assay__encoding_growth_known(record))
+        assay__encoding_growth_print(record, stream);
+    assay__graph_print_growth(record, stream);
+    return ASSAY_OK;
 }

@@ -1,21 +1,21 @@
-/* Each step is a profile of its own part: first the passes, then one axis after the other. It
- * leaves its text and its JSON under .study; report, JSON and CSV are put together from those. */
+/* Each step is a profile of its own part, kept as a record: first the passes, then one axis after
+ * the other. Report, JSON and CSV are views of all these records together. */
 #include "studies/graph/study.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "assay/record_build.h"
 #include "assay/report.h"
-#include "base/buffer.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "models/instance.h"
-#include "studies/common/json_file.h"
+#include "studies/common/results.h"
 #include "studies/graph/encodings.h"
 #include "studies/graph/files.h"
 #include "studies/profile/profile.h"
+#include "studies/profile/view.h"
 
-enum { PASSES, FIRST_AXIS, COSTS = 6, STEPS, INPUTS = 3, MAX_TEXT = 1 << 20 };
+enum { PASSES, FIRST_AXIS, COSTS = 6, STEPS, INPUTS = 3 };
 static const assay__study_step steps[STEPS] = {{"passes", 4},
                                                {"nodes", 2},
                                                {"layers", 2},
@@ -30,8 +30,7 @@ typedef struct graph_run {
     assay__study *study;
     assay_model *model;
     assay_tensor inputs[INPUTS], target;
-    json_t *profile; /* of the steps that have ended */
-    assay__buffer report;
+    assay_record *whole; /* of the steps that have ended */
 } graph_run;
 
 assay__graph_settings assay__graph_settings_of(bool quick)
@@ -77,32 +76,10 @@ static assay_status make_model(graph_run *run, assay_error *error)
 
 /* ---- One step ---- */
 
-static const char *step_file(graph_run *run, size_t step, const char *kind, assay_error *error)
-{
-    char relative[64];
-    snprintf(relative, sizeof relative, ".study/%s.%s",
-             step == COSTS ? "encoding_costs" : steps[step].name, kind);
-    return assay__study_file(run->study, relative, error);
-}
-
 static void show_stage(void *context, const char *stage)
 {
     (void)stage;
     assay__study_advance(context, 0);
-}
-
-static assay_status write_text(const char *path, const assay__profile *profile, bool axis,
-                               assay_error *error)
-{
-    assay__output output;
-    assay_status status = assay__output_begin(&output, path, error);
-    if (status != ASSAY_OK)
-        return status;
-    if (axis)
-        assay__profile_print_scaling(profile, output.stream);
-    else
-        assay__profile_print(profile, output.stream);
-    return assay__output_commit(&output, error);
 }
 
 static bool advance(void *context, double share)
@@ -110,9 +87,8 @@ static bool advance(void *context, double share)
     return assay__study_advance(context, share);
 }
 
-/* The last step: no profile, a table of its own. */
-static assay_status measure_costs(graph_run *run, const char *text, const char *json,
-                                  assay_error *error)
+/* The last step: no profile, growth of its own. */
+static assay_status measure_costs(graph_run *run, assay_error *error, assay_record *found)
 {
     const assay__graph_settings *settings = run->settings;
     const assay__encoding_growth_plan plan = {.num_nodes = 2 * (int64_t)settings->num_nodes,
@@ -125,145 +101,109 @@ static assay_status measure_costs(graph_run *run, const char *text, const char *
                                               .batch_size = (int64_t)settings->batch_size,
                                               .advance = advance,
                                               .context = run->study};
-    json_t *costs = NULL;
-    assay__output output;
-    assay_status status = assay__encoding_growth_measure(&plan, error, &costs);
-    if (status == ASSAY_E_STATE && assay__study_stopped(run->study))
-        return assay__study_interrupted(run->study, error);
-    if (status == ASSAY_OK)
-        status = assay__output_begin(&output, text, error);
-    if (status == ASSAY_OK) {
-        assay__encoding_growth_print(costs, output.stream);
-        status = assay__output_commit(&output, error);
-    }
-    if (status == ASSAY_OK)
-        return assay__json_file_write(json_pack("{so}", "encoding_costs", costs), json, error);
-    json_decref(costs);
-    return status;
+    assay_status status = assay__encoding_growth_measure(&plan, error, found);
+    return status == ASSAY_E_STATE && assay__study_stopped(run->study)
+               ? assay__study_interrupted(run->study, error)
+               : status;
 }
 
-static assay_status measure(graph_run *run, size_t step, assay_error *error)
+static assay_status measure(graph_run *run, size_t step, assay_error *error, assay_record *found)
 {
-    bool is_axis = step >= FIRST_AXIS;
+    if (step == COSTS)
+        return measure_costs(run, error, found);
     assay__axis axis = {.count = 0};
     snprintf(axis.name, sizeof axis.name, "%s", steps[step].name);
-    const assay__profile_plan plan = {
-        .parts = is_axis ? ASSAY__PROFILE_SCALING
-                         : ASSAY__PROFILE_RUNTIME | ASSAY__PROFILE_MEMORY | ASSAY__PROFILE_FLOPS,
-        .model = run->model,
-        .inputs = run->inputs,
-        .target = &run->target,
-        .data = "made up by the model",
-        .num_runs = run->settings->num_runs,
-        .threads = 1,
-        .seed = run->plan->seed,
-        .axes = &axis,
-        .axis_count = is_axis ? 1 : 0,
-        .budget_seconds = run->settings->budget_seconds,
-        .progress = show_stage,
-        .progress_context = run->study};
-    assay__profile profile;
-    const char *text = step_file(run, step, "txt", error);
-    const char *json = step_file(run, step, "json", error);
-    if (text == NULL || json == NULL)
-        return ASSAY_E_IO;
-    if (step == COSTS)
-        return measure_costs(run, text, json, error);
-    assay_status status = assay__profile_measure(&plan, error, &profile);
-    if (status != ASSAY_OK)
-        return status;
-    status = write_text(text, &profile, is_axis, error);
+    const assay__profile_plan plan = {.parts = ASSAY__PROFILE_RUNTIME | ASSAY__PROFILE_MEMORY |
+                                               ASSAY__PROFILE_FLOPS,
+                                      .model = run->model,
+                                      .inputs = run->inputs,
+                                      .target = &run->target,
+                                      .data = "made up by the model",
+                                      .num_runs = run->settings->num_runs,
+                                      .threads = 1,
+                                      .seed = run->plan->seed,
+                                      .axes = &axis,
+                                      .axis_count = 1,
+                                      .budget_seconds = run->settings->budget_seconds,
+                                      .progress = show_stage,
+                                      .progress_context = run->study};
+    return step >= FIRST_AXIS ? assay__profile_scale(&plan, error, found)
+                              : assay__profile_measure(&plan, error, found, NULL);
+}
+
+/* Measure the step, or read what an earlier run found. */
+static assay_status find(graph_run *run, size_t step, assay_error *error, assay_record **found)
+{
+    if (assay__study_done(run->study, step))
+        return assay__study_recall(run->study, step, error, found);
+    assay__study_begin(run->study, step);
+    if (!assay__study_advance(run->study, 0))
+        return assay__study_interrupted(run->study, error);
+    assay_status status = assay__study_findings(run->study, error, found);
     if (status == ASSAY_OK)
-        status = assay_file_save(json, assay__profile_print_json, &profile, error);
-    assay__profile_release(&profile);
-    return status;
+        status = measure(run, step, error, *found);
+    if (status == ASSAY_OK)
+        status = assay_record_describe(*found);
+    return status == ASSAY_OK ? assay__study_keep(run->study, step, *found, error) : status;
 }
 
 /* ---- What the steps leave together ---- */
 
-static assay_status take_json(graph_run *run, size_t step, assay_error *error)
+static assay_status add(graph_run *run, size_t step, const assay_record *found, assay_error *error)
 {
-    const char *path = step_file(run, step, "json", error);
-    json_t *part = NULL;
-    assay_status status = path == NULL ? ASSAY_E_IO : assay__json_file_read(path, error, &part);
-    if (status != ASSAY_OK)
-        return status;
+    assay_status status = ASSAY_OK;
     if (step == PASSES) {
-        run->profile = part;
-        return ASSAY_OK;
+        status = assay__study_findings(run->study, error, &run->whole);
+        if (status == ASSAY_OK)
+            run->whole->created = assay_record_text(run->whole, found->created);
+        if (status == ASSAY_OK)
+            status = assay_record_describe(run->whole);
     }
-    if (step == COSTS)
-        status = json_object_update(run->profile, part) == 0
-                     ? ASSAY_OK
-                     : assay__fail(error, ASSAY_E_MEMORY, "out of memory");
-    else
-        status = assay__graph_add_scaling(run->profile, part, error);
-    json_decref(part);
-    return status;
-}
-
-/* To the report, and shown as it is. */
-static assay_status take_text(graph_run *run, size_t step, assay_error *error)
-{
-    const char *path = step_file(run, step, "txt", error);
-    size_t before = run->report.length;
-    assay_status status = path == NULL ? ASSAY_E_IO : assay__file_read(path, &run->report, error);
-    if (status == ASSAY_OK) {
-        assay__study_quiet(run->study);
-        fwrite(run->report.data + before, 1, run->report.length - before, run->plan->output);
-    }
-    return status;
-}
-
-static assay_status write_report(graph_run *run, assay_error *error)
-{
-    assay__output output;
-    const char *path = assay__study_file(run->study, "report.txt", error);
-    assay_status status = path == NULL ? ASSAY_E_IO : assay__output_begin(&output, path, error);
-    if (status != ASSAY_OK)
-        return status;
-    fwrite(run->report.data, 1, run->report.length, output.stream);
-    assay__graph_print_growth(run->profile, output.stream);
-    return assay__output_commit(&output, error);
-}
-
-static assay_status write_csv(graph_run *run, assay_error *error)
-{
-    assay__output output;
-    const char *path = assay__study_file(run->study, "scaling.csv", error);
-    assay_status status = path == NULL ? ASSAY_E_IO : assay__output_begin(&output, path, error);
-    if (status != ASSAY_OK)
-        return status;
-    assay__graph_write_csv(run->profile, output.stream);
-    return assay__output_commit(&output, error);
-}
-
-static assay_status put_together(graph_run *run, assay_error *error)
-{
-    const char *path = assay__study_file(run->study, "profile.json", error);
-    assay_status status =
-        path == NULL ? ASSAY_E_IO : assay__json_file_write(json_incref(run->profile), path, error);
     if (status == ASSAY_OK)
-        status = write_csv(run, error);
-    return status == ASSAY_OK ? write_report(run, error) : status;
+        status = assay__record_append(run->whole, found);
+    return status;
+}
+
+static void show(graph_run *run, size_t step, const assay_record *found)
+{
+    assay__study_quiet(run->study);
+    if (step == COSTS)
+        assay__encoding_growth_print(found, run->plan->output);
+    else if (step >= FIRST_AXIS)
+        assay__profile_print_scaling(found, run->plan->output);
+    else
+        assay__profile_print(found, run->plan->output);
+}
+
+static assay_status write_files(graph_run *run, assay_error *error)
+{
+    static const struct {
+        const char *name;
+        assay_file_printer print;
+    } files[] = {{"profile.json", assay__graph_print_json},
+                 {"scaling.csv", assay__graph_print_csv},
+                 {"report.txt", assay__graph_print_report}};
+    assay_status status = ASSAY_OK;
+    for (size_t i = 0; i < sizeof files / sizeof *files && status == ASSAY_OK; i++) {
+        const char *path = assay__study_file(run->study, files[i].name, error);
+        status =
+            path == NULL ? ASSAY_E_IO : assay_file_save(path, files[i].print, run->whole, error);
+    }
+    return status;
 }
 
 static assay_status do_step(graph_run *run, size_t step, assay_error *error)
 {
     bool done = assay__study_done(run->study, step);
-    assay_status status = ASSAY_OK;
-    if (!done) {
-        assay__study_begin(run->study, step);
-        if (!assay__study_advance(run->study, 0))
-            return assay__study_interrupted(run->study, error);
-        status = measure(run, step, error);
-    }
+    assay_record *found = NULL;
+    assay_status status = find(run, step, error, &found);
     if (status == ASSAY_OK)
-        status = take_json(run, step, error);
+        status = add(run, step, found, error);
     if (status == ASSAY_OK)
-        status = take_text(run, step, error);
+        show(run, step, found);
+    assay_record_free(found);
     if (status == ASSAY_OK && !done)
-        status = put_together(run, error);
+        status = write_files(run, error);
     return status == ASSAY_OK && !done ? assay__study_end(run->study, error) : status;
 }
 
@@ -274,11 +214,16 @@ static assay_status run_steps(graph_run *run, const char *json_path, assay_error
     assay_status status = ASSAY_OK;
     for (size_t step = 0; step < STEPS && status == ASSAY_OK; step++)
         status = do_step(run, step, error);
+    if (status == ASSAY_OK)
+        status = assay__study_publish(run->study, run->whole, error);
     if (status == ASSAY_OK && json_path != NULL)
-        status = assay__json_file_write(json_incref(run->profile), json_path, error);
+        status = assay_file_save(json_path, assay__graph_print_json, run->whole, error);
     if (status == ASSAY_OK) {
-        assay__graph_print_growth(run->profile, run->plan->output);
+        assay__graph_print_growth(run->whole, run->plan->output);
         fprintf(run->plan->output, "\nResults: %s\n", run->plan->folder);
+    } else if (error != NULL && error->message[0] == '\0') {
+        return assay__fail(error, status, "cannot study the graph transformer: %s",
+                           assay_status_message(status));
     }
     return status;
 }
@@ -299,7 +244,6 @@ assay_status assay__graph_study(const assay__study_plan *plan,
     full.settings = text;
     full.steps = steps;
     full.step_count = STEPS;
-    assay__buffer_init(&run.report, MAX_TEXT);
     assay_status status = make_model(&run, error); /* first: bad sizes leave no folder behind */
     if (status == ASSAY_OK)
         status = assay__study_open(&full, error, &run.study);
@@ -307,7 +251,6 @@ assay_status assay__graph_study(const assay__study_plan *plan,
         status = run_steps(&run, json_path, error);
     assay__study_free(run.study);
     assay_model_free(run.model);
-    json_decref(run.profile);
-    assay__buffer_release(&run.report);
+    assay_record_free(run.whole);
     return status;
 }

@@ -4,7 +4,9 @@
  *   report.txt     runtime, memory, FLOPs, roofline; then a table and a plot for each axis
  *   profile.json   the same figures, seed D's JSON with "scaling" by axis
  *   scaling.csv    a row for each size measured
- * All three are written anew after each step, so that an interrupted study can be read. */
+ *   record.json    everything as a run record, when all steps have ended
+ * The other three are views of that record. They are written anew after each step, so that an
+ * interrupted study can be read. */
 #ifndef ASSAY_STUDIES_GRAPH_STUDY_H
 #define ASSAY_STUDIES_GRAPH_STUDY_H
 

@@ -1,12 +1,16 @@
 #include "studies/profile/axes.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "assay/flops.h"
+#include "assay/record_build.h"
 #include "base/error.h"
 #include "base/nearest.h"
+#include "studies/common/results.h"
 #include "studies/profile/encoding_cost.h"
+#include "studies/profile/view.h"
 
 static const struct {
     const char *name, *option;
@@ -122,94 +126,136 @@ static double setting_of(const assay_model_factory *factory, size_t option)
                                      : factory->class_->options[option].initial;
 }
 
-static assay_status measure_cost(const assay_record_subject *passes,
-                                 const assay_scaling_graph *graph, assay_error *error,
-                                 assay__encoding_cost *cost)
+bool assay__axis_same(const assay_model_class *class_, const char *one, const char *other)
 {
-    assay_status status =
-        assay_timing_summarize(passes->samples_seconds, passes->sample_count, &cost->forward);
-    if (status != ASSAY_OK)
-        return assay__fail(error, status, "cannot sum up '%s': %s", passes->name,
-                           assay_status_message(status));
-    cost->storage_bytes =
-        assay_estimate_pe_storage(graph->num_nodes, cost->config.dim, 0, 0).node_pe_bytes;
-    return assay__encoding_measure(&cost->config, graph, error, &cost->computing);
+    return strcmp(one, other) == 0 ||
+           (has_option(class_, one) && option_index(class_, one) == option_index(class_, other));
 }
 
-static assay_status measure_costs(const assay_model_factory *factory,
-                                  const assay_pe_config *configs, assay__axis_result *result,
-                                  assay_error *error)
+/* ---- encodings ---- */
+
+/* "lap 16" of assay_run_pe_scaling() → "graph_transformer forward/encoding=lap 16" with what it
+ * consists of as parameters. */
+static assay_status take_encoding(const assay_model_class *class_, const assay_pe_config *config,
+                                  const assay_record_subject *from, assay_record *record)
 {
-    int64_t nodes = (int64_t)setting_of(factory, option_index(factory->class_, "num-nodes"));
-    double edges = setting_of(factory, option_index(factory->class_, "num-edges"));
-    assay_scaling_graph *graph = NULL;
-    assay_status status = assay_generate_scaling_graphs(&nodes, 1, edges / (double)nodes, 0,
-                                                        factory->seed, error, &graph);
-    result->cost_count = result->encodings->subject_count;
-    result->costs = calloc(result->cost_count, sizeof *result->costs);
-    if (status == ASSAY_OK && result->costs == NULL)
-        status = assay__fail(error, ASSAY_E_MEMORY, "no memory for the costs of encodings");
-    for (size_t i = 0; i < result->cost_count && status == ASSAY_OK; i++) {
-        result->costs[i].config = configs[i];
-        status = measure_cost(&result->encodings->subjects[i], graph, error, &result->costs[i]);
-    }
-    assay_scaling_graphs_free(graph, 1);
-    return status;
+    char name[256], dim[24];
+    snprintf(name, sizeof name, "%s forward/encoding=%s", class_->name, from->name);
+    snprintf(dim, sizeof dim, "%lld", (long long)config->dim);
+    assay_record_subject *subject = &record->subjects[record->subject_count - 1];
+    subject->name = assay_record_text(record, name);
+    subject->model = assay_record_text(record, class_->name);
+    subject->covers = "one forward pass with encodings that were computed before";
+    subject->parameter_count = 0;
+    if (subject->name == NULL || subject->model == NULL)
+        return ASSAY_E_MEMORY;
+    assay_status status = assay_record_add_parameter(record, subject, "encoding", config->name);
+    return status == ASSAY_OK ? assay_record_add_parameter(record, subject, "dim", dim) : status;
+}
+
+static assay_status store_encoding(const assay_pe_config *config, int64_t nodes,
+                                   assay_record *record)
+{
+    char of[64];
+    snprintf(of, sizeof of, "%s encoding", config->name);
+    double bytes = assay_estimate_pe_storage(nodes, config->dim, 0, 0).node_pe_bytes;
+    return assay__found_cost(record, ASSAY__FIGURE_STORAGE, of, assay_reading_of(bytes), "bytes",
+                             "estimated: a float for each node and dimension");
 }
 
 static assay_status run_encodings(const assay_model_factory *factory, const assay__axis *axis,
                                   const assay_scaling_options *options, assay_error *error,
-                                  assay__axis_result *result)
+                                  assay_record *record)
 {
     int64_t width = axis->count > 0 ? (int64_t)axis->sizes[0] : 16;
     const assay_pe_config configs[] = {{"lap", width}, {"rwse", width}, {"none", 0}};
-    assay_status status =
-        assay_run_pe_scaling(factory, configs, 3, options, error, &result->encodings);
-    return status == ASSAY_OK ? measure_costs(factory, configs, result, error) : status;
+    enum { CONFIGS = sizeof configs / sizeof *configs };
+    int64_t nodes = (int64_t)setting_of(factory, option_index(factory->class_, "num-nodes"));
+    double edges = setting_of(factory, option_index(factory->class_, "num-edges"));
+    assay_record *sampled = NULL, *renamed = NULL;
+    assay_scaling_graph *graph = NULL;
+    assay_status status = assay_run_pe_scaling(factory, configs, CONFIGS, options, error, &sampled);
+    if (status == ASSAY_OK)
+        status = assay_record_new(&renamed);
+    for (size_t i = 0; i < CONFIGS && status == ASSAY_OK; i++) {
+        status = assay__record_append_subject(renamed, &sampled->subjects[i]);
+        if (status == ASSAY_OK)
+            status = take_encoding(factory->class_, &configs[i], &sampled->subjects[i], renamed);
+        if (status == ASSAY_OK)
+            status = store_encoding(&configs[i], nodes, renamed);
+    }
+    if (status == ASSAY_OK)
+        status = assay__record_append(record, renamed);
+    if (status == ASSAY_OK)
+        status = assay_generate_scaling_graphs(&nodes, 1, edges / (double)nodes, 0, factory->seed,
+                                               error, &graph);
+    if (status == ASSAY_OK)
+        status = assay__encodings_measure(graph, width, NULL, error, record);
+    assay_scaling_graphs_free(graph, 1);
+    assay_record_free(renamed);
+    assay_record_free(sampled);
+    return status;
+}
+
+/* ---- sizes ---- */
+
+static assay_status take_scaling(const assay_scaling *scaling, const assay_model_class *class_,
+                                 const char *axis, assay_record *record)
+{
+    size_t first = record->subject_count;
+    const char *model = assay_record_text(record, class_->name);
+    const char *name = assay_record_text(record, axis);
+    if (model == NULL || name == NULL)
+        return ASSAY_E_MEMORY;
+    assay_status status = assay__record_append(record, scaling->record);
+    if (status != ASSAY_OK)
+        return status;
+    for (size_t i = first; i < record->subject_count; i++) {
+        record->subjects[i].model = model;
+        record->subjects[i].covers = "one forward pass of a model made at this size";
+    }
+    record->scalings[record->scaling_count - 1].name = name;
+    record->scalings[record->scaling_count - 1].of = model;
+    record->series[record->series_count - 1].of = model;
+    return ASSAY_OK;
 }
 
 static assay_status run_option(const assay_model_factory *factory, const assay__axis *axis,
                                const assay_scaling_options *options, assay_error *error,
-                               assay__axis_result *result)
+                               assay_record *record)
 {
     size_t index = option_index(factory->class_, axis->name);
     const assay_model_option *option = &factory->class_->options[index];
+    assay_scaling *scaling = NULL;
     double sizes[ASSAY__AXIS_SIZES_MAX];
+    int64_t nodes[ASSAY__AXIS_SIZES_MAX];
     size_t count = axis->count;
     if (count > 0)
         memcpy(sizes, axis->sizes, count * sizeof *sizes);
     else
         count = usual_sizes(option, setting_of(factory, index), sizes);
-    if (strcmp(option->name, "num-nodes") != 0 || !has_option(factory->class_, "num-edges"))
-        return assay_model_scaling_run(factory, option->name, sizes, count, options, error,
-                                       &result->scaling);
-    int64_t nodes[ASSAY__AXIS_SIZES_MAX];
     for (size_t i = 0; i < count; i++)
         nodes[i] = (int64_t)sizes[i];
-    return assay_run_node_scaling(factory, nodes, count, 0, options, error, &result->scaling);
+    bool with_edges =
+        strcmp(option->name, "num-nodes") == 0 && has_option(factory->class_, "num-edges");
+    assay_status status =
+        with_edges ? assay_run_node_scaling(factory, nodes, count, 0, options, error, &scaling)
+                   : assay_model_scaling_run(factory, option->name, sizes, count, options, error,
+                                             &scaling);
+    if (status == ASSAY_OK)
+        status = take_scaling(scaling, factory->class_, axis->name, record);
+    assay_scaling_free(scaling);
+    return status;
 }
 
 assay_status assay__axis_run(const assay_model_factory *factory, const assay__axis *axis,
                              const assay_scaling_options *options, assay_error *error,
-                             assay__axis_result *result)
+                             assay_record *record)
 {
-    *result = (assay__axis_result){0};
     assay_status status = assay__axis_check(factory->class_, axis->name, error);
     if (status != ASSAY_OK)
         return status;
-    snprintf(result->name, sizeof result->name, "%s", axis->name);
-    status = strcmp(axis->name, encodings_axis) == 0
-                 ? run_encodings(factory, axis, options, error, result)
-                 : run_option(factory, axis, options, error, result);
-    if (status != ASSAY_OK)
-        assay__axis_release(result);
-    return status;
-}
-
-void assay__axis_release(assay__axis_result *result)
-{
-    assay_scaling_free(result->scaling);
-    assay_record_free(result->encodings);
-    free(result->costs);
-    *result = (assay__axis_result){0};
+    return strcmp(axis->name, encodings_axis) == 0
+               ? run_encodings(factory, axis, options, error, record)
+               : run_option(factory, axis, options, error, record);
 }

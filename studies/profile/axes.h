@@ -2,8 +2,10 @@
 #ifndef ASSAY_STUDIES_PROFILE_AXES_H
 #define ASSAY_STUDIES_PROFILE_AXES_H
 
-#include "assay/flops.h"
+#include <stdbool.h>
+
 #include "assay/model_scaling.h"
+#include "assay/record.h"
 
 enum { ASSAY__AXES_MAX = 16, ASSAY__AXIS_SIZES_MAX = 64, ASSAY__AXIS_NAME = 32 };
 
@@ -14,21 +16,6 @@ typedef struct assay__axis {
     size_t count;
 } assay__axis;
 
-/* What an encoding costs in every pass, and what computing it once does. */
-typedef struct assay__encoding_cost {
-    assay_pe_config config;
-    assay_timing forward, computing; /* count 0: nothing to compute */
-    double storage_bytes;
-} assay__encoding_cost;
-
-typedef struct assay__axis_result {
-    char name[ASSAY__AXIS_NAME];
-    assay_scaling *scaling;      /* NULL for encodings */
-    assay_record *encodings;     /* else this, and */
-    assay__encoding_cost *costs; /* one for each of its subjects */
-    size_t cost_count;
-} assay__axis_result;
-
 /* Is it a direction of this class? ASSAY_E_NOT_FOUND with the nearest one or all there are. */
 ASSAY_MUST_USE assay_status assay__axis_check(const assay_model_class *class_, const char *name,
                                               assay_error *error);
@@ -36,11 +23,13 @@ ASSAY_MUST_USE assay_status assay__axis_check(const assay_model_class *class_, c
 /* What is measured when nobody says: at most 3. Returns how many. */
 size_t assay__axes_default(const assay_model_class *class_, assay__axis axes[ASSAY__AXES_MAX]);
 
-/* Release the result afterwards. */
+/* Do both names mean the same direction ("nodes" and "num-nodes")? */
+bool assay__axis_same(const assay_model_class *class_, const char *one, const char *other);
+
+/* Add what was measured to the record, as view.h describes it. */
 ASSAY_MUST_USE assay_status assay__axis_run(const assay_model_factory *factory,
                                             const assay__axis *axis,
                                             const assay_scaling_options *options,
-                                            assay_error *error, assay__axis_result *result);
-void assay__axis_release(assay__axis_result *result);
+                                            assay_error *error, assay_record *record);
 
 #endif

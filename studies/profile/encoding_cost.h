@@ -3,11 +3,19 @@
 #define ASSAY_STUDIES_PROFILE_ENCODING_COST_H
 
 #include "assay/model_scaling.h"
+#include "assay/record.h"
 
-/* Time the computation from the edges alone, 10 runs. "none" costs nothing: the count is 0 and all
- * figures are. ASSAY_E_ARGUMENT for another name. */
-ASSAY_MUST_USE assay_status assay__encoding_measure(const assay_pe_config *config,
-                                                    const assay_scaling_graph *graph,
-                                                    assay_error *error, assay_timing *timing);
+enum { ASSAY__ENCODINGS = 2 };
+
+/* "lap", "rwse"; and as the model of the subjects: "lap encoding". */
+const char *assay__encoding_name(int encoding);
+const char *assay__encoding_model(int encoding);
+
+/* Time the computation of each encoding from the edges alone, in turns, 10 runs each. Adds the
+ * subjects "lap encoding" and "rwse encoding" to the record; with a parameter,
+ * "lap encoding/PARAMETER=17", whose parameter is the number of nodes. */
+ASSAY_MUST_USE assay_status assay__encodings_measure(const assay_scaling_graph *graph,
+                                                     int64_t width, const char *parameter,
+                                                     assay_error *error, assay_record *record);
 
 #endif

@@ -1,13 +1,13 @@
 /* The seed's JSON: its keys in its order, then ours. */
-#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "assay/growth.h"
-#include "assay/instrument.h"
-#include "assay/runtime.h"
 #include "base/error.h"
 #include "base/json_writer.h"
+#include "studies/common/results.h"
+#include "studies/profile/complexity.h"
 #include "studies/profile/profile.h"
+#include "studies/profile/view.h"
 
 /* The seed counts times in milliseconds and memory in MB of 2^20 bytes. */
 static assay_reading in_ms(assay_reading seconds)
@@ -20,127 +20,148 @@ static assay_reading in_mb(assay_reading bytes)
     return (assay_reading){bytes.value / ASSAY__BYTES_IN_MB, bytes.validity};
 }
 
-static void write_timing(assay__json *json, const char *key, const assay_timing *timing)
+void assay__times_write_json(assay__json *json, const char *key, const assay__times *times)
 {
-    if (timing->count == 0) {
+    if (times->count == 0) {
         assay__json_null(json, key);
         assay__json_unavailable(json, key, ASSAY_UNSUPPORTED);
         return;
     }
     assay__json_object(json, key);
-    assay__json_number(json, "mean", 1e3 * timing->mean_seconds);
-    assay__json_reading(json, "std", in_ms(timing->std_seconds));
+    assay__json_reading(json, "mean", in_ms(times->mean));
+    assay__json_reading(json, "std", in_ms(times->std));
     assay__json_text(json, "unit", "ms");
-    assay__json_number(json, "min", 1e3 * timing->min_seconds);
-    assay__json_number(json, "max", 1e3 * timing->max_seconds);
-    assay__json_reading(json, "low", in_ms(timing->low_seconds));
-    assay__json_reading(json, "high", in_ms(timing->high_seconds));
-    assay__json_count(json, "num_runs", timing->count);
+    assay__json_reading(json, "min", in_ms(times->min));
+    assay__json_reading(json, "max", in_ms(times->max));
+    assay__json_reading(json, "low", in_ms(times->low));
+    assay__json_reading(json, "high", in_ms(times->high));
+    assay__json_count(json, "num_runs", times->count);
     assay__json_end(json);
 }
 
-static void write_fact(void *context, const char *key, const char *value, assay_validity validity)
+static void write_subject(assay__json *json, const char *key, const assay_record_subject *subject)
 {
-    static const char *const wanted[] = {"cpu", "cores", "memory_bytes", "kernel", "os"};
-    (void)validity;
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
-        if (strcmp(wanted[i], key) == 0)
-            assay__json_text(context, wanted[i], value);
+    const assay__times times = assay__times_of(subject);
+    assay__times_write_json(json, key, &times);
 }
 
-static void write_hardware(assay__json *json, const assay__profile *profile)
+static void write_hardware(assay__json *json, const assay_record *record)
 {
+    static const char *const wanted[] = {"cpu", "cores", "memory_bytes", "kernel", "os"};
     assay__json_object(json, "hardware");
     assay__json_flag(json, "cuda_available", false);
     assay__json_reading(json, "gpu_name", assay_reading_missing(ASSAY_UNSUPPORTED));
     assay__json_reading(json, "gpu_memory_gb", assay_reading_missing(ASSAY_UNSUPPORTED));
-    assay_machine_describe(write_fact, json);
-    assay__json_count(json, "threads", profile->plan.threads);
+    for (size_t i = 0; i < record->machine_count; i++)
+        for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++)
+            if (strcmp(record->machine[i].key, wanted[k]) == 0) {
+                assay__json_text(json, wanted[k], record->machine[i].value);
+                if (record->machine[i].value == NULL)
+                    assay__json_unavailable(json, wanted[k], record->machine[i].validity);
+            }
+    assay__json_count(json, "threads", assay__profile_count(record, "threads"));
     assay__json_end(json);
 }
 
-static void write_settings(assay__json *json, const assay__profile *profile)
+/* Settings are numbers, or words where the model has a choice among words. */
+static void write_settings(assay__json *json, const assay_record_model *model)
 {
-    const double *settings = assay_model_settings(profile->plan.model);
     assay__json_object(json, "settings");
-    for (size_t i = 0; i < profile->class_->option_count; i++) {
-        const assay_model_option *option = &profile->class_->options[i];
-        if (option->words != NULL)
-            assay__json_text(json, option->name, option->words[(size_t)settings[i]]);
+    for (size_t i = 0; i < model->setting_count; i++) {
+        const char *value = model->settings[i].value;
+        char *end = NULL;
+        double number = value != NULL ? strtod(value, &end) : 0;
+        if (value != NULL && end != value && *end == '\0')
+            assay__json_number(json, model->settings[i].key, number);
         else
-            assay__json_number(json, option->name, settings[i]);
+            assay__json_text(json, model->settings[i].key, value);
     }
     assay__json_end(json);
 }
 
-static void write_inputs(assay__json *json, const assay__profile *profile)
+static void write_inputs(assay__json *json, const assay_record *record)
 {
     assay__json_object(json, "inputs");
-    for (size_t i = 0; i < profile->class_->input_count; i++) {
-        const assay_tensor *input = &profile->plan.inputs[i];
-        if (input->data == NULL)
+    for (size_t i = 0; i < record->series_count; i++) {
+        const assay_record_series *shape = &record->series[i];
+        if (strcmp(shape->name, ASSAY__SERIES_SHAPE) != 0 || shape->of == NULL)
             continue;
-        assay__json_row(json, profile->class_->inputs[i].name);
-        for (uint32_t axis = 0; axis < input->rank; axis++)
-            assay__json_integer(json, NULL, input->shape[axis]);
+        assay__json_row(json, shape->of);
+        for (size_t axis = 0; axis < shape->count; axis++)
+            assay__json_integer(json, NULL, (int64_t)shape->values[axis]);
         assay__json_end(json);
     }
     assay__json_end(json);
 }
 
-static void write_model(assay__json *json, const assay__profile *profile)
+static void write_model(assay__json *json, const assay_record *record)
 {
+    const assay_record_model *model = &record->models[0];
     assay__json_object(json, "model_info");
-    assay__json_count(json, "total_parameters", profile->parameters);
-    assay__json_number(json, "parameter_memory_mb", profile->parameter_bytes / ASSAY__BYTES_IN_MB);
-    assay__json_text(json, "name", profile->class_->name);
-    assay__json_text(json, "data", profile->plan.data);
-    assay__json_count(json, "seed", profile->plan.seed);
-    write_settings(json, profile);
-    write_inputs(json, profile);
+    assay__json_count(json, "total_parameters", (uint64_t)model->parameters.value);
+    assay__json_reading(json, "parameter_memory_mb", in_mb(model->parameter_bytes));
+    assay__json_text(json, "name", model->name);
+    assay__json_text(json, "data", assay__profile_setting(record, "data"));
+    assay__json_count(json, "seed", assay__profile_count(record, "seed"));
+    write_settings(json, model);
+    write_inputs(json, record);
     assay__json_end(json);
 }
 
-static void write_runtime(assay__json *json, const assay__profile *profile)
+static void write_runtime(assay__json *json, const assay_record *record)
 {
+    const char *model = record->models[0].name;
+    const assay_record_subject *forecast = assay__profile_subject(record, "forecast");
     assay__json_object(json, "runtime");
-    for (int i = 0; i < ASSAY__PASSES; i++)
-        write_timing(json, assay__pass_name(i), &profile->passes[i].timing);
-    if (profile->has_forecast) {
+    for (int i = 0; i < ASSAY__PASSES; i++) {
+        const assay__times times = assay__pass_times(record, i);
+        assay__times_write_json(json, assay__pass_name(i), &times);
+    }
+    if (forecast != NULL) {
         assay__json_object(json, "forecast");
-        assay__json_integer(json, "n_steps", profile->forecast_steps);
-        write_timing(json, "single_step", &profile->forecast.inference_single_step);
-        write_timing(json, "full_trajectory", &profile->forecast.inference_full_trajectory);
-        assay__json_reading(json, "training_seconds", profile->forecast.training_seconds);
-        assay__json_number(json, "steps_per_second", profile->forecast.throughput.steps_per_second);
+        assay__json_count(json, "n_steps", assay__profile_count(record, "forecast_steps"));
+        write_subject(json, "single_step", assay__profile_subject(record, "single_step"));
+        write_subject(json, "full_trajectory", forecast);
+        assay__json_reading(json, "training_seconds",
+                            assay__record_figure(record, ASSAY__FIGURE_FIT, model));
+        assay__json_reading(json, "steps_per_second",
+                            assay__record_figure(record, ASSAY__FIGURE_STEP_RATE, model));
         assay__json_end(json);
     }
     assay__json_end(json);
 }
 
-static void write_memory(assay__json *json, const assay__profile *profile)
+static void write_breakdown(assay__json *json, const assay_record_model *it)
+{
+    if (it->gradient_bytes.validity != ASSAY_VALID) {
+        assay__json_reading(json, "breakdown", it->gradient_bytes);
+        return;
+    }
+    assay__json_object(json, "breakdown");
+    assay__json_reading(json, "parameters", in_mb(it->parameter_bytes));
+    assay__json_reading(json, "activations", in_mb(it->activation_bytes));
+    assay__json_reading(json, "gradients", in_mb(it->gradient_bytes));
+    assay__json_reading(json, "optimizer_state", in_mb(it->optimizer_bytes));
+    assay__json_reading(json, "workspace", in_mb(it->workspace_bytes));
+    assay__json_number(json, "total", assay__profile_model_bytes(it) / ASSAY__BYTES_IN_MB);
+    assay__json_end(json);
+}
+
+static void write_memory(assay__json *json, const assay_record *record)
 {
     assay__json_object(json, "memory");
-    assay__json_reading(json, "peak_mb", in_mb(profile->process.peak_bytes));
-    if (profile->has_breakdown) {
-        assay__json_object(json, "breakdown");
-        const assay_model_memory *it = &profile->breakdown;
-        assay__json_number(json, "parameters", (double)it->parameters / ASSAY__BYTES_IN_MB);
-        assay__json_number(json, "activations", (double)it->activations / ASSAY__BYTES_IN_MB);
-        assay__json_number(json, "gradients", (double)it->gradients / ASSAY__BYTES_IN_MB);
-        assay__json_number(json, "optimizer_state", (double)it->optimizer / ASSAY__BYTES_IN_MB);
-        assay__json_number(json, "workspace", (double)it->workspace / ASSAY__BYTES_IN_MB);
-        assay__json_number(json, "total",
-                           (double)assay__profile_model_bytes(it) / ASSAY__BYTES_IN_MB);
-        assay__json_end(json);
-    } else {
-        assay__json_reading(json, "breakdown", assay_reading_missing(ASSAY_UNSUPPORTED));
-    }
-    assay__json_reading(json, "allocated_mb", in_mb(profile->process.allocated_bytes));
-    assay__json_reading(json, "reserved_mb", in_mb(profile->process.reserved_bytes));
-    assay__json_text(json, "device", profile->process.device);
+    assay__json_reading(json, "peak_mb",
+                        in_mb(assay__record_figure(record, ASSAY__FIGURE_PROCESS_PEAK, NULL)));
+    write_breakdown(json, &record->models[0]);
+    assay__json_reading(json, "allocated_mb",
+                        in_mb(assay__record_figure(record, ASSAY__FIGURE_PROCESS_NOW, NULL)));
+    assay__json_reading(json, "reserved_mb",
+                        in_mb(assay__record_figure(record, ASSAY__FIGURE_RESERVED, NULL)));
+    assay__json_text(json, "device", assay__profile_setting(record, "device"));
     assay__json_end(json);
 }
+
+/* ---- arithmetic ---- */
 
 static void write_flops(assay__json *json, const char *key, const assay_flops *flops)
 {
@@ -150,186 +171,233 @@ static void write_flops(assay__json *json, const char *key, const assay_flops *f
     assay__json_end(json);
 }
 
-static void write_components(assay__json *json, const char *key, const assay_flop_account *account)
+static void write_components(assay__json *json, const char *key, const assay__flop_table *table)
 {
-    size_t count;
-    const assay_flop_component *list = assay_flop_account_components(account, &count);
     assay__json_object(json, key);
-    for (size_t i = 0; i < count; i++) {
-        assay__json_object(json, list[i].name);
+    for (size_t i = 0; i < table->count; i++) {
+        assay__json_object(json, table->rows[i].name);
         for (int c = 0; c < ASSAY_FLOP_CONVENTIONS; c++)
             write_flops(json, assay_flop_convention_name((assay_flop_convention)c),
-                        &list[i].flops[c]);
+                        &table->rows[i].flops[c]);
         assay__json_end(json);
     }
     assay__json_end(json);
 }
 
-static void write_conventions(assay__json *json, const assay_flop_account *account)
+static void write_conventions(assay__json *json, const assay_record *record,
+                              const assay__flop_table *table)
 {
     assay__json_object(json, "conventions");
     for (int c = 0; c < ASSAY_FLOP_CONVENTIONS; c++) {
-        assay_flop_convention convention = (assay_flop_convention)c;
-        assay_flops total;
-        if (assay_flop_account_total(account, convention, &total) != ASSAY_OK)
-            continue;
-        assay__json_object(json, assay_flop_convention_name(convention));
+        const char *name = assay_flop_convention_name((assay_flop_convention)c);
+        assay_flops total = assay__flop_table_total(table, (assay_flop_convention)c);
+        assay__json_object(json, name);
         assay__json_count(json, "forward", total.forward);
         assay__json_count(json, "backward", total.backward);
-        uint32_t left_out = assay_flop_account_left_out(account, convention);
         assay__json_row(json, "left_out");
-        for (int kind = 0; kind < ASSAY_TERM_KINDS; kind++)
-            if ((left_out & UINT32_C(1) << kind) != 0)
-                assay__json_text(json, NULL, assay_term_kind_name((assay_term_kind)kind));
+        for (size_t i = 0; i < record->figure_count; i++)
+            if (assay__figure_leaves_out(&record->figures[i], name))
+                assay__json_text(json, NULL, record->figures[i].covers);
         assay__json_end(json);
         assay__json_end(json);
     }
     assay__json_end(json);
 }
 
-static void write_arithmetic(assay__json *json, const assay__profile *profile)
+static assay_reading in_giga(assay_reading reading)
 {
-    if (profile->groups == NULL) {
-        assay__json_reading(json, "flops", assay_reading_missing(ASSAY_UNSUPPORTED));
-        return;
-    }
-    size_t count;
-    const assay_flop_component *groups = assay_flop_account_components(profile->groups, &count);
+    return (assay_reading){reading.value * 1e-9, reading.validity};
+}
+
+static assay_reading figure_of(const assay_record *record, const char *name, int pass)
+{
+    return assay__record_figure(record, name, assay__pass_name(pass));
+}
+
+static void write_tables(assay__json *json, const assay_record *record,
+                         const assay__flop_table *components, const assay__flop_table *groups)
+{
+    const assay__complexity *complexity = assay__complexity_of(record->models[0].name);
     assay__json_object(json, "flops");
-    assay__json_number(json, "total_gflops", profile->work[ASSAY__PASS_FORWARD].flops * 1e-9);
+    assay__json_reading(json, "total_gflops",
+                        in_giga(figure_of(record, ASSAY__FIGURE_FLOPS, ASSAY__PASS_FORWARD)));
     assay__json_object(json, "breakdown");
-    for (size_t i = 0; i < count; i++)
-        assay__json_number(json, groups[i].name,
-                           (double)groups[i].flops[ASSAY_FLOPS_ASSAY].forward * 1e-9);
+    for (size_t i = 0; i < groups->count; i++)
+        assay__json_number(json, groups->rows[i].name,
+                           (double)groups->rows[i].flops[ASSAY_FLOPS_ASSAY].forward * 1e-9);
     assay__json_end(json);
-    assay__json_number(json, "backward_gflops", profile->work[ASSAY__PASS_BACKWARD].flops * 1e-9);
-    write_conventions(json, profile->components);
-    write_components(json, "groups", profile->groups);
-    write_components(json, "components", profile->components);
-    assay__json_text(json, "complexity",
-                     profile->complexity != NULL ? profile->complexity->forward : NULL);
-    assay__json_text(json, "complexity_symbols",
-                     profile->complexity != NULL ? profile->complexity->symbols : NULL);
+    assay__json_reading(json, "backward_gflops",
+                        in_giga(figure_of(record, ASSAY__FIGURE_FLOPS, ASSAY__PASS_BACKWARD)));
+    write_conventions(json, record, components);
+    write_components(json, "groups", groups);
+    write_components(json, "components", components);
+    assay__json_text(json, "complexity", complexity != NULL ? complexity->forward : NULL);
+    assay__json_text(json, "complexity_symbols", complexity != NULL ? complexity->symbols : NULL);
     assay__json_end(json);
 }
 
-static void write_point(assay__json *json, const assay__profile *profile, int pass)
+static assay_status write_arithmetic(assay__json *json, const assay_record *record)
 {
-    const assay__work *work = &profile->work[pass];
-    const assay__peak *peak = profile->has_peak ? &profile->peak : NULL;
-    assay__roofline_point point =
-        assay__roofline(*work, profile->passes[pass].timing.mean_seconds, peak);
+    assay__flop_table components, groups = {0};
+    assay_reading total = figure_of(record, ASSAY__FIGURE_FLOPS, ASSAY__PASS_FORWARD);
+    if (total.validity != ASSAY_VALID) {
+        assay__json_reading(json, "flops", total);
+        return ASSAY_OK;
+    }
+    assay_status status = assay__flop_table_make(&record->models[0], false, &components);
+    if (status == ASSAY_OK)
+        status = assay__flop_table_make(&record->models[0], true, &groups);
+    if (status == ASSAY_OK)
+        write_tables(json, record, &components, &groups);
+    assay__flop_table_release(&components);
+    assay__flop_table_release(&groups);
+    return status;
+}
+
+/* ---- roofline ---- */
+
+static void write_point(assay__json *json, const assay_record *record, int pass)
+{
+    const char *bound = assay__pass_bound(record, pass);
     assay__json_object(json, assay__pass_name(pass));
-    assay__json_number(json, "gflops", work->flops * 1e-9);
-    assay__json_number(json, "gigabytes", work->bytes * 1e-9);
-    assay__json_number(json, "gflops_per_second", point.gflops_per_second);
-    assay__json_number(json, "intensity", point.intensity);
-    assay__json_number(json, "share_of_peak", point.share_of_peak);
-    assay__json_number(json, "roof_gflops_per_second", point.roof);
-    assay__json_text(json, "bound",
-                     peak == NULL          ? NULL
-                     : point.compute_bound ? "compute"
-                                           : "memory");
+    assay__json_reading(json, "gflops", in_giga(figure_of(record, ASSAY__FIGURE_FLOPS, pass)));
+    assay__json_reading(json, "gigabytes", in_giga(figure_of(record, ASSAY__FIGURE_BYTES, pass)));
+    assay__json_reading(json, "gflops_per_second",
+                        in_giga(figure_of(record, ASSAY__FIGURE_RATE, pass)));
+    assay__json_reading(json, "intensity", figure_of(record, ASSAY__FIGURE_INTENSITY, pass));
+    assay__json_reading(json, "share_of_peak", figure_of(record, ASSAY__FIGURE_SHARE, pass));
+    assay__json_reading(json, "roof_gflops_per_second",
+                        in_giga(figure_of(record, ASSAY__FIGURE_ROOF, pass)));
+    assay__json_text(json, "bound", bound);
+    if (bound == NULL)
+        assay__json_unavailable(json, "bound", ASSAY_NOT_MEASURED);
     assay__json_end(json);
 }
 
-static void write_roofline(assay__json *json, const assay__profile *profile)
+static void write_roofline(assay__json *json, const assay_record *record)
 {
+    assay_reading flops = assay__record_figure(record, ASSAY__FIGURE_PEAK_FLOPS, NULL);
+    assay_reading bytes = assay__record_figure(record, ASSAY__FIGURE_PEAK_BYTES, NULL);
     assay__json_object(json, "roofline");
-    if (profile->has_peak) {
+    if (flops.validity == ASSAY_VALID) {
         assay__json_object(json, "peak");
-        assay__json_number(json, "gflops_per_second", profile->peak.gflops);
-        assay__json_number(json, "gigabytes_per_second", profile->peak.gigabytes_per_second);
-        assay__json_number(json, "ridge", assay__roofline_ridge(&profile->peak));
-        assay__json_text(json, "processor", profile->peak.processor);
-        assay__json_text(json, "measured_at", profile->peak.measured_at);
+        assay__json_reading(json, "gflops_per_second", in_giga(flops));
+        assay__json_reading(json, "gigabytes_per_second", in_giga(bytes));
+        assay__json_number(json, "ridge", flops.value / bytes.value);
+        assay__json_text(json, "processor", assay__profile_setting(record, ASSAY__SETTING_PEAK_OF));
+        assay__json_text(json, "measured_at",
+                         assay__profile_setting(record, ASSAY__SETTING_PEAK_TIME));
         assay__json_end(json);
     } else {
-        assay__json_reading(json, "peak", assay_reading_missing(ASSAY_NOT_MEASURED));
+        assay__json_reading(json, "peak", flops);
     }
     for (int i = 0; i < ASSAY__PASSES; i++)
-        if (profile->passes[i].timing.count > 0)
-            write_point(json, profile, i);
+        if (assay__pass_times(record, i).count > 0)
+            write_point(json, record, i);
     assay__json_end(json);
 }
 
-static void write_growth(assay__json *json, const assay_growth *growth)
-{
-    assay__json_text(json, "class", assay_growth_class_name(growth->growth_class));
-    assay__json_reading(json, "exponent", growth->exponent);
-    assay__json_reading(json, "low", growth->low);
-    assay__json_reading(json, "high", growth->high);
-    assay__json_flag(json, "conclusive", growth->conclusive);
-    assay__json_text(json, "reason", growth->reason[0] != '\0' ? growth->reason : NULL);
-}
+/* ---- scaling ---- */
 
-static void write_axis(assay__json *json, const assay_scaling *scaling,
-                       const assay__complexity *complexity)
+static void write_sizes(assay__json *json, const assay_record *record, const assay__axis_view *axis)
 {
-    assay__json_text(json, "parameter", scaling->record->subjects[0].parameters[0].key);
+    const assay_record_subject *subject;
+    assay__json_text(json, "parameter", axis->parameter);
     assay__json_row(json, "parameter_values");
-    for (size_t i = 0; i < scaling->count; i++)
-        assay__json_number(json, NULL, scaling->parameter_values[i]);
+    for (size_t at = 0; (subject = assay__axis_next(record, axis, &at)) != NULL;)
+        assay__json_number(json, NULL, strtod(assay__parameter_of(subject, axis->parameter), NULL));
     assay__json_end(json);
     assay__json_array(json, "runtime_stats");
-    for (size_t i = 0; i < scaling->count; i++)
-        write_timing(json, NULL, &scaling->runtime_stats[i]);
+    for (size_t at = 0; (subject = assay__axis_next(record, axis, &at)) != NULL;)
+        write_subject(json, NULL, subject);
     assay__json_end(json);
-    write_growth(json, scaling->growth);
+}
+
+static void write_growth(assay__json *json, const assay_record *record,
+                         const assay__axis_view *axis)
+{
+    const assay_record_scaling *scaling = axis->scaling;
+    const assay__complexity *complexity = assay__complexity_of(axis->model);
+    assay_growth *growth = NULL;
+    bool fitted = assay__axis_growth(record, axis, &growth) == ASSAY_OK;
+    assay__json_text(json, "class", scaling->growth_class);
+    assay__json_reading(json, "exponent", scaling->exponent);
+    assay__json_reading(json, "low", scaling->low);
+    assay__json_reading(json, "high", scaling->high);
+    assay__json_flag(json, "conclusive", scaling->conclusive);
+    assay__json_text(json, "reason", fitted && growth->reason[0] != '\0' ? growth->reason : NULL);
     assay__json_text(json, "complexity", complexity != NULL ? complexity->forward : NULL);
+    assay_growth_free(growth);
 }
 
-static void write_encodings(assay__json *json, const assay__axis_result *axis)
+static void write_encodings(assay__json *json, const assay_record *record,
+                            const assay__axis_view *axis)
 {
-    for (size_t i = 0; i < axis->cost_count; i++) {
-        const assay__encoding_cost *cost = &axis->costs[i];
-        assay__json_object(json, cost->config.name);
-        assay__json_integer(json, "dim", cost->config.dim);
-        write_timing(json, "forward", &cost->forward);
-        if (cost->computing.count > 0)
-            write_timing(json, "computation", &cost->computing);
-        assay__json_number(json, "storage_mb", cost->storage_bytes / ASSAY__BYTES_IN_MB);
+    const assay_record_subject *subject;
+    for (size_t at = 0; (subject = assay__axis_next(record, axis, &at)) != NULL;) {
+        const char *name = assay__parameter_of(subject, axis->parameter);
+        const char *dim = assay__parameter_of(subject, "dim");
+        const assay_record_subject *computing = assay__encoding_computing(record, name);
+        assay__json_object(json, name);
+        assay__json_integer(json, "dim", dim != NULL ? strtoll(dim, NULL, 10) : 0);
+        write_subject(json, "forward", subject);
+        if (computing != NULL)
+            write_subject(json, "computation", computing);
+        assay__json_reading(json, "storage_mb", in_mb(assay__encoding_storage(record, name)));
         assay__json_end(json);
     }
 }
 
-static void write_scaling(assay__json *json, const assay__profile *profile)
+static void write_scaling(assay__json *json, const assay_record *record)
 {
+    assay__axis_view axes[ASSAY__AXES_MAX];
+    size_t count = assay__axes_view(record, axes, ASSAY__AXES_MAX);
+    if (count == 0)
+        return;
     assay__json_object(json, "scaling");
-    for (size_t i = 0; i < profile->axis_count; i++) {
-        const assay__axis_result *axis = &profile->axes[i];
-        assay__json_object(json, axis->name);
-        if (axis->scaling != NULL)
-            write_axis(json, axis->scaling, profile->complexity);
-        else
-            write_encodings(json, axis);
+    for (size_t i = 0; i < count; i++) {
+        assay__json_object(json, axes[i].name);
+        if (axes[i].scaling != NULL) {
+            write_sizes(json, record, &axes[i]);
+            write_growth(json, record, &axes[i]);
+        } else {
+            write_encodings(json, record, &axes[i]);
+        }
         assay__json_end(json);
     }
     assay__json_end(json);
+}
+
+/* ---- all ---- */
+
+assay_status assay__profile_write_json(assay__json *json, const assay_record *record)
+{
+    unsigned parts = assay__profile_parts(record);
+    assay_status status = ASSAY_OK;
+    assay__json_text(json, "timestamp", record->created);
+    write_hardware(json, record);
+    write_model(json, record);
+    if ((parts & ASSAY__PROFILE_RUNTIME) != 0)
+        write_runtime(json, record);
+    if ((parts & ASSAY__PROFILE_MEMORY) != 0)
+        write_memory(json, record);
+    if ((parts & ASSAY__PROFILE_FLOPS) != 0)
+        status = write_arithmetic(json, record);
+    if ((parts & ASSAY__PROFILE_RUNTIME) != 0 && record->models[0].flop_count > 0)
+        write_roofline(json, record);
+    write_scaling(json, record);
+    return status;
 }
 
 assay_status assay__profile_print_json(const void *subject, FILE *stream, assay_error *error)
 {
-    const assay__profile *profile = subject;
-    unsigned parts = profile->plan.parts;
     assay__json json;
     assay__json_init(&json, stream, 0);
     assay__json_object(&json, NULL);
-    assay__json_text(&json, "timestamp", profile->timestamp);
-    write_hardware(&json, profile);
-    write_model(&json, profile);
-    if ((parts & ASSAY__PROFILE_RUNTIME) != 0)
-        write_runtime(&json, profile);
-    if ((parts & ASSAY__PROFILE_MEMORY) != 0)
-        write_memory(&json, profile);
-    if ((parts & ASSAY__PROFILE_FLOPS) != 0)
-        write_arithmetic(&json, profile);
-    if ((parts & ASSAY__PROFILE_RUNTIME) != 0 && profile->groups != NULL)
-        write_roofline(&json, profile);
-    if ((parts & ASSAY__PROFILE_SCALING) != 0)
-        write_scaling(&json, profile);
+    assay_status status = assay__profile_write_json(&json, subject);
     assay__json_end(&json);
-    assay_status status = assay__json_finish(&json);
+    assay_status written = assay__json_finish(&json);
+    status = status == ASSAY_OK ? written : status;
     return status == ASSAY_OK ? ASSAY_OK
                               : assay__fail(error, status, "cannot write the profile: %s",
                                             assay_status_message(status));

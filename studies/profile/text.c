@@ -3,11 +3,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "assay/growth.h"
+#include "assay/record_build.h"
 #include "assay/report.h"
-#include "assay/runtime.h"
+#include "assay/scaling.h"
 #include "base/text.h"
+#include "studies/common/results.h"
+#include "studies/profile/complexity.h"
 #include "studies/profile/profile.h"
+#include "studies/profile/view.h"
 
 enum { WIDTH = 80, LABEL = 14, CELL = 32 };
 static void rule(FILE *stream, char mark)
@@ -58,34 +61,35 @@ static const char *digits(double value, char text[CELL])
 
 /* ---- head ---- */
 
-static void print_inputs(const assay__profile *profile, char *line, size_t size)
+static void print_inputs(const assay_record *record, char *line, size_t size)
 {
-    size_t used = (size_t)snprintf(line, size, "%s:", profile->plan.data);
-    for (size_t i = 0; i < profile->class_->input_count && used < size; i++) {
-        const assay_tensor *input = &profile->plan.inputs[i];
-        if (input->data == NULL)
+    size_t used = (size_t)snprintf(line, size, "%s:", assay__profile_setting(record, "data"));
+    for (size_t i = 0; i < record->series_count && used < size; i++) {
+        const assay_record_series *shape = &record->series[i];
+        if (strcmp(shape->name, ASSAY__SERIES_SHAPE) != 0 || shape->of == NULL)
             continue;
-        used +=
-            (size_t)snprintf(line + used, size - used, " %s (", profile->class_->inputs[i].name);
-        for (uint32_t axis = 0; axis < input->rank && used < size; axis++)
-            used += (size_t)snprintf(line + used, size - used, "%s%" PRId64, axis > 0 ? ", " : "",
-                                     input->shape[axis]);
+        used += (size_t)snprintf(line + used, size - used, " %s (", shape->of);
+        for (size_t axis = 0; axis < shape->count && used < size; axis++)
+            used += (size_t)snprintf(line + used, size - used, "%s%.0f", axis > 0 ? ", " : "",
+                                     shape->values[axis]);
         if (used < size)
             used += (size_t)snprintf(line + used, size - used, ")");
     }
 }
 
-static void print_head(const assay__profile *profile, FILE *stream)
+static void print_head(const assay_record *record, FILE *stream)
 {
+    const assay_record_model *model = &record->models[0];
+    uint64_t threads = assay__profile_count(record, "threads");
     char line[1024];
     rule(stream, '=');
-    fprintf(stream, "PROFILE: %s\n", profile->class_->name);
+    fprintf(stream, "PROFILE: %s\n", model->name);
     rule(stream, '=');
-    snprintf(line, sizeof line, "%" PRIu64 " parameters, %.2f MB; seed %" PRIu64 ", %zu thread%s",
-             profile->parameters, profile->parameter_bytes / ASSAY__BYTES_IN_MB, profile->plan.seed,
-             profile->plan.threads, profile->plan.threads == 1 ? "" : "s");
+    snprintf(line, sizeof line, "%.0f parameters, %.2f MB; seed %" PRIu64 ", %" PRIu64 " thread%s",
+             model->parameters.value, model->parameter_bytes.value / ASSAY__BYTES_IN_MB,
+             assay__profile_count(record, "seed"), threads, threads == 1 ? "" : "s");
     paragraph(stream, "model", line);
-    print_inputs(profile, line, sizeof line);
+    print_inputs(record, line, sizeof line);
     paragraph(stream, "data", line);
 }
 
@@ -96,64 +100,72 @@ static const char *ms(assay_reading seconds, char text[CELL])
     return seconds.validity == ASSAY_VALID ? digits(1e3 * seconds.value, text) : "n/a";
 }
 
-static void print_timing(const char *name, const assay_timing *timing, FILE *stream)
+static void print_times(const char *name, const assay__times *times, FILE *stream)
 {
     char mean[CELL], low[CELL], high[CELL], std[CELL], least[CELL];
     char interval[2 * CELL];
-    snprintf(interval, sizeof interval, "%s to %s", ms(timing->low_seconds, low),
-             ms(timing->high_seconds, high));
-    fprintf(stream, "%-16s%10s  %-21s %10s %9s%8" PRIu64 "\n", name,
-            digits(1e3 * timing->mean_seconds, mean), interval, ms(timing->std_seconds, std),
-            digits(1e3 * timing->min_seconds, least), timing->count);
+    snprintf(interval, sizeof interval, "%s to %s", ms(times->low, low), ms(times->high, high));
+    fprintf(stream, "%-16s%10s  %-21s %10s %9s%8" PRIu64 "\n", name, ms(times->mean, mean),
+            interval, ms(times->std, std), ms(times->min, least), times->count);
 }
 
-static void print_runtime(const assay__profile *profile, FILE *stream)
+static void print_forecast(const assay_record *record, FILE *stream)
 {
-    static const char *const shown[ASSAY__PASSES] = {"forward", "backward", "training step"};
+    char name[CELL];
+    const assay__times single = assay__times_of(assay__profile_subject(record, "single_step"));
+    const assay__times whole = assay__times_of(assay__profile_subject(record, "forecast"));
+    assay_reading fit = assay__record_figure(record, ASSAY__FIGURE_FIT, record->models[0].name);
+    print_times("forecast 1", &single, stream);
+    snprintf(name, sizeof name, "forecast %" PRIu64,
+             assay__profile_count(record, "forecast_steps"));
+    print_times(name, &whole, stream);
+    if (fit.validity == ASSAY_VALID)
+        fprintf(stream, "%-16s%10s\n", "fit", ms(fit, name));
+}
+
+static const char *const shown[ASSAY__PASSES] = {"forward", "backward", "training step"};
+
+static void print_runtime(const assay_record *record, FILE *stream)
+{
     fprintf(stream, "\n%-16s%10s  %-21s %10s %9s%8s\n", "RUNTIME (ms)", "Mean", "95 % interval",
             "Std", "Min", "Runs");
     rule(stream, '-');
-    for (int i = 0; i < ASSAY__PASSES; i++)
-        if (profile->passes[i].timing.count > 0)
-            print_timing(shown[i], &profile->passes[i].timing, stream);
+    for (int i = 0; i < ASSAY__PASSES; i++) {
+        const assay__times times = assay__pass_times(record, i);
+        if (times.count > 0)
+            print_times(shown[i], &times, stream);
         else
             fprintf(stream, "%-16s%10s  %s\n", shown[i], "n/a", "the model has none");
-    if (!profile->has_forecast)
-        return;
-    char name[CELL];
-    print_timing("forecast 1", &profile->forecast.inference_single_step, stream);
-    snprintf(name, sizeof name, "forecast %" PRId64, profile->forecast_steps);
-    print_timing(name, &profile->forecast.inference_full_trajectory, stream);
-    if (profile->forecast.training_seconds.validity == ASSAY_VALID)
-        fprintf(stream, "%-16s%10s\n", "fit",
-                digits(1e3 * profile->forecast.training_seconds.value, name));
+    }
+    if (assay__profile_subject(record, "forecast") != NULL)
+        print_forecast(record, stream);
 }
 
 /* ---- memory ---- */
 
-static void print_memory(const assay__profile *profile, FILE *stream)
+static void print_memory(const assay_record *record, FILE *stream)
 {
-    const assay_model_memory *it = &profile->breakdown;
+    const assay_record_model *it = &record->models[0];
     char cell[CELL];
     fprintf(stream, "\n%-16s%12s%12s%12s%12s%12s\n", "MEMORY (MB)", "Parameters", "Gradients",
             "Optimizer", "Activations", "Workspace");
     rule(stream, '-');
-    if (profile->has_breakdown) {
-        const uint64_t figures[] = {it->parameters, it->gradients, it->optimizer, it->activations,
-                                    it->workspace};
-        snprintf(cell, sizeof cell, "%.3f",
-                 (double)assay__profile_model_bytes(it) / ASSAY__BYTES_IN_MB);
+    if (it->gradient_bytes.validity == ASSAY_VALID) {
+        const assay_reading figures[] = {it->parameter_bytes, it->gradient_bytes,
+                                         it->optimizer_bytes, it->activation_bytes,
+                                         it->workspace_bytes};
+        snprintf(cell, sizeof cell, "%.3f", assay__profile_model_bytes(it) / ASSAY__BYTES_IN_MB);
         fprintf(stream, "%-5s%10s ", "total", cell);
         for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
-            fprintf(stream, "%12.3f", (double)figures[i] / ASSAY__BYTES_IN_MB);
+            fprintf(stream, "%12.3f", figures[i].value / ASSAY__BYTES_IN_MB);
         fputc('\n', stream);
     } else {
         fputs("the model does not account for its memory\n", stream);
     }
-    bool known = profile->process.peak_bytes.validity == ASSAY_VALID;
+    assay_reading peak = assay__record_figure(record, ASSAY__FIGURE_PROCESS_PEAK, NULL);
+    bool known = peak.validity == ASSAY_VALID;
     fprintf(stream, "process       peak %s%s resident, code and libraries included\n",
-            known ? digits(profile->process.peak_bytes.value / ASSAY__BYTES_IN_MB, cell)
-                  : "unknown:",
+            known ? digits(peak.value / ASSAY__BYTES_IN_MB, cell) : "unknown:",
             known ? " MB" : " the kernel does not let us reset it,");
 }
 
@@ -183,89 +195,103 @@ static void print_flops_row(const char *name, const assay_flops flops[ASSAY_FLOP
     fputc('\n', stream);
 }
 
-static void print_left_out(const assay__profile *profile, FILE *stream)
+static void print_left_out(const assay_record *record, FILE *stream)
 {
     for (int c = ASSAY_FLOPS_PYTORCH; c < ASSAY_FLOP_CONVENTIONS; c++) {
+        const char *name = assay_flop_convention_name((assay_flop_convention)c);
         char line[512] = "counts everything";
-        uint32_t left_out =
-            assay_flop_account_left_out(profile->components, (assay_flop_convention)c);
         size_t used = 0;
-        for (int kind = 0; kind < ASSAY_TERM_KINDS && used < sizeof line; kind++)
-            if ((left_out & UINT32_C(1) << kind) != 0)
-                used += (size_t)snprintf(
-                    line + used, sizeof line - used, "%s%s",
-                    used > 0 ? ", " : "leaves out: ", assay_term_kind_name((assay_term_kind)kind));
-        paragraph(stream, assay_flop_convention_name((assay_flop_convention)c), line);
+        for (size_t i = 0; i < record->figure_count && used < sizeof line; i++)
+            if (assay__figure_leaves_out(&record->figures[i], name))
+                used +=
+                    (size_t)snprintf(line + used, sizeof line - used, "%s%s",
+                                     used > 0 ? ", " : "leaves out: ", record->figures[i].covers);
+        paragraph(stream, name, line);
     }
 }
 
-static void print_flops(const assay__profile *profile, FILE *stream)
+static void print_complexity(const assay_record *record, FILE *stream)
 {
-    if (profile->groups == NULL) {
-        fputs("\nFLOPS\n", stream);
-        rule(stream, '-');
-        fputs("the model does not describe its arithmetic\n", stream);
-        return;
-    }
-    size_t count;
-    const assay_flop_component *groups = assay_flop_account_components(profile->groups, &count);
-    scale in = scale_of(profile->work[ASSAY__PASS_FORWARD].flops);
+    const assay__complexity *complexity = assay__complexity_of(record->models[0].name);
+    char line[512] = "not stated: the model is not built in";
+    if (complexity != NULL)
+        snprintf(line, sizeof line, "%s with %s", complexity->forward, complexity->symbols);
+    paragraph(stream, "complexity", line);
+}
+
+static void print_flops_table(const assay__flop_table *groups, FILE *stream)
+{
+    assay_flops totals[ASSAY_FLOP_CONVENTIONS];
+    for (int c = 0; c < ASSAY_FLOP_CONVENTIONS; c++)
+        totals[c] = assay__flop_table_total(groups, (assay_flop_convention)c);
+    scale in = scale_of((double)totals[ASSAY_FLOPS_ASSAY].forward);
     char title[CELL];
     snprintf(title, sizeof title, "FLOPS (%s)", in.unit);
     fprintf(stream, "\n%-20s%12s%12s%12s%12s%12s\n", title, "assay", "pytorch", "fvcore",
             "deepspeed", "backward");
     rule(stream, '-');
-    for (size_t i = 0; i < count; i++)
-        print_flops_row(groups[i].name, groups[i].flops, false, in.divisor, stream);
-    assay_flops totals[ASSAY_FLOP_CONVENTIONS] = {0};
-    for (int c = 0; c < ASSAY_FLOP_CONVENTIONS; c++)
-        if (assay_flop_account_total(profile->components, (assay_flop_convention)c, &totals[c]) !=
-            ASSAY_OK)
-            return;
+    for (size_t i = 0; i < groups->count; i++)
+        print_flops_row(groups->rows[i].name, groups->rows[i].flops, false, in.divisor, stream);
     print_flops_row("forward", totals, false, in.divisor, stream);
     print_flops_row("backward", totals, true, in.divisor, stream);
-    print_left_out(profile, stream);
-    if (profile->complexity == NULL) {
-        paragraph(stream, "complexity", "not stated: the model is not built in");
+}
+
+static void print_flops(const assay_record *record, FILE *stream)
+{
+    assay__flop_table groups;
+    if (record->models[0].flop_count == 0) {
+        fputs("\nFLOPS\n", stream);
+        rule(stream, '-');
+        fputs("the model does not describe its arithmetic\n", stream);
         return;
     }
-    char line[512];
-    snprintf(line, sizeof line, "%s with %s", profile->complexity->forward,
-             profile->complexity->symbols);
-    paragraph(stream, "complexity", line);
+    if (assay__flop_table_make(&record->models[0], true, &groups) != ASSAY_OK)
+        return;
+    print_flops_table(&groups, stream);
+    assay__flop_table_release(&groups);
+    print_left_out(record, stream);
+    print_complexity(record, stream);
 }
 
 /* ---- roofline ---- */
 
-static void print_roofline(const assay__profile *profile, FILE *stream)
+static const char *scaled(assay_reading reading, double factor, char text[CELL])
 {
-    static const char *const shown[ASSAY__PASSES] = {"forward", "backward", "training step"};
-    const assay__peak *peak = profile->has_peak ? &profile->peak : NULL;
+    return reading.validity == ASSAY_VALID ? digits(factor * reading.value, text) : "n/a";
+}
+
+static void print_point(const assay_record *record, int pass, FILE *stream)
+{
+    const char *name = assay__pass_name(pass), *bound = assay__pass_bound(record, pass);
+    assay_reading part = assay__record_figure(record, ASSAY__FIGURE_SHARE, name);
+    char work[CELL], rate[CELL], share[CELL] = "n/a", intensity[CELL];
+    if (part.validity == ASSAY_VALID)
+        snprintf(share, sizeof share, "%.1f %%", 100 * part.value);
+    fprintf(stream, "%-20s%12s%12s%12s%12s%12s\n", shown[pass],
+            scaled(assay__record_figure(record, ASSAY__FIGURE_FLOPS, name), 1e-9, work),
+            scaled(assay__record_figure(record, ASSAY__FIGURE_RATE, name), 1e-9, rate), share,
+            scaled(assay__record_figure(record, ASSAY__FIGURE_INTENSITY, name), 1, intensity),
+            bound != NULL ? bound : "n/a");
+}
+
+static void print_roofline(const assay_record *record, FILE *stream)
+{
+    assay_reading flops = assay__record_figure(record, ASSAY__FIGURE_PEAK_FLOPS, NULL);
+    assay_reading bytes = assay__record_figure(record, ASSAY__FIGURE_PEAK_BYTES, NULL);
+    const char *measured_at = assay__profile_setting(record, ASSAY__SETTING_PEAK_TIME);
+    char line[512];
     fprintf(stream, "\n%-20s%12s%12s%12s%12s%12s\n", "ROOFLINE", "GFLOP", "GFLOP/s", "of peak",
             "FLOP/byte", "bound by");
     rule(stream, '-');
-    for (int i = 0; i < ASSAY__PASSES; i++) {
-        const assay_timing *timing = &profile->passes[i].timing;
-        if (timing->count == 0)
-            continue;
-        assay__roofline_point point = assay__roofline(profile->work[i], timing->mean_seconds, peak);
-        char work[CELL], rate[CELL], share[CELL] = "n/a", intensity[CELL];
-        if (peak != NULL)
-            snprintf(share, sizeof share, "%.1f %%", 100 * point.share_of_peak);
-        fprintf(stream, "%-20s%12s%12s%12s%12s%12s\n", shown[i],
-                digits(profile->work[i].flops * 1e-9, work), digits(point.gflops_per_second, rate),
-                share, digits(point.intensity, intensity),
-                peak == NULL          ? "n/a"
-                : point.compute_bound ? "compute"
-                                      : "memory");
-    }
-    char line[512];
-    if (peak != NULL)
+    for (int i = 0; i < ASSAY__PASSES; i++)
+        if (assay__pass_times(record, i).count > 0)
+            print_point(record, i, stream);
+    if (flops.validity == ASSAY_VALID)
         snprintf(line, sizeof line,
                  "%.1f GFLOP/s (float32 products, one thread) and %.1f GB/s (triad), so %.1f "
                  "FLOP/byte divide the two; measured %s",
-                 peak->gflops, peak->gigabytes_per_second, assay__roofline_ridge(peak),
-                 peak->measured_at);
+                 1e-9 * flops.value, 1e-9 * bytes.value, flops.value / bytes.value,
+                 measured_at != NULL ? measured_at : "at an unknown time");
     else
         snprintf(line, sizeof line,
                  "not measured on this processor; 'assay doctor --measure' does it once and keeps "
@@ -278,50 +304,98 @@ static void print_roofline(const assay__profile *profile, FILE *stream)
 
 /* ---- scaling ---- */
 
-static void print_encodings(const assay__axis_result *axis, FILE *stream)
+/* The subjects of one axis as a record of their own, for the report "scaling". Encodings are
+ * labelled with their width: "lap 16". */
+static assay_status select_axis(const assay_record *record, const assay__axis_view *axis,
+                                assay_record **part)
 {
-    (void)assay_report_print(axis->encodings, "scaling", stream, NULL);
+    const assay_record_subject *subject;
+    char text[256];
+    assay_status status = assay_record_new(part);
+    snprintf(text, sizeof text, "%s forward", axis->model);
+    if (status == ASSAY_OK)
+        (*part)->name =
+            axis->scaling != NULL ? assay_record_text(*part, text) : "encodings, forward pass";
+    for (size_t at = 0;
+         status == ASSAY_OK && (subject = assay__axis_next(record, axis, &at)) != NULL;) {
+        status = assay__record_append_subject(*part, subject);
+        if (status != ASSAY_OK || axis->scaling != NULL)
+            continue;
+        assay_record_subject *copy = &(*part)->subjects[(*part)->subject_count - 1];
+        snprintf(text, sizeof text, "%s %s", assay__parameter_of(subject, axis->parameter),
+                 assay__parameter_of(subject, "dim"));
+        copy->parameter_count = 0;
+        status = assay_record_add_parameter(*part, copy, axis->parameter, text);
+    }
+    return status;
+}
+
+static void print_encodings(const assay_record *record, const assay__axis_view *axis,
+                            const assay_record *part, FILE *stream)
+{
+    const assay_record_subject *subject;
+    size_t row = 0;
+    (void)assay_report_print(part, "scaling", stream, NULL);
     fprintf(stream, "%-14s%12s%12s%12s%12s%14s\n", "computed once", "Mean (ms)", "Std", "Min",
             "Max", "Storage (MB)");
-    for (size_t i = 0; i < axis->cost_count; i++) {
-        const assay_timing *timing = &axis->costs[i].computing;
+    for (size_t at = 0; (subject = assay__axis_next(record, axis, &at)) != NULL; row++) {
+        const char *name = assay__parameter_of(subject, axis->parameter);
+        const assay_record_subject *computing = assay__encoding_computing(record, name);
+        const assay_reading none = assay_reading_missing(ASSAY_NOT_MEASURED);
+        assay__times times = {.mean = none, .std = none, .min = none, .max = none};
+        if (computing != NULL)
+            times = assay__times_of(computing);
         char mean[CELL], std[CELL], least[CELL], most[CELL];
-        fprintf(stream, "%-14s%12s%12s%12s%12s%14.4f\n", axis->encodings->subjects[i].name,
-                digits(1e3 * timing->mean_seconds, mean), ms(timing->std_seconds, std),
-                digits(1e3 * timing->min_seconds, least), digits(1e3 * timing->max_seconds, most),
-                axis->costs[i].storage_bytes / ASSAY__BYTES_IN_MB);
+        fprintf(stream, "%-14s%12s%12s%12s%12s%14.4f\n", part->subjects[row].parameters[0].value,
+                ms(times.mean, mean), ms(times.std, std), ms(times.min, least), ms(times.max, most),
+                assay__encoding_storage(record, name).value / ASSAY__BYTES_IN_MB);
     }
 }
 
-void assay__profile_print_scaling(const assay__profile *profile, FILE *stream)
+static void print_axis(const assay_record *record, const assay__axis_view *axis, assay_record *part,
+                       FILE *stream)
 {
-    for (size_t i = 0; i < profile->axis_count; i++) {
-        const assay__axis_result *axis = &profile->axes[i];
+    const assay__complexity *complexity = assay__complexity_of(axis->model);
+    assay_growth *growth = NULL;
+    if (assay__axis_growth(record, axis, &growth) != ASSAY_OK)
+        return;
+    const assay_scaling scaling = {.record = part, .growth = growth};
+    (void)assay_scaling_print_summary(&scaling, stream);
+    if (complexity != NULL)
+        fprintf(stream, "By its arithmetic: %s\n", complexity->forward);
+    assay_status status = assay_growth_print_plot(growth, stream, NULL);
+    (void)status; /* where the stream is gone, whoever flushes it says so */
+    assay_growth_free(growth);
+}
+
+void assay__profile_print_scaling(const assay_record *record, FILE *stream)
+{
+    assay__axis_view axes[ASSAY__AXES_MAX];
+    size_t count = assay__axes_view(record, axes, ASSAY__AXES_MAX);
+    for (size_t i = 0; i < count; i++) {
+        assay_record *part = NULL;
         fputc('\n', stream);
-        if (axis->scaling == NULL) {
-            print_encodings(axis, stream);
-            continue;
+        if (select_axis(record, &axes[i], &part) == ASSAY_OK) {
+            if (axes[i].scaling != NULL)
+                print_axis(record, &axes[i], part, stream);
+            else
+                print_encodings(record, &axes[i], part, stream);
         }
-        (void)assay_scaling_print_summary(axis->scaling, stream);
-        if (profile->complexity != NULL)
-            fprintf(stream, "By its arithmetic: %s\n", profile->complexity->forward);
-        if (assay_growth_print_plot(axis->scaling->growth, stream, NULL) != ASSAY_OK)
-            return; /* the stream is gone; whoever flushes it says so */
+        assay_record_free(part);
     }
 }
 
-void assay__profile_print(const assay__profile *profile, FILE *stream)
+void assay__profile_print(const assay_record *record, FILE *stream)
 {
-    unsigned parts = profile->plan.parts;
-    print_head(profile, stream);
+    unsigned parts = assay__profile_parts(record);
+    print_head(record, stream);
     if ((parts & ASSAY__PROFILE_RUNTIME) != 0)
-        print_runtime(profile, stream);
-    if (profile->has_memory)
-        print_memory(profile, stream);
+        print_runtime(record, stream);
+    if ((parts & ASSAY__PROFILE_MEMORY) != 0)
+        print_memory(record, stream);
     if ((parts & ASSAY__PROFILE_FLOPS) != 0)
-        print_flops(profile, stream);
-    if ((parts & ASSAY__PROFILE_RUNTIME) != 0 && profile->groups != NULL)
-        print_roofline(profile, stream);
-    if ((parts & ASSAY__PROFILE_SCALING) != 0)
-        assay__profile_print_scaling(profile, stream);
+        print_flops(record, stream);
+    if ((parts & ASSAY__PROFILE_RUNTIME) != 0 && record->models[0].flop_count > 0)
+        print_roofline(record, stream);
+    assay__profile_print_scaling(record, stream);
 }

@@ -158,15 +158,17 @@ static void write_forecast(assay__json *json, const view *self)
     assay__json_end(json);
 }
 
-static void write_runtime(assay__json *json, const view *self)
+static assay_status write_runtime(assay__json *json, const view *self, assay_error *error)
 {
     assay__json_object(json, "runtime_analysis");
     assay__json_array(json, "profiles");
     for (int i = 0; i < MODELS; i++)
         assay__runtime_profile_write(json, NULL, &self->profiles[i]);
     assay__json_end(json);
-    assay__runtime_comparison_write(json, "comparison", &self->comparison);
+    assay_status status =
+        assay__runtime_comparison_write(json, "comparison", &self->comparison, error);
     assay__json_end(json);
+    return status;
 }
 
 static void write_significance(assay__json *json, const view *self)
@@ -199,10 +201,12 @@ static assay_status print_summary(const void *subject, FILE *stream, assay_error
     assay__json_count(&json, "seed", self->plan->seed);
     write_data(&json, self);
     write_forecast(&json, self);
-    write_runtime(&json, self);
+    assay_status status = write_runtime(&json, self, error);
     write_significance(&json, self);
     assay__json_end(&json);
-    assay_status status = assay__json_finish(&json);
+    if (status != ASSAY_OK)
+        return status;
+    status = assay__json_finish(&json);
     return status == ASSAY_OK ? status
                               : assay__fail(error, status, "cannot write the summary: %s",
                                             assay_status_message(status));

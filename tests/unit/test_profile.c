@@ -15,6 +15,7 @@
 typedef struct toy {
     uint64_t now_ns;
     unsigned forwards, gradients, updates;
+    bool uneven; /* every other forward takes longer than a gradient */
     bool training;
     bool fails;
     double rate;
@@ -31,6 +32,7 @@ static assay_status toy_forward(void *state, const assay_tensor *inputs, size_t 
     (void)inputs, (void)count, (void)output;
     toy *self = state;
     self->now_ns += self->forwards < 10 ? 50000000 : 10000000;
+    self->now_ns += self->uneven && self->forwards % 2 == 1 ? 25000000 : 0;
     self->forwards++;
     if (self->fails && error != NULL)
         snprintf(error->message, sizeof error->message, "the toy is broken");
@@ -151,7 +153,7 @@ static void test_passes_add_up(void **state)
     assert_near(passes.backward.mean_seconds, 0.020);
     assert_near(passes.training_step.mean_seconds, 0.035);
     assert_int_equal(passes.forward.count, 100);
-    assert_int_equal(the_toy.forwards, 110 + 110);
+    assert_int_equal(the_toy.forwards, 110); /* all passes take turns */
     assert_int_equal(the_toy.gradients, 110 + 110);
     assert_int_equal(the_toy.updates, 110);
     assert_near(the_toy.rate, 1e-3);
@@ -188,34 +190,48 @@ static void test_what_a_class_lacks(void **state)
 }
 
 typedef struct kept {
-    size_t count;
+    size_t forwards, gradients;
     double sum;
 } kept;
 
 static void keep(void *context, const char *subject, double seconds)
 {
     kept *all = context;
-    assert_string_equal(subject, "backward");
-    all->count++;
-    all->sum += seconds;
+    bool forward = strcmp(subject, "forward") == 0;
+    assert_true(forward || strcmp(subject, "gradient") == 0);
+    *(forward ? &all->forwards : &all->gradients) += 1;
+    all->sum += forward ? -seconds : seconds;
 }
 
-static void test_samples_are_handed_out(void **state)
+/* Backward is a difference of means: single runs of it were not timed, and some differences of
+ * single runs are negative here. */
+static void test_backward_has_a_mean_and_nothing_of_single_runs(void **state)
 {
     (void)state;
     fixture self;
     set_up(&self, &toy_class);
     kept all = {0};
     assay_timing timing;
-    self.options.num_runs = 7;
+    self.options.num_runs = 8;
     self.options.no_warmup = true;
     self.options.sample = keep;
     self.options.sample_context = &all;
     the_toy.forwards = 10; /* warm */
+    the_toy.uneven = true; /* 10 and 35 ms; a gradient takes 30 */
     assert_int_equal(assay_profile_backward(&self.target, &self.options, NULL, &timing), ASSAY_OK);
-    assert_int_equal(all.count, 7);
-    assert_near(all.sum, 7 * 0.020);
-    assert_int_equal(the_toy.gradients, 7);
+    assert_int_equal(all.forwards, 8);
+    assert_int_equal(all.gradients, 8);
+    assert_int_equal(timing.count, 8);
+    assert_near(timing.mean_seconds, 0.030 - 0.0225);
+    assert_near(timing.total_seconds, all.sum);
+    assert_int_equal(timing.low_seconds.validity, ASSAY_VALID);
+    assert_true(timing.low_seconds.value < timing.mean_seconds);
+    assert_true(timing.high_seconds.value > timing.mean_seconds);
+    assert_true(isnan(timing.min_seconds) && isnan(timing.max_seconds));
+    const assay_reading missing[] = {timing.std_seconds, timing.p50_seconds, timing.p95_seconds,
+                                     timing.p99_seconds, timing.steady_from};
+    for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
+        assert_int_equal(missing[i].validity, ASSAY_UNSUPPORTED);
     tear_down(&self);
 }
 
@@ -312,7 +328,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_passes_add_up),
         cmocka_unit_test(test_what_a_class_lacks),
-        cmocka_unit_test(test_samples_are_handed_out),
+        cmocka_unit_test(test_backward_has_a_mean_and_nothing_of_single_runs),
         cmocka_unit_test(test_context_restores_the_mode),
         cmocka_unit_test(test_breakdown),
         cmocka_unit_test(test_memory_of_a_call),

@@ -131,6 +131,21 @@ static void a_square_is_found(void **state)
     assert_string_equal(scaling->record->subjects[3].name, "forward/num_nodes=1000");
     assert_string_equal(scaling->record->subjects[3].parameters[0].key, "num_nodes");
     assert_string_equal(scaling->record->subjects[3].parameters[0].value, "1000");
+    /* The record alone can show the growth, and have it fitted once more. */
+    const assay_record *record = scaling->record;
+    assert_int_equal(record->scaling_count, 1);
+    assert_string_equal(record->scalings[0].parameter, "num_nodes");
+    assert_string_equal(record->scalings[0].growth_class,
+                        assay_growth_class_name(scaling->growth->growth_class));
+    assert_int_equal(record->series_count, 1);
+    assert_string_equal(record->series[0].along, "num_nodes");
+    assert_int_equal(record->series[0].count, scaling->growth->value_count);
+    assay_growth *again = NULL;
+    assert_int_equal(assay_growth_fit(record->series[0].places, record->series[0].values,
+                                      record->series[0].count, NULL, &again),
+                     ASSAY_OK);
+    assert_true(again->exponent.value == record->scalings[0].exponent.value);
+    assay_growth_free(again);
     assay_scaling_free(scaling);
 }
 

@@ -22,11 +22,23 @@ print("the parts add up", parts["total"] == sum(v for k, v in parts.items() if k
 groups = sum(profile["flops"]["breakdown"].values())
 print("so do the groups", abs(groups - profile["flops"]["total_gflops"]) < 1e-12)
 print(record["kind"], [s["name"] for s in record["subjects"]])
-for subject, key in zip(record["subjects"], ("forward", "backward", "training_step")):
-    same = abs(subject["mean_seconds"] * 1e3 - profile["runtime"][key]["mean"]) < 1e-9
-    print("the record has the same", key, same)
+for subject, key in zip(record["subjects"], ("forward", "gradient", "training_step")):
+    print(key, subject["covers"] + ":", len(subject["samples_seconds"]), "samples in turns", subject["rounds"] == record["subjects"][0]["rounds"],
+          "of", subject["model"], "parameters", subject.get("parameters"))
+figures = {(f["name"], f.get("of")): f for f in record["figures"]}
+means = {s["name"].split()[-1]: s["mean_seconds"] for s in record["subjects"]}
+backward = figures["backward_seconds", "graph_transformer"]
+print("backward,", backward["covers"], abs(means["gradient"] - means["forward"] - backward["value"]) < 1e-12)
+print("views of the record", abs(profile["runtime"]["forward"]["mean"] - 1e3 * means["forward"]) < 1e-9,
+      abs(profile["runtime"]["backward"]["mean"] - 1e3 * backward["value"]) < 1e-9,
+      abs(profile["runtime"]["backward"]["low"] - 1e3 * figures["backward_low_seconds", "graph_transformer"]["value"]) < 1e-9)
+print([profile["runtime"]["backward"][k] for k in ("std", "min", "max")], profile["runtime"]["backward"]["unavailable"])
+model, = record["models"]
+print(model["name"], model["settings"]["num-nodes"], model["parameters"], model["gradient_bytes"] / 2**20 == parts["gradients"])
+print("FLOPs", sorted({f["convention"] for f in model["flops"]}), abs(sum(f["forward"] for f in model["flops"] if f["convention"] == "assay") * 1e-9
+                                                                      - profile["flops"]["total_gflops"]) < 1e-12)
 P
-show profile --model mvar $runs --forecast-steps 10 --profile runtime --runtime-profile a.json --json - >a.out
+show profile --model mvar $runs --forecast-steps 10 --profile runtime --runtime-profile a.json --record a.record.json --json - >a.out
 python3 - <<'P'
 import json
 text = open("a.out").read()
@@ -35,6 +47,8 @@ a = json.load(open("a.json"))
 print(list(a), list(a["inference"]), list(a["complexity"]))
 c = a["complexity"]
 print(c["total_parameters"], c["parameters_per_lag"], c["inference_flops_per_step"])
+record = json.load(open("a.record.json"))
+print([(s["name"], len(s["samples_seconds"])) for s in record["subjects"]], record["settings"]["forecast_steps"])
 print("one measurement", abs(a["inference"]["single_step"]["mean_seconds"] * 1e3
                              - seen["runtime"]["forecast"]["single_step"]["mean"]) < 1e-12)
 P
@@ -46,6 +60,27 @@ import json
 scaling = json.load(open("s.json"))["scaling"]
 print({axis: list(it) for axis, it in scaling.items()}, scaling["batch"]["parameter_values"])
 P
+show profile --model mlp --scaling batch,batch_size
+# Two records can pass a gate, and the one that is slower on purpose is named.
+"$ASSAY" profile --model mlp --num-runs 200 --profile runtime --scaling batch --sizes 500,1000,2000 --budget 0.3s --record g.json >/dev/null
+python3 - <<'P'
+import json
+record = json.load(open("g.json"))
+print([(s["name"], s["parameters"]) for s in record["subjects"] if s["parameters"]],
+      [(s["name"], s["of"], s["parameter"]) for s in record["scalings"]])
+for subject in record["subjects"]: # the means that were measured, without the noise of this machine
+    subject["samples_seconds"] = [subject["mean_seconds"] * (1 + 1e-3 * (i * 7 % 5 - 2)) for i in range(len(subject["samples_seconds"]))]
+json.dump(record, open("g.json", "w"))
+for subject in record["subjects"]:
+    if subject["name"] == "mlp gradient":
+        subject["samples_seconds"] = [1.3 * s for s in subject["samples_seconds"]]
+json.dump(record, open("slow.json", "w"))
+P
+for other in g slow; do
+    "$ASSAY" compare g.json $other.json --gate --json compared.json >/dev/null
+    echo "gate $?"
+    python3 -c 'import json; print([(c["candidate"], c["verdict"]) for c in json.load(open("compared.json"))["comparisons"]])'
+done
 show profile --model graph_transformer $small --scaling encodings --sizes 4 --budget 0.2s | figures | tail -n 16
 echo
 show profile --model graph_transformer $small $runs --dataset peptides_func --synthetic --batch-size 2 \
@@ -78,7 +113,7 @@ python3 - <<'P'
 import json
 roof = json.load(open("l.json"))["roofline"]
 print(list(roof["peak"]), list(roof["forward"]))
-print(roof["forward"]["share_of_peak"] == roof["forward"]["gflops_per_second"] / roof["peak"]["gflops_per_second"])
+print(abs(roof["forward"]["share_of_peak"] - roof["forward"]["gflops_per_second"] / roof["peak"]["gflops_per_second"]) < 1e-12)
 P
 source=$(cd "$(dirname "$0")/../../.." && pwd)
 if cc -O2 -shared -fPIC -I "$source/include" "$source/examples/plugin/linear.c" -o linear.so; then
