@@ -68,8 +68,15 @@ assay_status assay__study_recall(assay__study *study, size_t step, assay_error *
                                  assay_record **record)
 {
     const char *path = step_file(study, step, error);
+    assay_error why = {0};
     *record = NULL;
-    return path == NULL ? ASSAY_E_IO : assay_record_read(path, error, record);
+    if (path == NULL)
+        return ASSAY_E_IO;
+    assay_status status = assay_record_read(path, &why, record);
+    return status == ASSAY_OK
+               ? status
+               : assay__fail(error, status, "%s; --restart begins anew in this folder",
+                             why.message);
 }
 
 assay_status assay__study_publish(assay__study *study, assay_record *whole, assay_error *error)

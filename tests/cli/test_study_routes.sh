@@ -32,6 +32,12 @@ rm "$folder/one/vanilla/generation.json" "$folder/one/comparison.json"
 study --seed 7 --out "$folder/one" || fail "showing a finished study again failed"
 cmp "$folder/one/summary.json" "$folder/finished-summary.json" || fail "resumed, another summary.json"
 
+# A folder whose step has lost what it found says what to do.
+cp -r "$folder/one" "$folder/damaged"
+rm "$folder/damaged/.study/train_vanilla.json"
+study --seed 7 --out "$folder/damaged" && fail "a step without its record is taken for done"
+grep -q "train_vanilla.json.*--restart begins anew" "$folder/log" || fail "a lost record does not say --restart"
+
 python3 - "$folder" <<'END'
 import json, os, sys
 def masked(value):
