@@ -8,7 +8,8 @@
  * to save, and a list of formats. The JSON of the record itself is assay_record_save() (record.h).
  *
  * For people, 80 columns wide:
- *   text         what fits the record: "bench", "run" or "journal"
+ *   text         what fits the record: "bench", "run" or "journal"; of a record with subjects and
+ *                spans, "bench" and then the spans
  *   run          what ran, how it ended and what it took, then the call tree if there are spans
  *   tree         count, total, self, mean, p50 and p99 of every operation, below the operation it
  *                ran in, the most expensive first; then spans still open and what was lost

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "record/build.h"
+#include "record/fact.h"
 
 /* ---- copies, each in the memory of the record that takes it ---- */
 
@@ -237,6 +238,19 @@ const assay_record_series *assay__record_find_series(const assay_record *record,
         if (strcmp(record->series[i].name, name) == 0 && same_owner(record->series[i].of, of))
             return &record->series[i];
     return NULL;
+}
+
+const double *assay__record_measure_samples(const assay_record_subject *subject, const char *metric)
+{
+    for (size_t i = 0; i < subject->measure_count; i++)
+        if (strcmp(subject->measures[i].metric, metric) == 0)
+            return subject->measures[i].samples;
+    return NULL;
+}
+
+const char *assay__record_setting(const assay_record *record, const char *key)
+{
+    return assay__fact_value(record->settings, record->setting_count, key);
 }
 
 assay_reading assay__record_figure(const assay_record *record, const char *name, const char *of)

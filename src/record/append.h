@@ -25,6 +25,11 @@ const assay_record_subject *assay__record_find_subject(const assay_record *recor
 const assay_record_model *assay__record_find_model(const assay_record *record, const char *name);
 const assay_record_series *assay__record_find_series(const assay_record *record, const char *name,
                                                      const char *of);
+/* The samples of this measure of the subject, or NULL. */
+const double *assay__record_measure_samples(const assay_record_subject *subject,
+                                            const char *metric);
+/* The value of this setting, or NULL. */
+const char *assay__record_setting(const assay_record *record, const char *key);
 
 /* The value of the figure; not measured if there is none. */
 assay_reading assay__record_figure(const assay_record *record, const char *name, const char *of);

@@ -85,8 +85,12 @@ static assay_status find(const char *name, assay_error *error, size_t *index)
 
 assay_status assay__report_text(const assay_record *record, FILE *stream, assay_error *error)
 {
-    if (record->subject_count > 0)
-        return assay__report_bench(record, stream, error);
+    if (record->subject_count > 0) {
+        assay_status status = assay__report_bench(record, stream, error);
+        if (status != ASSAY_OK || !assay__export_has_spans(record))
+            return status;
+        fputc('\n', stream);
+    }
     return record->has_process ? assay__report_run(record, stream, error)
                                : assay__report_journal(record, stream, error);
 }

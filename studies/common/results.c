@@ -16,28 +16,34 @@ static assay_status no_memory(assay_error *error, assay_status status)
     return assay__fail(error, status, "no memory for what the study found");
 }
 
-assay_status assay__study_findings(const assay__study *study, assay_error *error,
-                                   assay_record **record)
+assay_status assay__study_claim(const assay__study *study, assay_record *record, assay_error *error)
 {
     const assay__study_plan *plan = assay__study_plan_of(study);
     char seed[32];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)plan->seed);
+    record->kind = "study";
+    record->study = assay_record_text(record, plan->study);
+    record->name = assay_record_text(record, plan->experiment);
+    assay_status status = record->study == NULL || record->name == NULL ? ASSAY_E_MEMORY : ASSAY_OK;
+    if (status == ASSAY_OK)
+        status = assay_record_add_setting(record, "seed", seed);
+    if (status == ASSAY_OK)
+        status = assay_record_add_setting(record, "quick", plan->quick ? "true" : "false");
+    return status == ASSAY_OK ? status : no_memory(error, status);
+}
+
+assay_status assay__study_findings(const assay__study *study, assay_error *error,
+                                   assay_record **record)
+{
     assay_status status = assay_record_new(record);
     if (status != ASSAY_OK)
         return no_memory(error, status);
-    (*record)->kind = "study";
-    (*record)->study = assay_record_text(*record, plan->study);
-    (*record)->name = assay_record_text(*record, plan->experiment);
-    status = (*record)->study == NULL || (*record)->name == NULL ? ASSAY_E_MEMORY : ASSAY_OK;
-    if (status == ASSAY_OK)
-        status = assay_record_add_setting(*record, "seed", seed);
-    if (status == ASSAY_OK)
-        status = assay_record_add_setting(*record, "quick", plan->quick ? "true" : "false");
+    status = assay__study_claim(study, *record, error);
     if (status == ASSAY_OK)
         return status;
     assay_record_free(*record);
     *record = NULL;
-    return no_memory(error, status);
+    return status;
 }
 
 static const char *step_file(assay__study *study, size_t step, assay_error *error)
@@ -62,8 +68,15 @@ assay_status assay__study_recall(assay__study *study, size_t step, assay_error *
                                  assay_record **record)
 {
     const char *path = step_file(study, step, error);
+    assay_error why = {0};
     *record = NULL;
-    return path == NULL ? ASSAY_E_IO : assay_record_read(path, error, record);
+    if (path == NULL)
+        return ASSAY_E_IO;
+    assay_status status = assay_record_read(path, &why, record);
+    return status == ASSAY_OK
+               ? status
+               : assay__fail(error, status, "%s; --restart begins anew in this folder",
+                             why.message);
 }
 
 static assay_status work_and_keep(assay__study *study, size_t step, assay__study_work *work,
@@ -184,6 +197,25 @@ assay_status assay__found_times(assay_record *record, const char *name, const ch
         subject.max_seconds = assay_reading_of(timing.max_seconds);
     }
     return status == ASSAY_OK ? assay_record_add_subject(record, &subject) : status;
+}
+
+assay_status assay__found_measure(assay_record *record, const char *metric, const double *samples)
+{
+    assay_record_subject *subject = &record->subjects[record->subject_count - 1];
+    size_t count = subject->measure_count;
+    assay_record_measure *measures = assay_record_allocate(record, count + 1, sizeof *measures);
+    if (measures == NULL)
+        return ASSAY_E_MEMORY;
+    if (count > 0)
+        memcpy(measures, subject->measures, count * sizeof *measures);
+    measures[count].metric = assay_record_text(record, metric);
+    measures[count].sample_count = subject->sample_count;
+    if (measures[count].metric == NULL ||
+        !copy_numbers(record, samples, subject->sample_count, &measures[count].samples))
+        return ASSAY_E_MEMORY;
+    subject->measures = measures;
+    subject->measure_count = count + 1;
+    return ASSAY_OK;
 }
 
 /* ---- views ---- */

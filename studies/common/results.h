@@ -31,6 +31,11 @@
 ASSAY_MUST_USE assay_status assay__study_findings(const assay__study *study, assay_error *error,
                                                   assay_record **record);
 
+/* Make a record that something else began, a monitor for instance, one of the study: the same kind,
+ * names and settings. */
+ASSAY_MUST_USE assay_status assay__study_claim(const assay__study *study, assay_record *record,
+                                               assay_error *error);
+
 /* Keep what the step found, and read it back. */
 ASSAY_MUST_USE assay_status assay__study_keep(assay__study *study, size_t step,
                                               const assay_record *record, assay_error *error);
@@ -66,6 +71,9 @@ ASSAY_MUST_USE assay_status assay__found_series(assay_record *record, const char
 ASSAY_MUST_USE assay_status assay__found_times(assay_record *record, const char *name,
                                                const char *model, const char *covers,
                                                const double *seconds, size_t count);
+/* What each sample of the subject added last cost besides its time; NaN: unknown. */
+ASSAY_MUST_USE assay_status assay__found_measure(assay_record *record, const char *metric,
+                                                 const double *samples);
 
 /* ---- views in jansson ---- */
 

@@ -146,9 +146,9 @@ static assay_status train(assay__pde_training *training, assay__burgers_surrogat
             status =
                 assay__burgers_surrogate_evaluate(surrogate, training->error, &held_out, &relative);
         }
-        assay__pde_append(training, "losses", loss);
-        assay__pde_append(training, "held_out_losses", held_out);
-        assay__pde_append(training, "relative_errors", relative);
+        assay__pde_append(&training->losses, loss);
+        assay__pde_append(&training->held_out_losses, held_out);
+        assay__pde_append(&training->relative_errors, relative);
         fprintf(training->output, "  Loss: %.6f, held out %.6f, relative error %.2f%%\n", loss,
                 held_out, 100 * relative);
     }
@@ -180,9 +180,9 @@ assay_status assay__pde_train_burgers(assay__pde_training *training)
             status = train(training, surrogate);
         }
     if (status == ASSAY_OK)
-        json_object_set_new(
-            training->results, "parameters",
-            json_integer((json_int_t)assay__burgers_surrogate_net(surrogate)->parameters.total));
+        status = assay__pde_found_model(
+            training, "burgers_surrogate",
+            (double)assay__burgers_surrogate_net(surrogate)->parameters.total);
     assay__burgers_surrogate_free(surrogate);
     return status;
 }

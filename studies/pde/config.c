@@ -17,7 +17,7 @@
 #include "base/nearest.h"
 #include "studies/pde/config_yaml.h"
 
-enum { MAX_TEXT_BYTES = 8 << 20, MAX_PATH = 4096, MAX_CHOICES = 256 };
+enum { MAX_TEXT_BYTES = 8 << 20, MAX_PATH = 4096, MAX_CHOICES = 256, MAX_VALUE = 64 };
 
 typedef struct composition {
     const assay__config_source *source;
@@ -320,23 +320,24 @@ assay_status assay__config_load(const assay__config_source *source,
 
 /* ---- printing ---- */
 
-static void print_value(const assay__config_field *field, const void *value, FILE *stream)
+void assay__config_format(const assay__config_field *field, const void *target, char *text,
+                          size_t size)
 {
+    const void *value = (const char *)target + field->offset;
     switch (field->kind) {
     case ASSAY__CONFIG_FLAG:
-        fputs(*(const bool *)value ? "true" : "false", stream);
+        snprintf(text, size, "%s", *(const bool *)value ? "true" : "false");
         break;
     case ASSAY__CONFIG_INTEGER:
-        fprintf(stream, "%" PRId64, *(const int64_t *)value);
+        snprintf(text, size, "%" PRId64, *(const int64_t *)value);
         break;
     case ASSAY__CONFIG_NUMBER:
-        fprintf(stream, "%.17g", *(const double *)value);
+        snprintf(text, size, "%.17g", *(const double *)value);
         break;
     case ASSAY__CONFIG_WORD:
-        fputs(field->words[*(const int *)value], stream);
+        snprintf(text, size, "%s", field->words[*(const int *)value]);
         break;
     }
-    fputc('\n', stream);
 }
 
 static json_t *value_json(const assay__config_field *field, const void *value)
@@ -394,7 +395,9 @@ void assay__config_print(const assay__config_field *fields, size_t field_count, 
             fprintf(stream, "%.*s:\n", (int)length, fields[i].path);
         open = fields[i].path;
         open_length = length;
-        fprintf(stream, "%s%s: ", length > 0 ? "  " : "", length > 0 ? dot + 1 : fields[i].path);
-        print_value(&fields[i], (const char *)target + fields[i].offset, stream);
+        char value[MAX_VALUE];
+        assay__config_format(&fields[i], target, value, sizeof value);
+        fprintf(stream, "%s%s: %s\n", length > 0 ? "  " : "", length > 0 ? dot + 1 : fields[i].path,
+                value);
     }
 }

@@ -59,6 +59,10 @@ ASSAY_MUST_USE assay_status assay__config_load(const assay__config_source *sourc
 void assay__config_print(const assay__config_field *fields, size_t field_count, const void *target,
                          FILE *stream);
 
+/* One value as it is written there; 64 bytes are enough for a number and for every word. */
+void assay__config_format(const assay__config_field *field, const void *target, char *text,
+                          size_t size);
+
 /* The same as a JSON object of objects; caller releases. NULL: out of memory. */
 json_t *assay__config_json(const assay__config_field *fields, size_t field_count,
                            const void *target);

@@ -114,10 +114,12 @@ static assay_status load_ground_truth(assay__pde_training *training, ground_trut
 
 /* ---- optimization ---- */
 
-static const char *const outcome_texts[] = {[ASSAY__LBFGS_RUNNING] = "epochs",
-                                            [ASSAY__LBFGS_GRADIENT] = "tolerance",
-                                            [ASSAY__LBFGS_VALUE] = "value",
-                                            [ASSAY__LBFGS_STALLED] = "precision"};
+const char *const assay__pde_stop_words[ASSAY__PDE_STOP_WORDS] = {
+    [ASSAY__LBFGS_RUNNING] = "epochs",
+    [ASSAY__LBFGS_GRADIENT] = "tolerance",
+    [ASSAY__LBFGS_VALUE] = "value",
+    [ASSAY__LBFGS_STALLED] = "precision"};
+static const char stop_words_listed[] = "0: epochs, 1: tolerance, 2: value, 3: precision";
 
 typedef struct progress {
     assay__pde_training *training;
@@ -129,7 +131,7 @@ typedef struct progress {
 static void end_batch(progress *self, int64_t index, double loss)
 {
     assay__pde_batch_end(self->training, (uint64_t)index, self->start, loss);
-    assay__pde_append(self->training, "losses", loss);
+    assay__pde_append(&self->training->losses, loss);
     self->open = false;
 }
 
@@ -148,6 +150,21 @@ static bool advance(void *context, const assay__lbfgs_state *state)
     if (self->open)
         self->start = assay__pde_batch_start(self->training, (uint64_t)done);
     return !self->interrupted;
+}
+
+static assay_status add_end(assay__pde_training *training, const assay__lbfgs_state *state)
+{
+    const char *model = assay__pde_model_of(training->config);
+    assay_status status = assay__found_figure(training->found, "iterations", model,
+                                              assay_reading_of((double)state->iteration), NULL);
+    if (status == ASSAY_OK)
+        status = assay__found_figure(training->found, "evaluations", model,
+                                     assay_reading_of((double)state->evaluations), NULL);
+    if (status == ASSAY_OK)
+        status =
+            assay__found_cost(training->found, "stopped_by", model,
+                              assay_reading_of((double)state->outcome), NULL, stop_words_listed);
+    return status == ASSAY_OK ? status : assay__fail(training->error, status, "out of memory");
 }
 
 /* `x` (knots): from the start to the optimum. */
@@ -175,29 +192,51 @@ static assay_status iterate(assay__pde_training *training, assay__heat_problem *
         end_batch(&watched, state.iteration, state.value);
     assay__study_quiet(training->study);
     assay_epoch_monitor_on_epoch_end(training->epochs);
-    json_object_set_new(training->results, "iterations", json_integer(state.iteration));
-    json_object_set_new(training->results, "evaluations", json_integer(state.evaluations));
-    json_object_set_new(training->results, "stopped_by", json_string(outcome_texts[state.outcome]));
-    return ASSAY_OK;
+    return add_end(training, &state);
 }
 
-static void keep_conductivity(assay__pde_training *training, const ground_truth *truth,
-                              const double *found)
+static assay_status add_errors(assay__pde_training *training, const double *real,
+                               const double *recovered)
 {
-    int64_t knots = training->config->knots;
+    const char *model = assay__pde_model_of(training->config);
     double off = 0, size = 0, largest = 0;
-    for (int64_t j = 0; j < knots; j++) {
-        double real = exp(truth->log_k[j]), recovered = exp(found[j]);
-        assay__pde_append(training, "conductivity_at",
-                          knots > 1 ? (double)j / (double)(knots - 1) : 0.5);
-        assay__pde_append(training, "conductivity_true", real);
-        assay__pde_append(training, "conductivity_recovered", recovered);
-        off += (recovered - real) * (recovered - real);
-        size += real * real;
-        largest = fmax(largest, fabs(recovered - real) / real);
+    for (int64_t j = 0; j < training->config->knots; j++) {
+        off += (recovered[j] - real[j]) * (recovered[j] - real[j]);
+        size += real[j] * real[j];
+        largest = fmax(largest, fabs(recovered[j] - real[j]) / real[j]);
     }
-    json_object_set_new(training->results, "relative_error", json_real(sqrt(off / size)));
-    json_object_set_new(training->results, "largest_relative_error", json_real(largest));
+    assay_status status = assay__found_figure(training->found, "relative_error", model,
+                                              assay_reading_of(sqrt(off / size)), NULL);
+    return status == ASSAY_OK ? assay__found_figure(training->found, "largest_relative_error",
+                                                    model, assay_reading_of(largest), NULL)
+                              : status;
+}
+
+static assay_status keep_conductivity(assay__pde_training *training, const ground_truth *truth,
+                                      const double *found)
+{
+    const char *model = assay__pde_model_of(training->config);
+    size_t knots = (size_t)training->config->knots;
+    double *x = calloc(3 * knots, sizeof *x);
+    if (x == NULL)
+        return assay__fail(training->error, ASSAY_E_MEMORY, "out of memory");
+    double *real = x + knots, *recovered = real + knots;
+    for (size_t j = 0; j < knots; j++) {
+        x[j] = knots > 1 ? (double)j / (double)(knots - 1) : 0.5;
+        real[j] = exp(truth->log_k[j]);
+        recovered[j] = exp(found[j]);
+    }
+    assay_status status =
+        assay__found_series(training->found, "conductivity_true", model, "x", x, real, knots);
+    if (status == ASSAY_OK)
+        status = assay__found_series(training->found, "conductivity_recovered", model, "x", x,
+                                     recovered, knots);
+    if (status == ASSAY_OK)
+        status = add_errors(training, real, recovered);
+    if (status == ASSAY_OK)
+        status = assay__pde_found_model(training, "heat", (double)knots);
+    free(x);
+    return status == ASSAY_OK ? status : assay__fail(training->error, status, "out of memory");
 }
 
 static assay_status optimize(assay__pde_training *training, const ground_truth *truth)
@@ -218,7 +257,7 @@ static assay_status optimize(assay__pde_training *training, const ground_truth *
     if (status == ASSAY_OK)
         status = iterate(training, &problem, log_k);
     if (status == ASSAY_OK)
-        keep_conductivity(training, truth, log_k);
+        status = keep_conductivity(training, truth, log_k);
     assay__heat_free(problem.heat);
     free(problem.doutput);
     free(log_k);

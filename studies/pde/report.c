@@ -1,4 +1,5 @@
-/* Seed C's summary, then its advice: from shares of the time, and from the batches' times. */
+/* Views of the study's record. The report is seed C's summary, then its advice: from shares of the
+ * time, and from the batches' times. */
 #include <stdlib.h>
 
 #include "assay/bottleneck.h"
@@ -6,98 +7,83 @@
 #include "assay/training.h"
 #include "studies/pde/training.h"
 
-/* ---- statistics ---- */
-
-static json_t *reading_json(assay_reading reading)
+/* An empty series where there is none, so that views need not ask. */
+static assay_record_series series_of(const assay_record *found, const assay__pde_config *config,
+                                     const char *name)
 {
-    return reading.validity == ASSAY_VALID ? json_real(reading.value) : json_null();
+    const assay_record_series *series =
+        assay__record_find_series(found, name, assay__pde_model_of(config));
+    return series != NULL ? *series : (assay_record_series){0};
 }
 
-static assay_reading reading_of(json_t *statistics, const char *key)
+static assay_reading figure_of(const assay_record *found, const assay__pde_config *config,
+                               const char *name)
 {
-    json_t *value = json_object_get(statistics, key);
-    return json_is_number(value) ? assay_reading_of(json_number_value(value))
-                                 : assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
+    return assay__record_figure(found, name, assay__pde_model_of(config));
 }
 
-json_t *assay__pde_statistics_json(const assay_epoch_statistics *statistics)
+static long long count_of(const assay_record *found, const assay__pde_config *config,
+                          const char *name)
 {
-    return json_pack(
-        "{sf, so, sf, so, so, so, sI, sI, so}", "total_epoch_time", statistics->total_epoch_time,
-        "avg_epoch_time", reading_json(statistics->avg_epoch_time), "total_batch_time",
-        statistics->total_batch_time, "avg_batch_time", reading_json(statistics->avg_batch_time),
-        "min_batch_time", reading_json(statistics->min_batch_time), "max_batch_time",
-        reading_json(statistics->max_batch_time), "num_batches",
-        (json_int_t)statistics->num_batches, "num_epochs", (json_int_t)statistics->num_epochs,
-        "first_batch_time", reading_json(statistics->first_batch_time));
+    return (long long)figure_of(found, config, name).value;
 }
 
-static assay_epoch_statistics statistics_of(json_t *kept)
+static const char *stop_word(const assay_record *found, const assay__pde_config *config)
 {
-    return (assay_epoch_statistics){
-        .total_epoch_time = reading_of(kept, "total_epoch_time").value,
-        .avg_epoch_time = reading_of(kept, "avg_epoch_time"),
-        .total_batch_time = reading_of(kept, "total_batch_time").value,
-        .avg_batch_time = reading_of(kept, "avg_batch_time"),
-        .min_batch_time = reading_of(kept, "min_batch_time"),
-        .max_batch_time = reading_of(kept, "max_batch_time"),
-        .num_batches = (uint64_t)json_integer_value(json_object_get(kept, "num_batches")),
-        .num_epochs = (uint64_t)json_integer_value(json_object_get(kept, "num_epochs")),
-        .first_batch_time = reading_of(kept, "first_batch_time")};
+    long long index = count_of(found, config, "stopped_by");
+    return index >= 0 && index < ASSAY__PDE_STOP_WORDS ? assay__pde_stop_words[index] : "?";
+}
+
+static double parameters_of(const assay_record *found, const assay__pde_config *config)
+{
+    const assay_record_model *model = assay__record_find_model(found, assay__pde_model_of(config));
+    return model != NULL ? model->parameters.value : 0;
 }
 
 /* ---- what was found ---- */
 
-static double last_of(json_t *results, const char *name)
+static double last_of(const assay_record *found, const assay__pde_config *config, const char *name)
 {
-    json_t *list = json_object_get(results, name);
-    size_t count = json_array_size(list);
-    return count > 0 ? json_number_value(json_array_get(list, count - 1)) : 0;
+    assay_record_series series = series_of(found, config, name);
+    return series.count > 0 ? series.values[series.count - 1] : 0;
 }
 
-static void print_burgers(json_t *results, const assay__pde_config *config, FILE *stream)
+static void print_burgers(const assay_record *found, const assay__pde_config *config, FILE *stream)
 {
     fprintf(stream,
-            "\nSurrogate of Burgers' equation, %lld points, viscosity %g: %lld parameters\n"
+            "\nSurrogate of Burgers' equation, %lld points, viscosity %g: %.0f parameters\n"
             "  Final loss:          %.6f\n"
             "  Held out:            %.6f\n"
             "  Relative error:      %.2f%% of the solutions' root mean square\n",
-            (long long)config->points, config->viscosity,
-            (long long)json_integer_value(json_object_get(results, "parameters")),
-            last_of(results, "losses"), last_of(results, "held_out_losses"),
-            100 * last_of(results, "relative_errors"));
+            (long long)config->points, config->viscosity, parameters_of(found, config),
+            last_of(found, config, "loss"), last_of(found, config, "held_out_loss"),
+            100 * last_of(found, config, "relative_error"));
 }
 
-static void print_heat(json_t *results, FILE *stream)
+static void print_heat(const assay_record *found, const assay__pde_config *config, FILE *stream)
 {
-    json_t *at = json_object_get(results, "conductivity_at");
-    json_t *true_k = json_object_get(results, "conductivity_true");
-    json_t *found = json_object_get(results, "conductivity_recovered");
+    assay_record_series real = series_of(found, config, "conductivity_true");
+    assay_record_series recovered = series_of(found, config, "conductivity_recovered");
     fprintf(stream,
             "\nConductivity recovered in %lld iterations (%lld evaluations), stopped by %s\n\n"
             "%10s%14s%14s%12s\n",
-            (long long)json_integer_value(json_object_get(results, "iterations")),
-            (long long)json_integer_value(json_object_get(results, "evaluations")),
-            json_string_value(json_object_get(results, "stopped_by")), "x", "true", "recovered",
-            "error");
-    for (size_t j = 0; j < json_array_size(at); j++) {
-        double real = json_number_value(json_array_get(true_k, j));
-        double recovered = json_number_value(json_array_get(found, j));
-        fprintf(stream, "%10.4f%14.6f%14.6f%+11.3f%%\n", json_number_value(json_array_get(at, j)),
-                real, recovered, 100 * (recovered - real) / real);
-    }
+            count_of(found, config, "iterations"), count_of(found, config, "evaluations"),
+            stop_word(found, config), "x", "true", "recovered", "error");
+    for (size_t j = 0; j < real.count && j < recovered.count && real.places != NULL; j++)
+        fprintf(stream, "%10.4f%14.6f%14.6f%+11.3f%%\n", real.places[j], real.values[j],
+                recovered.values[j], 100 * (recovered.values[j] - real.values[j]) / real.values[j]);
     fprintf(stream, "\n  Relative error:      %.3f%%\n",
-            100 * json_number_value(json_object_get(results, "relative_error")));
+            100 * figure_of(found, config, "relative_error").value);
 }
 
 /* ---- what it took ---- */
 
-static assay_status print_advice(const assay__pde_kept *kept, FILE *stream)
+static assay_status print_advice(const assay_record *found, FILE *stream)
 {
     assay_finding *findings = NULL, *of_batches = NULL;
     size_t count = 0, batch_count = 0;
-    assay_epoch_statistics statistics = statistics_of(json_object_get(kept->timing, "statistics"));
-    assay_status status = assay_bottlenecks_find(kept->record, &findings, &count);
+    assay_epoch_statistics statistics = assay__pde_statistics_of(found);
+    assay_status status = assay_bottlenecks_find(found, &findings, &count);
     if (status == ASSAY_OK)
         status = assay_bottlenecks_find_in_epochs(&statistics, &of_batches, &batch_count);
     if (status == ASSAY_OK)
@@ -109,23 +95,109 @@ static assay_status print_advice(const assay__pde_kept *kept, FILE *stream)
     return status;
 }
 
-assay_status assay__pde_report(const assay__pde_kept *kept, const assay__pde_config *config,
+assay_status assay__pde_report(const assay_record *found, const assay__pde_config *config,
                                FILE *stream, assay_error *error)
 {
     assay_status status = ASSAY_OK;
-    if (kept->record != NULL) {
+    if (config->enable_memory_monitoring) {
         fputc('\n', stream);
-        status = assay_report_print(kept->record, "performance", stream, error);
+        status = assay_report_print(found, "performance", stream, error);
         fputc('\n', stream);
         if (status == ASSAY_OK)
-            status = print_advice(kept, stream);
+            status = print_advice(found, stream);
     } else {
         fputs("\nMonitoring is off; trainer_params.enable_memory_monitoring=true turns it on\n",
               stream);
     }
     if (config->equation == ASSAY__PDE_BURGERS)
-        print_burgers(kept->results, config, stream);
+        print_burgers(found, config, stream);
     else
-        print_heat(kept->results, stream);
+        print_heat(found, config, stream);
     return status;
+}
+
+/* ---- files ---- */
+
+void assay__pde_losses_print(const assay_record *found, const assay__pde_config *config,
+                             FILE *stream)
+{
+    bool burgers = config->equation == ASSAY__PDE_BURGERS;
+    assay_record_series losses = series_of(found, config, "loss");
+    assay_record_series held_out = series_of(found, config, "held_out_loss");
+    assay_record_series relative = series_of(found, config, "relative_error");
+    fputs(burgers ? "epoch,loss,held_out_loss,relative_error\n" : "iteration,loss\n", stream);
+    for (size_t i = 0; i < losses.count; i++) {
+        fprintf(stream, "%zu,%.9g", i + 1, losses.values[i]);
+        if (i < held_out.count && i < relative.count)
+            fprintf(stream, ",%.9g,%.9g", held_out.values[i], relative.values[i]);
+        fputc('\n', stream);
+    }
+}
+
+static int set_series(json_t *object, const char *key, assay_record_series series)
+{
+    return json_object_set_new(object, key, assay__json_numbers(series.values, series.count));
+}
+
+static int set_burgers(json_t *object, const assay_record *found, const assay__pde_config *config)
+{
+    int failed = set_series(object, "losses", series_of(found, config, "loss"));
+    failed |= set_series(object, "held_out_losses", series_of(found, config, "held_out_loss"));
+    failed |= set_series(object, "relative_errors", series_of(found, config, "relative_error"));
+    failed |= json_object_set_new(object, "parameters",
+                                  json_integer((json_int_t)parameters_of(found, config)));
+    return failed;
+}
+
+static int set_heat(json_t *object, const assay_record *found, const assay__pde_config *config)
+{
+    assay_record_series real = series_of(found, config, "conductivity_true"), at = real;
+    at.values = real.places;
+    int failed = set_series(object, "losses", series_of(found, config, "loss"));
+    failed |= json_object_set_new(object, "iterations",
+                                  json_integer(count_of(found, config, "iterations")));
+    failed |= json_object_set_new(object, "evaluations",
+                                  json_integer(count_of(found, config, "evaluations")));
+    failed |= json_object_set_new(object, "stopped_by", json_string(stop_word(found, config)));
+    failed |= real.places == NULL ? 0 : set_series(object, "conductivity_at", at);
+    failed |= set_series(object, "conductivity_true", real);
+    failed |= set_series(object, "conductivity_recovered",
+                         series_of(found, config, "conductivity_recovered"));
+    failed |= assay__json_set_reading(object, "relative_error",
+                                      figure_of(found, config, "relative_error"));
+    failed |= assay__json_set_reading(object, "largest_relative_error",
+                                      figure_of(found, config, "largest_relative_error"));
+    return failed;
+}
+
+static json_t *unless_failed(json_t *object, int failed)
+{
+    if (failed == 0)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+json_t *assay__pde_results_json(const assay_record *found, const assay__pde_config *config)
+{
+    json_t *object = json_object();
+    return unless_failed(object, config->equation == ASSAY__PDE_BURGERS
+                                     ? set_burgers(object, found, config)
+                                     : set_heat(object, found, config));
+}
+
+json_t *assay__pde_timing_json(const assay_record *found, const assay__pde_config *config)
+{
+    const assay_record_subject *batches = assay__record_find_subject(found, "batch");
+    json_t *timing = json_object(), *statistics = NULL;
+    int failed = json_object_set_new(
+        timing, "batch_seconds",
+        batches == NULL ? json_array()
+                        : assay__json_numbers(batches->samples_seconds, batches->sample_count));
+    if (config->enable_memory_monitoring) {
+        statistics = json_object();
+        failed |= assay__pde_set_statistics(statistics, found);
+        failed |= json_object_set_new(timing, "statistics", statistics);
+    }
+    return unless_failed(timing, failed);
 }

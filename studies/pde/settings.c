@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "assay/record_build.h"
 #include "base/error.h"
 #include "studies/pde/study.h"
 
@@ -154,4 +155,35 @@ json_t *assay__pde_config_json(const assay__pde_config *config)
     return config->equation == ASSAY__PDE_BURGERS
                ? assay__config_json(burgers_fields, BURGERS_FIELDS, config)
                : assay__config_json(heat_fields, HEAT_FIELDS, config);
+}
+
+/* As in config.yaml, but a number with as few digits as it takes to read the same one back. */
+static void format_setting(const assay__config_field *field, const assay__pde_config *config,
+                           char *text, size_t size)
+{
+    double value;
+    if (field->kind != ASSAY__CONFIG_NUMBER) {
+        assay__config_format(field, config, text, size);
+        return;
+    }
+    memcpy(&value, (const char *)config + field->offset, sizeof value);
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, size, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            return;
+    }
+}
+
+assay_status assay__pde_config_settings(const assay__pde_config *config, assay_record *record)
+{
+    bool burgers = config->equation == ASSAY__PDE_BURGERS;
+    const assay__config_field *fields = burgers ? burgers_fields : heat_fields;
+    size_t count = burgers ? BURGERS_FIELDS : HEAT_FIELDS;
+    assay_status status = ASSAY_OK;
+    for (size_t i = 0; i < count && status == ASSAY_OK; i++) {
+        char value[64];
+        format_setting(&fields[i], config, value, sizeof value);
+        status = assay_record_add_setting(record, fields[i].path, value);
+    }
+    return status;
 }

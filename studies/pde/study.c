@@ -1,6 +1,6 @@
-/* One step: data and training together, since an optimizer's state is not kept. What they leave,
- * the run record included, is read back for the report, so that a finished study shows the same
- * tables again without training. */
+/* One step: data and training together, since an optimizer's state is not kept. What they find is
+ * one run record, which begins as the monitor's where there is one. It is read back for the report,
+ * so that a finished study shows the same tables again without training. */
 #include "studies/pde/study.h"
 
 #include <stdlib.h>
@@ -8,7 +8,6 @@
 
 #include "assay/clock.h"
 #include "assay/monitor.h"
-#include "assay/record.h"
 #include "assay/report.h"
 #include "assay/training.h"
 #include "base/error.h"
@@ -23,7 +22,7 @@ typedef struct pde {
     char *composed; /* the configuration as YAML */
     assay__study *study;
     assay__pde_training training;
-    assay__pde_kept kept;
+    assay_record *found; /* as it was kept */
     assay_error *error;
 } pde;
 
@@ -43,88 +42,59 @@ void assay__pde_batch_end(assay__pde_training *training, uint64_t index, double 
     if (training->epochs != NULL && (int64_t)index < training->config->memory_monitor_batches)
         assay__study_quiet(training->study);
     assay_epoch_monitor_on_batch_end(training->epochs, index, loss);
-    json_array_append_new(training->batch_seconds, json_real(seconds));
-}
-
-void assay__pde_append(assay__pde_training *training, const char *name, double value)
-{
-    json_t *list = json_object_get(training->results, name);
-    if (list == NULL) {
-        json_object_set_new(training->results, name, json_array());
-        list = json_object_get(training->results, name);
-    }
-    json_array_append_new(list, json_real(value));
+    assay__pde_append(&training->batch_seconds, seconds);
 }
 
 /* ---- files ---- */
 
-static assay_status write_losses(pde *self)
+static assay_status write_losses(pde *self, const assay_record *found, assay_error *error)
 {
-    const char *path = assay__study_file(self->study, "losses.csv", self->error);
-    json_t *results = self->training.results, *losses = json_object_get(results, "losses");
-    json_t *held_out = json_object_get(results, "held_out_losses");
-    json_t *relative = json_object_get(results, "relative_errors");
+    const char *path = assay__study_file(self->study, "losses.csv", error);
+    assay__output output;
+    if (path == NULL)
+        return ASSAY_E_IO;
+    assay_status status = assay__output_begin(&output, path, error);
+    if (status != ASSAY_OK)
+        return status;
+    assay__pde_losses_print(found, self->config, output.stream);
+    return assay__output_commit(&output, error);
+}
+
+static assay_status write_configuration(pde *self)
+{
+    const char *path = assay__study_file(self->study, "config.yaml", self->error);
     assay__output output;
     if (path == NULL)
         return ASSAY_E_IO;
     assay_status status = assay__output_begin(&output, path, self->error);
     if (status != ASSAY_OK)
         return status;
-    fputs(held_out != NULL ? "epoch,loss,held_out_loss,relative_error\n" : "iteration,loss\n",
-          output.stream);
-    for (size_t i = 0; i < json_array_size(losses); i++) {
-        fprintf(output.stream, "%zu,%.9g", i + 1, json_number_value(json_array_get(losses, i)));
-        if (held_out != NULL)
-            fprintf(output.stream, ",%.9g,%.9g", json_number_value(json_array_get(held_out, i)),
-                    json_number_value(json_array_get(relative, i)));
-        fputc('\n', output.stream);
-    }
+    fputs(self->composed, output.stream);
     return assay__output_commit(&output, self->error);
 }
 
-static assay_status write_text(pde *self, const char *relative, const char *text)
+static json_t *results_json(const pde *self)
 {
-    const char *path = assay__study_file(self->study, relative, self->error);
-    assay__output output;
-    if (path == NULL)
-        return ASSAY_E_IO;
-    assay_status status = assay__output_begin(&output, path, self->error);
-    if (status != ASSAY_OK)
-        return status;
-    fputs(text, output.stream);
-    return assay__output_commit(&output, self->error);
+    return json_pack("{ss, ss, sI, sb, so, so, so}", "study", self->plan.study, "experiment",
+                     self->plan.experiment, "seed", (json_int_t)self->plan.seed, "quick",
+                     (int)self->plan.quick, "config", assay__pde_config_json(self->config),
+                     "results", assay__pde_results_json(self->found, self->config), "timing",
+                     assay__pde_timing_json(self->found, self->config));
 }
 
-static assay_status keep(pde *self)
+static assay_status write_views(pde *self)
 {
-    assay__pde_training *training = &self->training;
-    assay_epoch_statistics statistics = assay_epoch_monitor_get_statistics(training->epochs);
-    const char *path = assay__study_file(self->study, ".study/training.json", self->error);
-    json_t *timing = json_pack("{sO}", "batch_seconds", training->batch_seconds);
-    if (path == NULL || timing == NULL) {
-        json_decref(timing);
-        return path == NULL ? ASSAY_E_IO
-                            : assay__fail(self->error, ASSAY_E_MEMORY, "out of memory");
-    }
-    if (training->epochs != NULL)
-        json_object_set_new(timing, "statistics", assay__pde_statistics_json(&statistics));
-    return assay__json_file_write(
-        json_pack("{sO, so}", "results", training->results, "timing", timing), path, self->error);
-}
-
-static assay_status keep_record(pde *self)
-{
-    const char *path = assay__study_file(self->study, "record.json", self->error);
+    const char *results = assay__study_file(self->study, "results.json", self->error);
     const char *csv = assay__study_file(self->study, "performance_metrics.csv", self->error);
-    assay_record *record = NULL;
-    if (path == NULL || csv == NULL)
+    if (results == NULL || csv == NULL)
         return ASSAY_E_IO;
-    assay_status status = assay_monitor_record(self->training.monitor, self->error, &record);
+    assay_status status = write_losses(self, self->found, self->error);
+    if (status == ASSAY_OK && self->config->enable_memory_monitoring)
+        status = assay_report_save(self->found, "csv-spans", csv, self->error);
     if (status == ASSAY_OK)
-        status = assay_record_save(record, path, 0, self->error);
-    if (status == ASSAY_OK)
-        status = assay_report_save(record, "csv-spans", csv, self->error);
-    assay_record_free(record);
+        status = assay__json_file_write(results_json(self), results, self->error);
+    if (status == ASSAY_OK && self->json_path != NULL)
+        status = assay__json_file_write(results_json(self), self->json_path, self->error);
     return status;
 }
 
@@ -147,84 +117,79 @@ static assay_status make_monitors(pde *self)
     return status;
 }
 
-static assay_status train(pde *self)
+/* Put what was found and what the monitor recorded into one record, and keep that. */
+static assay_status keep(pde *self)
+{
+    assay__pde_training *training = &self->training;
+    assay_record *recorded = NULL;
+    if (training->monitor == NULL)
+        return assay__study_keep(self->study, 0, training->found, self->error);
+    assay_status status = assay_monitor_record(training->monitor, self->error, &recorded);
+    if (status == ASSAY_OK)
+        status = assay__study_claim(self->study, recorded, self->error);
+    if (status == ASSAY_OK && assay__record_append(recorded, training->found) != ASSAY_OK)
+        status = assay__fail(self->error, ASSAY_E_MEMORY, "out of memory");
+    if (status == ASSAY_OK)
+        status = assay__study_keep(self->study, 0, recorded, self->error);
+    assay_record_free(recorded);
+    return status;
+}
+
+static assay_status prepare(pde *self)
 {
     assay__pde_training *training = &self->training;
     *training = (assay__pde_training){.config = self->config,
                                       .study = self->study,
                                       .output = self->plan.output,
                                       .seed = self->plan.seed,
-                                      .results = json_object(),
-                                      .batch_seconds = json_array(),
                                       .error = self->error};
-    if (training->results == NULL || training->batch_seconds == NULL)
-        return assay__fail(self->error, ASSAY_E_MEMORY, "out of memory");
-    assay__study_begin(self->study, 0);
-    assay_status status = make_monitors(self);
+    assay_status status = assay__study_findings(self->study, self->error, &training->found);
+    if (status == ASSAY_OK && assay__pde_config_settings(self->config, training->found) != ASSAY_OK)
+        status = assay__fail(self->error, ASSAY_E_MEMORY, "out of memory");
     if (status == ASSAY_OK)
-        status = write_text(self, "config.yaml", self->composed);
+        status = make_monitors(self);
+    return status == ASSAY_OK ? write_configuration(self) : status;
+}
+
+static assay_status train(pde *self)
+{
+    assay__pde_training *training = &self->training;
+    assay__study_begin(self->study, 0);
+    assay_status status = prepare(self);
     if (status != ASSAY_OK)
         return status;
     status = self->config->equation == ASSAY__PDE_BURGERS ? assay__pde_train_burgers(training)
                                                           : assay__pde_train_heat(training);
     assay__study_quiet(self->study);
-    assay_error unwritten = {0};
-    pde losses = *self;
-    losses.error = &unwritten; /* an interruption stays what is reported */
-    assay_status written = write_losses(&losses);
-    if (status != ASSAY_OK)
+    bool complete = assay__pde_found_numbers(training) == ASSAY_OK;
+    if (status != ASSAY_OK) { /* that stays what is reported */
+        assay_error ignored = {0};
+        assay_status unwritten = write_losses(self, training->found, &ignored);
+        (void)unwritten;
         return status;
-    if (written != ASSAY_OK)
-        return assay__fail(self->error, written, "%s", unwritten.message);
-    if (training->monitor != NULL)
-        status = keep_record(self);
-    if (status == ASSAY_OK)
-        status = keep(self);
+    }
+    if (!complete)
+        return assay__fail(self->error, ASSAY_E_MEMORY, "out of memory for what was measured");
+    status = keep(self);
     return status == ASSAY_OK ? assay__study_end(self->study, self->error) : status;
 }
 
 /* ---- the report ---- */
 
-static assay_status load(pde *self)
-{
-    const char *path = assay__study_file(self->study, ".study/training.json", self->error);
-    const char *record = assay__study_file(self->study, "record.json", self->error);
-    json_t *root = NULL;
-    if (path == NULL || record == NULL)
-        return ASSAY_E_IO;
-    assay_status status = assay__json_file_read(path, self->error, &root);
-    if (status == ASSAY_OK && json_unpack(root, "{sO, sO}", "results", &self->kept.results,
-                                          "timing", &self->kept.timing) != 0)
-        status = assay__fail(self->error, ASSAY_E_FORMAT, "'%s' is damaged; --restart begins anew",
-                             path);
-    json_decref(root);
-    if (status == ASSAY_OK && self->config->enable_memory_monitoring)
-        status = assay_record_read(record, self->error, &self->kept.record);
-    return status;
-}
-
-static json_t *results_json(const pde *self)
-{
-    return json_pack("{ss, ss, sI, sb, so, sO, sO}", "study", self->plan.study, "experiment",
-                     self->plan.experiment, "seed", (json_int_t)self->plan.seed, "quick",
-                     (int)self->plan.quick, "config", assay__pde_config_json(self->config),
-                     "results", self->kept.results, "timing", self->kept.timing);
-}
-
 static assay_status report(pde *self)
 {
-    const char *path = assay__study_file(self->study, "results.json", self->error);
-    assay_status status = path == NULL ? ASSAY_E_IO : load(self);
+    assay_status status = assay__study_recall(self->study, 0, self->error, &self->found);
     if (status == ASSAY_OK)
-        status = assay__json_file_write(results_json(self), path, self->error);
-    if (status == ASSAY_OK && self->json_path != NULL)
-        status = assay__json_file_write(results_json(self), self->json_path, self->error);
+        status = assay__study_publish(self->study, self->found, self->error);
     if (status == ASSAY_OK)
-        status = assay__pde_report(&self->kept, self->config, self->plan.output, self->error);
+        status = write_views(self);
     if (status == ASSAY_OK)
-        fprintf(self->plan.output, "\nResults in %s: config.yaml, losses.csv, %sresults.json\n",
+        status = assay__pde_report(self->found, self->config, self->plan.output, self->error);
+    if (status == ASSAY_OK)
+        fprintf(self->plan.output,
+                "\nResults in %s: config.yaml, losses.csv, %srecord.json, results.json\n",
                 self->plan.folder,
-                self->kept.record != NULL ? "performance_metrics.csv, record.json, " : "");
+                self->config->enable_memory_monitoring ? "performance_metrics.csv, " : "");
     return status;
 }
 
@@ -252,18 +217,24 @@ static assay_status run(pde *self)
     return status == ASSAY_OK ? report(self) : status;
 }
 
+static void release_training(assay__pde_training *training)
+{
+    assay_epoch_monitor_free(training->epochs);
+    assay_monitor_free(training->monitor);
+    assay_record_free(training->found);
+    assay__pde_numbers_release(&training->losses);
+    assay__pde_numbers_release(&training->held_out_losses);
+    assay__pde_numbers_release(&training->relative_errors);
+    assay__pde_numbers_release(&training->batch_seconds);
+}
+
 assay_status assay__pde_run(const assay__study_plan *plan, const assay__pde_config *config,
                             const char *json_path, assay_error *error)
 {
     pde self = {.plan = *plan, .config = config, .json_path = json_path, .error = error};
     assay_status status = run(&self);
-    assay_epoch_monitor_free(self.training.epochs);
-    assay_monitor_free(self.training.monitor);
-    json_decref(self.training.results);
-    json_decref(self.training.batch_seconds);
-    json_decref(self.kept.results);
-    json_decref(self.kept.timing);
-    assay_record_free(self.kept.record);
+    release_training(&self.training);
+    assay_record_free(self.found);
     assay__study_free(self.study);
     free(self.composed);
     return status;

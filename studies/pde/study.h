@@ -5,9 +5,10 @@
  *
  * What is solved and how it is trained comes from YAML files (config.h). Files, in the folder:
  *     config.yaml               everything as composed
+ *     record.json               the run record: what was found, with the monitor's operations where
+ *                               monitoring is on; the following are views of it
  *     losses.csv                one row an epoch or iteration; also after an interruption
  *     performance_metrics.csv   operation, time, cpu_mb, gpu_mb; where monitoring is on
- *     record.json               the run record of the monitor
  *     results.json              losses, errors, recovered values; times only below "timing" */
 #ifndef ASSAY_STUDIES_PDE_STUDY_H
 #define ASSAY_STUDIES_PDE_STUDY_H
@@ -16,6 +17,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "assay/record.h"
 #include "studies/common/frame.h"
 #include "studies/pde/config.h"
 
@@ -49,6 +51,9 @@ ASSAY_MUST_USE assay_status assay__pde_config_load(const assay__config_source *s
                                                    assay_error *error, assay__pde_config *config);
 void assay__pde_config_print(const assay__pde_config *config, FILE *stream);
 json_t *assay__pde_config_json(const assay__pde_config *config); /* caller releases */
+/* Add all values to the settings of the record, under their keys. */
+ASSAY_MUST_USE assay_status assay__pde_config_settings(const assay__pde_config *config,
+                                                       assay_record *record);
 
 /* `plan` without settings and steps, which are the study's own; its experiment is the name of the
  * configuration. `json_path`: a copy of results.json, "-" standard output, NULL none. */

@@ -1,7 +1,7 @@
 /* One iteration is a search for each of the first pairs, the same for both models, so that a round
  * compares like with like; longer routes weigh more, as they do in total_generation_time. */
 #include "assay/compare.h"
-#include "assay/record.h"
+#include "assay/record_build.h"
 #include "assay/sampling.h"
 #include "base/error.h"
 #include "studies/routes/run.h"
@@ -56,34 +56,45 @@ static assay_status sample(assay__routes_run *run, subject *subjects, assay_erro
     options.progress = show_progress;
     options.progress_context = run->study;
     assay_status status = assay_sampling_run(list, ASSAY__ROUTES_MODELS, &options, error, record);
-    if (status == ASSAY_OK)
-        status = assay_record_compare(*record, NULL);
-    return status == ASSAY_OK ? assay_record_describe(*record) : status;
+    return status == ASSAY_OK ? assay_record_compare(*record, NULL) : status;
 }
 
-assay_status assay__routes_compare(assay__routes_run *run, assay_error *error,
-                                   assay_record **record)
+/* Say in the record what was sampled, and append it. */
+static assay_status keep(assay_record *sampled, size_t pairs, assay_record *found)
+{
+    char covers[96];
+    snprintf(covers, sizeof covers,
+             "a search for each of the first %zu pairs, forward passes not"
+             " timed",
+             pairs);
+    for (size_t i = 0; i < sampled->subject_count; i++) {
+        sampled->subjects[i].model = sampled->subjects[i].name;
+        sampled->subjects[i].covers = assay_record_text(sampled, covers);
+    }
+    return assay__record_append(found, sampled);
+}
+
+assay_status assay__routes_compare(assay__routes_run *run, assay_error *error, assay_record *found)
 {
     subject subjects[ASSAY__ROUTES_MODELS] = {0};
+    size_t pairs = run->settings->num_gene < MAX_PAIRS ? run->settings->num_gene : MAX_PAIRS;
+    assay_record *sampled = NULL;
     assay_status status = ASSAY_OK;
-    *record = NULL;
     for (size_t i = 0; i < ASSAY__ROUTES_MODELS && status == ASSAY_OK; i++) {
         subjects[i].run = run;
-        subjects[i].pairs =
-            run->settings->num_gene < MAX_PAIRS ? run->settings->num_gene : MAX_PAIRS;
+        subjects[i].pairs = pairs;
         status = assay__timed_searcher_init(
-            &subjects[i].searcher, run->data.network, run->trained[i].model,
+            &subjects[i].searcher, run->data.network, run->models[i],
             run->settings->beam_search ? run->settings->beam_width : 1, error);
         if (status == ASSAY_OK)
             assay__road_searcher_set_hook(subjects[i].searcher.searcher, NULL);
     }
     if (status == ASSAY_OK)
-        status = sample(run, subjects, error, record);
+        status = sample(run, subjects, error, &sampled);
+    if (status == ASSAY_OK && keep(sampled, pairs, found) != ASSAY_OK)
+        status = assay__fail(error, ASSAY_E_MEMORY, "no memory for the comparison");
     for (size_t i = 0; i < ASSAY__ROUTES_MODELS; i++)
         assay__timed_searcher_release(&subjects[i].searcher);
-    if (status != ASSAY_OK) {
-        assay_record_free(*record);
-        *record = NULL;
-    }
+    assay_record_free(sampled);
     return status;
 }

@@ -4,9 +4,12 @@
 #include "studies/routes/evaluate.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
+#include "studies/common/results.h"
 
 typedef struct ends {
     int32_t first, last;
@@ -72,13 +75,70 @@ static assay_status match_all(const assay__trajectories *real, const assay__traj
     return ASSAY_OK;
 }
 
+/* ---- What is found ---- */
+
+/* Where the figures of an evaluation are, what they are called in a record and in results.json: in
+ * it or, for means, in one of its two objects. */
+typedef struct figure {
+    const char *name, *unit;
+    size_t offset;
+    const char *object, *key;
+} figure;
+
+#define AT(member) offsetof(assay__road_evaluation, member)
+
+static const figure figures[] = {
+    {"distance_jsd", NULL, AT(distance_jsd), NULL, "Distance_JSD"},
+    {"duration_jsd", NULL, AT(duration_jsd), NULL, "Duration_JSD"},
+    {"radius_jsd", NULL, AT(radius_jsd), NULL, "Radius_JSD"},
+    {"hausdorff", "km", AT(hausdorff_km), NULL, "Hausdorff"},
+    {"dtw", "km", AT(warping_km), NULL, "DTW"},
+    {"real_distance", "km", AT(distance_real_mean_km), "real_mean", "distance_km"},
+    {"real_duration", "min", AT(duration_real_mean_minutes), "real_mean", "duration_minutes"},
+    {"real_radius", "km", AT(radius_real_mean_km), "real_mean", "radius_km"},
+    {"generated_distance", "km", AT(distance_generated_mean_km), "generated_mean", "distance_km"},
+    {"generated_duration", "min", AT(duration_generated_mean_minutes), "generated_mean",
+     "duration_minutes"},
+    {"generated_radius", "km", AT(radius_generated_mean_km), "generated_mean", "radius_km"},
+};
+enum { FIGURES = sizeof figures / sizeof *figures };
+
+/* Distances without a pair are NaN, and nothing else is. */
+static assay_reading read_figure(const assay__road_evaluation *evaluation, size_t index)
+{
+    double value;
+    memcpy(&value, (const char *)evaluation + figures[index].offset, sizeof value);
+    return isfinite(value) ? assay_reading_of(value) : assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
+}
+
+static const char pairs_figure[] = "evaluated_pairs";
+
+static assay_status add_findings(const assay__road_evaluation *evaluation, int64_t num_real,
+                                 int64_t num_generated, const char *model, assay_record *found)
+{
+    const struct {
+        const char *name;
+        int64_t value;
+    } counts[] = {{"evaluated_real", num_real},
+                  {"evaluated_generated", num_generated},
+                  {pairs_figure, evaluation->pairs}};
+    assay_status status = ASSAY_OK;
+    for (size_t i = 0; i < FIGURES && status == ASSAY_OK; i++)
+        status = assay__found_figure(found, figures[i].name, model, read_figure(evaluation, i),
+                                     figures[i].unit);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts && status == ASSAY_OK; i++)
+        status = assay__found_figure(found, counts[i].name, model,
+                                     assay_reading_of((double)counts[i].value), NULL);
+    return status;
+}
+
 assay_status assay__evaluate_trajectories(const assay__road_network *network,
                                           const assay__trajectories *real,
-                                          const char *generated_file, assay_error *error,
-                                          int64_t *num_generated,
-                                          assay__road_evaluation *evaluation)
+                                          const char *generated_file, const char *model,
+                                          assay_error *error, assay_record *found)
 {
     assay__trajectories generated;
+    assay__road_evaluation evaluation;
     int64_t *matching = NULL;
     assay_status status = assay__trajectories_load(network, generated_file, error, &generated);
     if (status != ASSAY_OK)
@@ -89,36 +149,82 @@ assay_status assay__evaluate_trajectories(const assay__road_network *network,
     if (status == ASSAY_OK && match_all(real, &generated, &matching) != ASSAY_OK)
         status = assay__fail(error, ASSAY_E_MEMORY, "no memory to evaluate '%s'", generated_file);
     if (status == ASSAY_OK)
-        status = assay__road_evaluate(network, real, &generated, matching, error, evaluation);
-    *num_generated = generated.count;
+        status = assay__road_evaluate(network, real, &generated, matching, error, &evaluation);
+    if (status == ASSAY_OK &&
+        add_findings(&evaluation, real->count, generated.count, model, found) != ASSAY_OK)
+        status = assay__fail(error, ASSAY_E_MEMORY, "no memory to evaluate '%s'", generated_file);
     free(matching);
     assay__trajectories_release(&generated);
     return status;
 }
 
-static json_t *number_or_null(double value)
+/* ---- Views ---- */
+
+bool assay__evaluated(const assay_record *found, const char *model)
 {
-    return isfinite(value) ? json_real(value) : json_null();
+    return assay__record_figure(found, pairs_figure, model).validity == ASSAY_VALID;
 }
 
-json_t *assay__evaluation_json(const assay__road_evaluation *evaluation, int64_t num_generated,
-                               int64_t num_real,
+static void print_distance(FILE *stream, const char *label, assay_reading kilometres)
+{
+    if (kilometres.validity == ASSAY_VALID)
+        fprintf(stream, "%-26s%.3f km\n", label, kilometres.value);
+    else
+        fprintf(stream, "%-26sn/a (no pairs)\n", label);
+}
+
+void assay__evaluation_print(const assay_record *found, const char *model, FILE *stream)
+{
+    fprintf(stream,
+            "--- Evaluation ---\n"
+            "%-26s%.4f\n%-26s%.4f\n%-26s%.4f\n",
+            "Distance JSD", assay__record_figure(found, "distance_jsd", model).value,
+            "Duration JSD", assay__record_figure(found, "duration_jsd", model).value, "Radius JSD",
+            assay__record_figure(found, "radius_jsd", model).value);
+    print_distance(stream, "Hausdorff", assay__record_figure(found, "hausdorff", model));
+    print_distance(stream, "DTW", assay__record_figure(found, "dtw", model));
+}
+
+static json_t *count_json(const assay_record *found, const char *name, const char *model)
+{
+    return json_integer((json_int_t)assay__record_figure(found, name, model).value);
+}
+
+static int set_figures(json_t *results, const assay_record *found, const char *model)
+{
+    int failed = 0;
+    for (size_t i = 0; i < FIGURES && failed == 0; i++) {
+        json_t *object = results;
+        if (figures[i].object != NULL) {
+            if (json_object_get(results, figures[i].object) == NULL)
+                failed |= json_object_set_new(results, figures[i].object, json_object());
+            object = json_object_get(results, figures[i].object);
+        }
+        failed |= assay__json_set_reading(object, figures[i].key,
+                                          assay__record_figure(found, figures[i].name, model));
+    }
+    return failed;
+}
+
+json_t *assay__evaluation_json(const assay_record *found, const char *model,
                                const assay__generation_performance *generation_performance)
 {
-    json_t *results = json_pack(
-        "{sf, sf, sf, so, so, s{sf, sf, sf}, s{sf, sf, sf}, sI, sI, sI}", "Distance_JSD",
-        evaluation->distance_jsd, "Duration_JSD", evaluation->duration_jsd, "Radius_JSD",
-        evaluation->radius_jsd, "Hausdorff", number_or_null(evaluation->hausdorff_km), "DTW",
-        number_or_null(evaluation->warping_km), "real_mean", "distance_km",
-        evaluation->distance_real_mean_km, "duration_minutes",
-        evaluation->duration_real_mean_minutes, "radius_km", evaluation->radius_real_mean_km,
-        "generated_mean", "distance_km", evaluation->distance_generated_mean_km, "duration_minutes",
-        evaluation->duration_generated_mean_minutes, "radius_km",
-        evaluation->radius_generated_mean_km, "num_real", (json_int_t)num_real, "num_generated",
-        (json_int_t)num_generated, "pairs", (json_int_t)evaluation->pairs);
-    if (results != NULL && generation_performance != NULL &&
-        json_object_set_new(results, "generation_performance",
-                            assay__generation_performance_json(generation_performance)) != 0) {
+    json_t *results = json_object();
+    int failed = 0;
+    if (assay__evaluated(found, model)) {
+        failed |= set_figures(results, found, model);
+        failed |=
+            json_object_set_new(results, "num_real", count_json(found, "evaluated_real", model));
+        failed |= json_object_set_new(results, "num_generated",
+                                      count_json(found, "evaluated_generated", model));
+        failed |= json_object_set_new(results, "pairs", count_json(found, pairs_figure, model));
+    } else {
+        failed |= json_object_set_new(results, "num_generated", json_integer(0));
+    }
+    if (generation_performance != NULL)
+        failed |= json_object_set_new(results, "generation_performance",
+                                      assay__generation_performance_json(generation_performance));
+    if (failed != 0) {
         json_decref(results);
         return NULL;
     }

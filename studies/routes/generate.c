@@ -9,6 +9,7 @@
 #include "assay/clock.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "studies/common/results.h"
 
 enum { MAX_STEPS = 10000 };
 
@@ -159,44 +160,83 @@ static assay_status write_file(const char *path, const assay__road_network *netw
     return assay__output_commit(&output, error);
 }
 
+/* ---- What was found ---- */
+
+static void name_failure(size_t outcome, char *name, size_t size)
+{
+    snprintf(name, size, "searches_%s", assay__route_outcome_name((assay__route_outcome)outcome));
+    for (char *at = name; *at != '\0'; at++)
+        if (*at == ' ')
+            *at = '_';
+}
+
+static assay_status add_findings(const assay__generation_options *options,
+                                 const assay__search_performance *searches, size_t count,
+                                 const size_t *outcomes, double seconds, assay_record *found)
+{
+    assay_status status =
+        assay__found_searches(found, options->model, searches, count, options->beam_search);
+    for (size_t i = ASSAY__ROUTE_FOUND + 1; i < ASSAY__ROUTE_OUTCOMES && status == ASSAY_OK; i++) {
+        char name[64];
+        name_failure(i, name, sizeof name);
+        status = assay__found_figure(found, name, options->model,
+                                     assay_reading_of((double)outcomes[i]), NULL);
+    }
+    return status == ASSAY_OK ? assay__found_generation(found, options->model,
+                                                        outcomes[ASSAY__ROUTE_FOUND], seconds)
+                              : status;
+}
+
+assay_status assay__generation_of(const assay_record *found, const char *model,
+                                  assay__generation *generation)
+{
+    size_t generated = (size_t)assay__record_figure(found, ASSAY__TRAJECTORIES, model).value;
+    *generation = (assay__generation){.num_searched = generated, .num_generated = generated};
+    generation->outcomes[ASSAY__ROUTE_FOUND] = generated;
+    for (size_t i = ASSAY__ROUTE_FOUND + 1; i < ASSAY__ROUTE_OUTCOMES; i++) {
+        char name[64];
+        name_failure(i, name, sizeof name);
+        generation->outcomes[i] = (size_t)assay__record_figure(found, name, model).value;
+        generation->num_searched += generation->outcomes[i];
+    }
+    return assay__generation_performance_of(found, model, &generation->performance);
+}
+
 assay_status assay__generate_trajectories(const assay__routes_data *data,
                                           const assay__next_road *model,
                                           const assay__od_pair *pairs, size_t count,
                                           const assay__generation_options *options,
-                                          assay_error *error, assay__generation *generation)
+                                          assay_error *error, assay_record *found)
 {
     assay__timed_searcher searcher = {0};
-    found_routes found = {.pair = calloc(count + 1, sizeof *found.pair)};
+    found_routes routes = {.pair = calloc(count + 1, sizeof *routes.pair)};
     assay__search_performance *searches = calloc(count + 1, sizeof *searches);
+    size_t outcomes[ASSAY__ROUTE_OUTCOMES] = {0};
     assay_status status =
-        found.pair == NULL || searches == NULL
+        routes.pair == NULL || searches == NULL
             ? ASSAY_E_MEMORY
             : assay__timed_searcher_init(&searcher, data->network, model,
                                          options->beam_search ? options->beam_width : 1, error);
-    assay__trajectories_init(&found.routes);
+    assay__trajectories_init(&routes.routes);
     if (status != ASSAY_OK)
         goto cleanup;
-    *generation = (assay__generation){.output_file = options->output_file, .num_searched = count};
     uint64_t start_ns = assay_clock_now_ns(assay_clock_default());
-    status =
-        search_all(&searcher, pairs, count, options, error, searches, &found, generation->outcomes);
+    status = search_all(&searcher, pairs, count, options, error, searches, &routes, outcomes);
     uint64_t end_ns = assay_clock_now_ns(assay_clock_default());
     if (status != ASSAY_OK)
         goto cleanup;
-    generation->num_generated = (size_t)found.routes.count;
-    status = assay__generation_performance_of(searches, count, generation->num_generated,
-                                              (double)(end_ns - start_ns) * 1e-9,
-                                              options->beam_search, &generation->performance);
-    set_times(data, pairs, &found);
+    status =
+        add_findings(options, searches, count, outcomes, (double)(end_ns - start_ns) * 1e-9, found);
+    set_times(data, pairs, &routes);
     if (status == ASSAY_OK)
-        status = write_file(options->output_file, data->network, &found, pairs, error);
+        status = write_file(options->output_file, data->network, &routes, pairs, error);
 
 cleanup:
     if (status == ASSAY_E_MEMORY)
         assay__fail(error, ASSAY_E_MEMORY, "no memory to generate %zu trajectories", count);
     assay__timed_searcher_release(&searcher);
-    assay__trajectories_release(&found.routes);
-    free(found.pair);
+    assay__trajectories_release(&routes.routes);
+    free(routes.pair);
     free(searches);
     return status;
 }

@@ -1,9 +1,10 @@
 /* Trajectories for pairs of roads, timed.
  *
  *     assay__generation generation;
- *     status = assay__generate_trajectories(&data, model, pairs, count, &options, &error,
- *                                           &generation);
- *     printf("%zu in %s\n", generation.num_generated, generation.output_file);
+ *     status = assay__generate_trajectories(&data, model, pairs, count, &options, &error, found);
+ *     if (status == ASSAY_OK)
+ *         status = assay__generation_of(found, options.model, &generation);
+ *     printf("%zu in %s\n", generation.num_generated, options.output_file);
  */
 #ifndef ASSAY_STUDIES_ROUTES_GENERATE_H
 #define ASSAY_STUDIES_ROUTES_GENERATE_H
@@ -34,7 +35,8 @@ ASSAY_MUST_USE assay_status assay__timed_search(assay__timed_searcher *self, int
                                                 assay__search_performance *performance);
 
 typedef struct assay__generation_options {
-    bool beam_search; /* else greedy */
+    const char *model; /* its name in what is found */
+    bool beam_search;  /* else greedy */
     int64_t beam_width;
     const char *output_file;
     /* After each search; false stops with ASSAY_E_STATE. NULL: nobody asks. */
@@ -44,22 +46,26 @@ typedef struct assay__generation_options {
 
 enum { ASSAY__ROUTE_OUTCOMES = ASSAY__ROUTE_TOO_LONG + 1 };
 
+/* One search for each pair, in order; those that find their destination are written to
+ * options->output_file as CSV: origin_road_id, destination_road_id, gene_trace_road_id,
+ * gene_trace_datetime, lists in brackets. A road is entered when the one before, at its mean travel
+ * time in data->train, is left; the first one when the real trajectory began. What the searches
+ * took and how they ended is added to `found`, under the name options->model. */
+ASSAY_MUST_USE assay_status assay__generate_trajectories(const assay__routes_data *data,
+                                                         const assay__next_road *model,
+                                                         const assay__od_pair *pairs, size_t count,
+                                                         const assay__generation_options *options,
+                                                         assay_error *error, assay_record *found);
+
+/* The generation by one model, as a record has it. */
 typedef struct assay__generation {
-    const char *output_file;                /* the options' */
     size_t num_searched, num_generated;     /* pairs; those whose destination was found */
     size_t outcomes[ASSAY__ROUTE_OUTCOMES]; /* by assay__route_outcome */
     assay__generation_performance performance;
 } assay__generation;
 
-/* One search for each pair, in order; those that find their destination are written to
- * options->output_file as CSV: origin_road_id, destination_road_id, gene_trace_road_id,
- * gene_trace_datetime, lists in brackets. A road is entered when the one before, at its mean travel
- * time in data->train, is left; the first one when the real trajectory began. */
-ASSAY_MUST_USE assay_status assay__generate_trajectories(const assay__routes_data *data,
-                                                         const assay__next_road *model,
-                                                         const assay__od_pair *pairs, size_t count,
-                                                         const assay__generation_options *options,
-                                                         assay_error *error,
-                                                         assay__generation *generation);
+/* As assay__generation_performance_of. */
+ASSAY_MUST_USE assay_status assay__generation_of(const assay_record *found, const char *model,
+                                                 assay__generation *generation);
 
 #endif

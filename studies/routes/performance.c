@@ -1,5 +1,5 @@
-/* One table names every figure, where it is kept and how it is shown; printing, writing and reading
- * walk it. */
+/* One table names every figure, where it is kept and how it is shown; printing and writing walk it.
+ */
 #include "studies/routes/performance.h"
 
 #include <math.h>
@@ -7,10 +7,79 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "assay/record_build.h"
 #include "assay/stats.h"
-#include "base/error.h"
+#include "studies/common/results.h"
 
-/* ---- From searches to figures ---- */
+/* ---- From searches to the record ---- */
+
+static const char forward_seconds[] = "forward_seconds", forward_passes[] = "forward_passes";
+static const char generation_seconds[] = "generation_seconds";
+
+static void name_searches(const char *model, char *name, size_t size)
+{
+    snprintf(name, size, "%s search", model);
+}
+
+static assay_status add_subject(assay_record *found, const char *model, const double *seconds,
+                                const double *forward, const double *passes, size_t count)
+{
+    char name[64];
+    name_searches(model, name, sizeof name);
+    assay_status status =
+        assay__found_times(found, name, model,
+                           "one search from origin to destination, whether it finds a way or not;"
+                           " each sample is another pair",
+                           seconds, count);
+    if (status == ASSAY_OK)
+        status = assay__found_measure(found, forward_seconds, forward);
+    return status == ASSAY_OK ? assay__found_measure(found, forward_passes, passes) : status;
+}
+
+static assay_status add_settings(assay_record *found, bool beam_search, int64_t beam_width)
+{
+    char width[32];
+    snprintf(width, sizeof width, "%lld", (long long)beam_width);
+    assay_status status =
+        assay_record_add_setting(found, "search", beam_search ? "beam" : "greedy");
+    if (status == ASSAY_OK)
+        status = assay_record_add_setting(found, "beam_width", width);
+    return status == ASSAY_OK ? assay_record_add_setting(found, "device", "cpu") : status;
+}
+
+assay_status assay__found_searches(assay_record *found, const char *model,
+                                   const assay__search_performance *searches, size_t count,
+                                   bool beam_search)
+{
+    if (count == 0)
+        return ASSAY_E_DATA;
+    double *values = calloc(3 * count, sizeof *values);
+    if (values == NULL)
+        return ASSAY_E_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        values[i] = searches[i].total_time;
+        values[count + i] = searches[i].forward_time_total;
+        values[2 * count + i] = (double)searches[i].forward_count;
+    }
+    assay_status status =
+        add_subject(found, model, values, values + count, values + 2 * count, count);
+    free(values);
+    return status == ASSAY_OK ? add_settings(found, beam_search, searches[0].beam_width) : status;
+}
+
+assay_status assay__found_generation(assay_record *found, const char *model, size_t trajectories,
+                                     double seconds)
+{
+    assay_status status = assay__found_figure(found, ASSAY__TRAJECTORIES, model,
+                                              assay_reading_of((double)trajectories), NULL);
+    return status == ASSAY_OK
+               ? assay__found_cost(found, generation_seconds, model, assay_reading_of(seconds), "s",
+                                   "all searches in a row; roads are dated and the file is written"
+                                   " afterwards")
+               : status;
+}
+
+/* ---- From the record to figures ---- */
 
 /* NumPy's deviation, which the seed takes, divides by the number of values. */
 static assay_reading deviation(const assay_summary *summary)
@@ -30,47 +99,57 @@ static void take_times(assay__generation_performance *performance, const assay_s
     performance->total_time_p95 = total->p95;
 }
 
-static assay_reading quotient(double a, double b)
+static assay_reading quotient(assay_reading a, assay_reading b)
 {
-    return b > 0 ? assay_reading_of(a / b) : assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
+    if (a.validity != ASSAY_VALID || b.validity != ASSAY_VALID)
+        return a.validity != ASSAY_VALID ? a : b;
+    return b.value > 0 ? assay_reading_of(a.value / b.value)
+                       : assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
 }
 
-assay_status assay__generation_performance_of(const assay__search_performance *searches,
-                                              size_t count, size_t trajectories,
-                                              double total_generation_time, bool beam_search,
+static void take_settings(assay__generation_performance *performance, const assay_record *found)
+{
+    const char *search = assay__record_setting(found, "search");
+    const char *width = assay__record_setting(found, "beam_width");
+    const char *device = assay__record_setting(found, "device");
+    performance->beam_search_enabled = search != NULL && strcmp(search, "beam") == 0;
+    performance->beam_width = width != NULL ? strtoll(width, NULL, 10) : 0;
+    snprintf(performance->device, sizeof performance->device, "%s", device != NULL ? device : "");
+}
+
+assay_status assay__generation_performance_of(const assay_record *found, const char *model,
                                               assay__generation_performance *performance)
 {
-    if (count == 0)
-        return ASSAY_E_DATA;
-    double *values = calloc(3 * count, sizeof *values);
-    if (values == NULL)
-        return ASSAY_E_MEMORY;
-    for (size_t i = 0; i < count; i++) {
-        values[i] = searches[i].total_time;
-        values[count + i] = searches[i].forward_time_total;
-        values[2 * count + i] = (double)searches[i].forward_count;
-    }
+    char name[64];
     assay_summary total, forward, passes;
-    assay_status status = assay_stats_summarize(values, count, &total);
+    name_searches(model, name, sizeof name);
+    const assay_record_subject *subject = assay__record_find_subject(found, name);
+    if (subject == NULL || subject->sample_count == 0)
+        return ASSAY_E_DATA;
+    const double *in_forward = assay__record_measure_samples(subject, forward_seconds);
+    const double *counts = assay__record_measure_samples(subject, forward_passes);
+    if (in_forward == NULL || counts == NULL)
+        return ASSAY_E_DATA;
+    assay_status status =
+        assay_stats_summarize(subject->samples_seconds, subject->sample_count, &total);
     if (status == ASSAY_OK)
-        status = assay_stats_summarize(values + count, count, &forward);
+        status = assay_stats_summarize(in_forward, subject->sample_count, &forward);
     if (status == ASSAY_OK)
-        status = assay_stats_summarize(values + 2 * count, count, &passes);
-    free(values);
+        status = assay_stats_summarize(counts, subject->sample_count, &passes);
     if (status != ASSAY_OK)
         return status;
+    assay_reading seconds = assay__record_figure(found, generation_seconds, model);
     *performance = (assay__generation_performance){
         .forward_time_mean = forward.mean,
         .forward_time_std = deviation(&forward),
         .forward_count_mean = passes.mean,
         .forward_count_std = deviation(&passes),
-        .throughput_traj_per_sec = quotient((double)trajectories, total_generation_time),
-        .total_generation_time = assay_reading_of(total_generation_time),
-        .forward_time_per_step_mean = quotient(forward.mean.value, passes.mean.value),
-        .beam_search_enabled = beam_search,
-        .beam_width = searches[0].beam_width,
-        .device = "cpu"};
+        .throughput_traj_per_sec =
+            quotient(assay__record_figure(found, ASSAY__TRAJECTORIES, model), seconds),
+        .total_generation_time = seconds,
+        .forward_time_per_step_mean = quotient(forward.mean, passes.mean)};
     take_times(performance, &total);
+    take_settings(performance, found);
     return ASSAY_OK;
 }
 
@@ -180,55 +259,11 @@ json_t *assay__generation_performance_json(const assay__generation_performance *
     json_t *object =
         json_pack("{sb, sI, ss}", "beam_search_enabled", (int)performance->beam_search_enabled,
                   "beam_width", (json_int_t)performance->beam_width, "device", performance->device);
-    json_t *unavailable = json_object();
-    int failed = 0;
     for (size_t i = 0; i < FIGURES; i++) {
-        assay_reading reading = read_figure(performance, i);
-        bool valid = reading.validity == ASSAY_VALID;
-        failed |= json_object_set_new(object, figures[i].key,
-                                      valid ? json_real(reading.value) : json_null());
-        if (!valid)
-            failed |= json_object_set_new(unavailable, figures[i].key,
-                                          json_string(assay_validity_text(reading.validity)));
-    }
-    if (json_object_size(unavailable) > 0)
-        failed |= json_object_set(object, "unavailable", unavailable);
-    json_decref(unavailable);
-    if (failed != 0) {
-        json_decref(object);
-        return NULL;
+        if (assay__json_set_reading(object, figures[i].key, read_figure(performance, i)) != 0) {
+            json_decref(object);
+            return NULL;
+        }
     }
     return object;
-}
-
-static assay_validity why_missing(const json_t *object, const char *key)
-{
-    const char *why =
-        json_string_value(json_object_get(json_object_get(object, "unavailable"), key));
-    for (int i = ASSAY_VALID + 1; i <= ASSAY_NOT_ENOUGH_DATA && why != NULL; i++)
-        if (strcmp(why, assay_validity_text((assay_validity)i)) == 0)
-            return (assay_validity)i;
-    return ASSAY_NOT_MEASURED;
-}
-
-assay_status assay__generation_performance_read(const json_t *object, assay_error *error,
-                                                assay__generation_performance *performance)
-{
-    assay__generation_performance result = {0};
-    const json_t *width = json_object_get(object, "beam_width");
-    const char *device = json_string_value(json_object_get(object, "device"));
-    if (!json_is_integer(width) || device == NULL)
-        return assay__fail(error, ASSAY_E_FORMAT, "no beam_width or device among the figures");
-    result.beam_search_enabled = json_is_true(json_object_get(object, "beam_search_enabled"));
-    result.beam_width = json_integer_value(width);
-    snprintf(result.device, sizeof result.device, "%s", device);
-    for (size_t i = 0; i < FIGURES; i++) {
-        const json_t *value = json_object_get(object, figures[i].key);
-        assay_reading reading = json_is_number(value)
-                                    ? assay_reading_of(json_number_value(value))
-                                    : assay_reading_missing(why_missing(object, figures[i].key));
-        memcpy((char *)&result + figures[i].offset, &reading, sizeof reading);
-    }
-    *performance = result;
-    return ASSAY_OK;
 }

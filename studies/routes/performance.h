@@ -1,4 +1,5 @@
-/* What generating trajectories cost: per search, over all of them, as text and as JSON.
+/* What generating trajectories cost: per search, over all of them, as text and as JSON. The run
+ * record is in between: searches are added to it, and all figures are views of it.
  *
  * Names are the seed's. Times are in seconds. A figure that cannot be known (the 95th percentile of
  * ten searches, the time of a forward pass where there was none) is a reading that says why. */
@@ -10,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "assay/reading.h"
+#include "assay/record.h"
 #include "assay/status.h"
 
 /* Of one search. */
@@ -36,12 +37,23 @@ typedef struct assay__generation_performance {
     char device[32]; /* "cpu" */
 } assay__generation_performance;
 
-/* Standard deviations divide by the number of searches, as NumPy's do; percentiles as
- * assay_stats_quantile. `trajectories` is how many of the searches gave one. ASSAY_E_DATA without
- * any search. Needs memory. */
+/* Add the searches of a model to what was found: the subject "MODEL search", whose measures are the
+ * time in forward passes and their number, and how the searches went about it. ASSAY_E_DATA without
+ * any search. */
+ASSAY_MUST_USE assay_status assay__found_searches(assay_record *found, const char *model,
+                                                  const assay__search_performance *searches,
+                                                  size_t count, bool beam_search);
+/* Add how many trajectories came of them, the figure of this name, and the wall clock from the
+ * first search to the last. */
+#define ASSAY__TRAJECTORIES "trajectories"
+ASSAY_MUST_USE assay_status assay__found_generation(assay_record *found, const char *model,
+                                                    size_t trajectories, double seconds);
+
+/* The figures of these searches. Standard deviations divide by the number of searches, as NumPy's
+ * do; percentiles as assay_stats_quantile. ASSAY_E_DATA where the record has no searches of the
+ * model. Needs memory. */
 ASSAY_MUST_USE assay_status assay__generation_performance_of(
-    const assay__search_performance *searches, size_t count, size_t trajectories,
-    double total_generation_time, bool beam_search, assay__generation_performance *performance);
+    const assay_record *found, const char *model, assay__generation_performance *performance);
 
 /* The block "--- Generation Performance ---". Times from 10 ms up are shown in seconds with three
  * decimals; shorter ones, which would read 0.000s, in ms or us. What is not known reads n/a. */
@@ -51,8 +63,5 @@ void assay__generation_performance_print(const assay__generation_performance *pe
 /* Figures that are not known are null, with the reason in "unavailable". NULL when out of memory.
  */
 json_t *assay__generation_performance_json(const assay__generation_performance *performance);
-/* The way back. ASSAY_E_FORMAT for an object that is none of ours. */
-ASSAY_MUST_USE assay_status assay__generation_performance_read(
-    const json_t *object, assay_error *error, assay__generation_performance *performance);
 
 #endif

@@ -1,17 +1,16 @@
-/* Every step leaves its files before it ends; one that ended earlier is read back from them. Data
- * and pairs are functions of the settings and the seed and are made again each time. */
+/* Every step keeps what it found as a record; that of one that ended earlier is read back. All of
+ * them together are the study's record, of which the report and the other files are views. Data and
+ * pairs are functions of the settings and the seed and are made again each time. */
 #include "studies/routes/study.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "assay/clock.h"
-#include "base/buffer.h"
 #include "base/error.h"
 #include "studies/common/json_file.h"
 #include "studies/routes/run.h"
 
-const char *const assay__routes_model_names[ASSAY__ROUTES_MODELS] = {"vanilla", "distilled"};
 static const assay__next_road_size sizes[ASSAY__ROUTES_MODELS] = {ASSAY__NEXT_ROAD_VANILLA,
                                                                   ASSAY__NEXT_ROAD_DISTILLED};
 
@@ -48,19 +47,6 @@ static void weigh_steps(const assay__routes_settings *settings, assay__study_ste
     }
 }
 
-assay__routes_settings assay__routes_settings_of(bool quick)
-{
-    return (assay__routes_settings){
-        .source = {.roads = quick ? 300 : 1000, .drives = quick ? 1500 : 3000},
-        .models = {true, true},
-        .od_source = ASSAY__OD_TEST,
-        .num_gene = 100,
-        .beam_search = true,
-        .beam_width = 4,
-        .epochs = quick ? 10 : 12,
-        .compare_seconds = quick ? 1 : 5};
-}
-
 static bool advance(void *context, double share)
 {
     return assay__study_advance(context, share);
@@ -85,11 +71,35 @@ static assay_status write_json(assay__routes_run *run, assay__routes_model model
     return assay__json_file_write(root, path, error);
 }
 
-static assay_status read_json(assay__routes_run *run, assay__routes_model model, const char *name,
-                              assay_error *error, json_t **root)
+/* ---- Steps ---- */
+
+typedef assay_status step_work(assay__routes_run *run, assay__routes_model model,
+                               assay_record *found, assay_error *error);
+
+static assay_status do_step(assay__routes_run *run, size_t step, assay__routes_model model,
+                            step_work *work, assay_error *error, assay_record **found)
 {
-    const char *path = file_of(run, model, name, error);
-    return path == NULL ? ASSAY_E_IO : assay__json_file_read(path, error, root);
+    assay__study_begin(run->study, step);
+    assay_status status = assay__study_findings(run->study, error, found);
+    if (status == ASSAY_OK)
+        status = work(run, model, *found, error);
+    if (status == ASSAY_OK)
+        status = assay__study_keep(run->study, step, *found, error);
+    return status == ASSAY_OK ? assay__study_end(run->study, error) : status;
+}
+
+/* Do a step, or read back what it found earlier, and add that to the record of the study. */
+static assay_status take_step(assay__routes_run *run, size_t step, assay__routes_model model,
+                              step_work *work, assay_error *error)
+{
+    assay_record *found = NULL;
+    assay_status status = assay__study_done(run->study, step)
+                              ? assay__study_recall(run->study, step, error, &found)
+                              : do_step(run, step, model, work, error, &found);
+    if (status == ASSAY_OK && assay__record_append(run->found, found) != ASSAY_OK)
+        status = assay__fail(error, ASSAY_E_MEMORY, "no memory for what the study found");
+    assay_record_free(found);
+    return status;
 }
 
 /* ---- Data ---- */
@@ -121,20 +131,39 @@ static assay_status load_data(assay__routes_run *run, assay_error *error)
                                       settings->num_gene, run->plan->seed + 2, error, &run->pairs);
 }
 
-static assay_status keep_data(assay__routes_run *run, assay_error *error)
+static assay_status keep_data(assay__routes_run *run, assay__routes_model model,
+                              assay_record *found, assay_error *error)
 {
-    if (assay__study_done(run->study, DATA))
-        return ASSAY_OK;
-    assay__study_begin(run->study, DATA);
+    (void)model;
     assay_status status = run->data.made_up ? save_city(run, error) : ASSAY_OK;
-    return status == ASSAY_OK ? assay__study_end(run->study, error) : status;
+    if (status == ASSAY_OK && assay__routes_found_data(run, found) != ASSAY_OK)
+        status = assay__fail(error, ASSAY_E_MEMORY, "no memory for the settings of the study");
+    return status;
 }
 
 /* ---- Training ---- */
 
-static assay_status train_now(assay__routes_run *run, assay__routes_model model, assay_error *error)
+static assay_status train_model(assay__routes_run *run, assay__routes_model model,
+                                const assay__routes_training *training, double *losses,
+                                assay_record *found, assay_error *error)
 {
-    assay__routes_trained *self = &run->trained[model];
+    assay__next_road *self = run->models[model];
+    assay__next_road *teacher = model == ASSAY__DISTILLED ? run->models[ASSAY__VANILLA] : NULL;
+    assay__routes_trained trained = {.training = training, .losses = losses};
+    uint64_t start_ns = assay_clock_now_ns(assay_clock_default());
+    assay_status status = assay__routes_train(&run->data, self, teacher, training,
+                                              run->plan->seed + 3, error, losses);
+    trained.seconds = (double)(assay_clock_now_ns(assay_clock_default()) - start_ns) * 1e-9;
+    if (status == ASSAY_OK)
+        status = assay__routes_test_loss(&run->data, self, training, error, &trained.test_loss);
+    if (status == ASSAY_OK && assay__routes_found_training(run, model, &trained, found) != ASSAY_OK)
+        status = assay__fail(error, ASSAY_E_MEMORY, "no memory for the losses");
+    return status;
+}
+
+static assay_status train_now(assay__routes_run *run, assay__routes_model model,
+                              assay_record *found, assay_error *error)
+{
     const assay__routes_training training = {.epochs = run->settings->epochs,
                                              .batch_size = 32,
                                              .max_roads = 200,
@@ -143,124 +172,129 @@ static assay_status train_now(assay__routes_run *run, assay__routes_model model,
                                              .temperature = 2,
                                              .advance = advance,
                                              .context = run->study};
-    assay__next_road *teacher =
-        model == ASSAY__DISTILLED ? run->trained[ASSAY__VANILLA].model : NULL;
-    assay__study_begin(run->study, TRAIN + (size_t)model);
-    uint64_t start_ns = assay_clock_now_ns(assay_clock_default());
-    assay_status status = assay__routes_train(&run->data, self->model, teacher, &training,
-                                              run->plan->seed + 3, error, self->losses);
-    self->training_seconds = (double)(assay_clock_now_ns(assay_clock_default()) - start_ns) * 1e-9;
-    if (status == ASSAY_OK)
-        status =
-            assay__routes_test_loss(&run->data, self->model, &training, error, &self->test_loss);
+    double *losses = calloc((size_t)training.epochs, sizeof *losses);
+    if (losses == NULL)
+        return assay__fail(error, ASSAY_E_MEMORY, "no memory to train");
+    assay_status status = train_model(run, model, &training, losses, found, error);
+    free(losses);
+    const char *path =
+        status == ASSAY_OK ? file_of(run, model, "weights.safetensors", error) : NULL;
     if (status != ASSAY_OK)
         return status;
-    const char *path = file_of(run, model, "weights.safetensors", error);
-    status = path == NULL ? ASSAY_E_IO : assay__routes_save_weights(self->model, path, error);
-    if (status == ASSAY_OK)
-        status =
-            write_json(run, model, "training.json", assay__routes_training_json(run, model), error);
-    return status == ASSAY_OK ? assay__study_end(run->study, error) : status;
+    return path == NULL ? ASSAY_E_IO : assay__routes_save_weights(run->models[model], path, error);
 }
 
-static assay_status read_trained(assay__routes_run *run, assay__routes_model model,
+static assay_status load_weights(assay__routes_run *run, assay__routes_model model,
                                  assay_error *error)
 {
-    json_t *root = NULL;
     const char *path = file_of(run, model, "weights.safetensors", error);
-    assay_status status = path == NULL
-                              ? ASSAY_E_IO
-                              : assay__routes_load_weights(run->trained[model].model, path, error);
-    if (status == ASSAY_OK)
-        status = read_json(run, model, "training.json", error, &root);
-    if (status == ASSAY_OK)
-        status = assay__routes_training_read(run, model, root, error);
-    json_decref(root);
-    return status;
+    return path == NULL ? ASSAY_E_IO : assay__routes_load_weights(run->models[model], path, error);
 }
 
 static assay_status train(assay__routes_run *run, assay__routes_model model, assay_error *error)
 {
+    size_t step = TRAIN + (size_t)model;
+    bool trained = assay__study_done(run->study, step);
     assay__next_road_shape shape =
         assay__next_road_shape_of(sizes[model], run->data.network->roads);
     assay_status status =
-        assay__next_road_new(&shape, run->plan->seed + 4, error, &run->trained[model].model);
-    if (status != ASSAY_OK)
-        return status;
-    return assay__study_done(run->study, TRAIN + (size_t)model) ? read_trained(run, model, error)
-                                                                : train_now(run, model, error);
+        assay__next_road_new(&shape, run->plan->seed + 4, error, &run->models[model]);
+    if (status == ASSAY_OK && trained)
+        status = load_weights(run, model, error);
+    if (status == ASSAY_OK)
+        status = take_step(run, step, model, train_now, error);
+    return status == ASSAY_OK ? write_json(run, model, "training.json",
+                                           assay__routes_training_json(run, model), error)
+                              : status;
 }
 
 /* ---- Generating and evaluating ---- */
 
 static assay_status generate_now(assay__routes_run *run, assay__routes_model model,
-                                 const char *path, assay_error *error)
+                                 assay_record *found, assay_error *error)
 {
-    const assay__generation_options options = {.beam_search = run->settings->beam_search,
+    const assay__generation_options options = {.model = assay__routes_model_names[model],
+                                               .beam_search = run->settings->beam_search,
                                                .beam_width = run->settings->beam_width,
-                                               .output_file = path,
+                                               .output_file =
+                                                   file_of(run, model, "generated.csv", error),
                                                .advance = advance,
                                                .context = run->study};
-    assay__study_begin(run->study, GENERATE + (size_t)model);
-    assay_status status = assay__generate_trajectories(
-        &run->data, run->trained[model].model, run->pairs, run->settings->num_gene, &options, error,
-        &run->trained[model].generation);
-    if (status == ASSAY_OK)
-        status = write_json(run, model, "generation.json",
-                            assay__routes_generation_json(run, model), error);
-    return status == ASSAY_OK ? assay__study_end(run->study, error) : status;
+    if (options.output_file == NULL)
+        return ASSAY_E_IO;
+    return assay__generate_trajectories(&run->data, run->models[model], run->pairs,
+                                        run->settings->num_gene, &options, error, found);
 }
 
-static assay_status generate(assay__routes_run *run, assay__routes_model model, assay_error *error)
+/* Where nothing was generated, there is nothing to find. */
+static assay_status evaluate_now(assay__routes_run *run, assay__routes_model model,
+                                 assay_record *found, assay_error *error)
 {
+    const char *name = assay__routes_model_names[model];
     const char *path = file_of(run, model, "generated.csv", error);
     if (path == NULL)
         return ASSAY_E_IO;
-    if (!assay__study_done(run->study, GENERATE + (size_t)model))
-        return generate_now(run, model, path, error);
-    json_t *root = NULL;
-    assay_status status = read_json(run, model, "generation.json", error, &root);
-    if (status == ASSAY_OK)
-        status = assay__routes_generation_read(run, model, root, error);
-    run->trained[model].generation.output_file = path;
-    json_decref(root);
-    return status;
+    if (assay__record_figure(run->found, ASSAY__TRAJECTORIES, name).value == 0)
+        return ASSAY_OK;
+    return assay__evaluate_trajectories(run->data.network,
+                                        assay__routes_data_of(&run->data, run->settings->od_source),
+                                        path, name, error, found);
 }
 
-/* Cheap and a function of the files, so it is done again in a resumed study. */
-static assay_status evaluate(assay__routes_run *run, assay__routes_model model, assay_error *error)
+static assay_status generate_and_evaluate(assay__routes_run *run, assay__routes_model model,
+                                          assay_error *error)
 {
-    assay__routes_trained *self = &run->trained[model];
-    int64_t count;
-    assay_status status = ASSAY_OK;
-    bool done = assay__study_done(run->study, EVALUATE + (size_t)model);
-    if (!done)
-        assay__study_begin(run->study, EVALUATE + (size_t)model);
-    self->evaluated = self->generation.num_generated > 0;
-    if (self->evaluated)
-        status = assay__evaluate_trajectories(
-            run->data.network, assay__routes_data_of(&run->data, run->settings->od_source),
-            self->generation.output_file, error, &count, &self->evaluation);
-    if (status == ASSAY_OK && !done)
+    assay_status status = take_step(run, GENERATE + (size_t)model, model, generate_now, error);
+    if (status == ASSAY_OK)
+        status = write_json(run, model, "generation.json",
+                            assay__routes_generation_json(run, model), error);
+    if (status == ASSAY_OK)
+        status = take_step(run, EVALUATE + (size_t)model, model, evaluate_now, error);
+    if (status == ASSAY_OK)
         status =
             write_json(run, model, "results.json", assay__routes_results_json(run, model), error);
-    return status == ASSAY_OK && !done ? assay__study_end(run->study, error) : status;
+    return status == ASSAY_OK ? assay__routes_print_model(run, model, error) : status;
 }
 
 /* ---- Comparing ---- */
 
-static assay_status compare(assay__routes_run *run, assay_error *error)
+static assay_status compare_now(assay__routes_run *run, assay__routes_model model,
+                                assay_record *found, assay_error *error)
+{
+    (void)model;
+    return assay__routes_compare(run, error, found);
+}
+
+/* comparison.json: what this step found, as a benchmark of its own. */
+static assay_status write_comparison(assay__routes_run *run, assay_error *error)
 {
     const char *path = assay__study_file(run->study, "comparison.json", error);
-    if (path == NULL)
-        return ASSAY_E_IO;
-    if (assay__study_done(run->study, COMPARE))
-        return assay_record_read(path, error, &run->comparison);
-    assay__study_begin(run->study, COMPARE);
-    assay_status status = assay__routes_compare(run, error, &run->comparison);
+    assay_record *found = NULL, *alone = NULL;
+    assay_status status =
+        path == NULL ? ASSAY_E_IO : assay__study_recall(run->study, COMPARE, error, &found);
+    if (status != ASSAY_OK)
+        return status;
+    status = assay_record_new(&alone);
+    if (status == ASSAY_OK) {
+        alone->kind = "bench";
+        status = assay__record_append(alone, found);
+    }
     if (status == ASSAY_OK)
-        status = assay_record_save(run->comparison, path, 0, error);
-    return status == ASSAY_OK ? assay__study_end(run->study, error) : status;
+        status = assay_record_describe(alone);
+    status = status == ASSAY_OK ? assay_record_save(alone, path, 0, error)
+                                : assay__fail(error, status, "cannot describe the comparison: %s",
+                                              assay_status_message(status));
+    assay_record_free(found);
+    assay_record_free(alone);
+    return status;
+}
+
+static assay_status compare(assay__routes_run *run, assay_error *error)
+{
+    assay_status status = take_step(run, COMPARE, ASSAY__VANILLA, compare_now, error);
+    if (status == ASSAY_OK)
+        status = write_comparison(run, error);
+    return status == ASSAY_OK ? assay__routes_print_comparison(run, error) : status;
 }
 
 /* ---- The whole ---- */
@@ -268,27 +302,15 @@ static assay_status compare(assay__routes_run *run, assay_error *error)
 static assay_status run_models(assay__routes_run *run, assay_error *error)
 {
     const bool *asked = run->settings->models;
-    assay_status status = ASSAY_OK;
-    run->trained[ASSAY__VANILLA].needed = true;
-    run->trained[ASSAY__DISTILLED].needed = asked[ASSAY__DISTILLED];
-    for (assay__routes_model i = 0; i < ASSAY__ROUTES_MODELS && status == ASSAY_OK; i++)
-        status = run->trained[i].needed ? train(run, i, error) : ASSAY_OK;
+    assay_status status = train(run, ASSAY__VANILLA, error); /* it teaches the other one */
+    if (status == ASSAY_OK && asked[ASSAY__DISTILLED])
+        status = train(run, ASSAY__DISTILLED, error);
     if (status == ASSAY_OK)
         assay__routes_print_training(run);
-    for (assay__routes_model i = 0; i < ASSAY__ROUTES_MODELS && status == ASSAY_OK; i++) {
-        if (!asked[i])
-            continue;
-        status = generate(run, i, error);
-        if (status == ASSAY_OK)
-            status = evaluate(run, i, error);
-        if (status == ASSAY_OK)
-            assay__routes_print_model(run, i);
-    }
-    if (status == ASSAY_OK && asked[ASSAY__VANILLA] && asked[ASSAY__DISTILLED]) {
+    for (assay__routes_model i = 0; i < ASSAY__ROUTES_MODELS && status == ASSAY_OK; i++)
+        status = asked[i] ? generate_and_evaluate(run, i, error) : ASSAY_OK;
+    if (status == ASSAY_OK && asked[ASSAY__VANILLA] && asked[ASSAY__DISTILLED])
         status = compare(run, error);
-        if (status == ASSAY_OK)
-            status = assay__routes_print_comparison(run, error);
-    }
     return status;
 }
 
@@ -296,8 +318,9 @@ static assay_status finish(assay__routes_run *run, const char *summary_path, ass
 {
     const char *path = assay__study_file(run->study, "summary.json", error);
     assay_status status =
-        path == NULL ? ASSAY_E_IO
-                     : assay__json_file_write(assay__routes_summary_json(run), path, error);
+        path == NULL ? ASSAY_E_IO : assay__study_publish(run->study, run->found, error);
+    if (status == ASSAY_OK)
+        status = assay__json_file_write(assay__routes_summary_json(run), path, error);
     if (status == ASSAY_OK && summary_path != NULL)
         status = assay__json_file_write(assay__routes_summary_json(run), summary_path, error);
     if (status == ASSAY_OK)
@@ -307,7 +330,9 @@ static assay_status finish(assay__routes_run *run, const char *summary_path, ass
 
 static assay_status run_study(assay__routes_run *run, const char *summary_path, assay_error *error)
 {
-    assay_status status = keep_data(run, error);
+    assay_status status = assay__study_findings(run->study, error, &run->found);
+    if (status == ASSAY_OK)
+        status = take_step(run, DATA, ASSAY__VANILLA, keep_data, error);
     if (status == ASSAY_OK) {
         assay__routes_print_data(run);
         status = run_models(run, error);
@@ -318,8 +343,8 @@ static assay_status run_study(assay__routes_run *run, const char *summary_path, 
 static void release(assay__routes_run *run)
 {
     for (size_t i = 0; i < ASSAY__ROUTES_MODELS; i++)
-        assay__next_road_free(run->trained[i].model);
-    assay_record_free(run->comparison);
+        assay__next_road_free(run->models[i]);
+    assay_record_free(run->found);
     assay__routes_data_release(&run->data);
     free(run->pairs);
     assay__study_free(run->study);
@@ -331,50 +356,25 @@ static assay_status evaluate_file(const assay__study_plan *plan,
                                   assay_error *error)
 {
     assay__routes_data data;
-    assay__road_evaluation evaluation;
-    int64_t count;
+    assay_record *found = NULL;
     assay_status status = assay__routes_data_load(&settings->source, plan->seed, error, &data);
     if (status != ASSAY_OK)
         return status;
-    const assay__trajectories *real = assay__routes_data_of(&data, settings->od_source);
-    status = assay__evaluate_trajectories(data.network, real, settings->evaluate, error, &count,
-                                          &evaluation);
+    if (assay_record_new(&found) != ASSAY_OK)
+        status =
+            assay__fail(error, ASSAY_E_MEMORY, "no memory to evaluate '%s'", settings->evaluate);
     if (status == ASSAY_OK)
-        assay__routes_print_evaluation(&evaluation, plan->output);
+        status = assay__evaluate_trajectories(data.network,
+                                              assay__routes_data_of(&data, settings->od_source),
+                                              settings->evaluate, NULL, error, found);
+    if (status == ASSAY_OK)
+        assay__evaluation_print(found, NULL, plan->output);
     if (status == ASSAY_OK && summary_path != NULL)
-        status = assay__json_file_write(
-            assay__evaluation_json(&evaluation, count, real->count, NULL), summary_path, error);
+        status =
+            assay__json_file_write(assay__evaluation_json(found, NULL, NULL), summary_path, error);
+    assay_record_free(found);
     assay__routes_data_release(&data);
     return status;
-}
-
-/* Everything that decides the results, for the frame. Caller frees; NULL without memory. */
-static char *settings_text(const assay__routes_settings *settings)
-{
-    const assay__routes_source *source = &settings->source;
-    assay__buffer text;
-    assay__buffer_init(&text, 1 << 16);
-    assay_status status = assay__buffer_printf(
-        &text, "%s%s %zu pairs of %s, %s %lld, %lld epochs, ",
-        settings->models[ASSAY__VANILLA] ? "vanilla " : "",
-        settings->models[ASSAY__DISTILLED] ? "distilled" : "", settings->num_gene,
-        settings->od_source == ASSAY__OD_TEST ? "test" : "train",
-        settings->beam_search ? "beam" : "greedy", (long long)settings->beam_width,
-        (long long)settings->epochs);
-    if (status == ASSAY_OK && source->geo == NULL)
-        status = assay__buffer_printf(&text, "city of %lld roads, %lld drives",
-                                      (long long)source->roads, (long long)source->drives);
-    else if (status == ASSAY_OK)
-        status = assay__buffer_printf(&text, "%s %s %s %s", source->geo,
-                                      source->rel != NULL ? source->rel : "",
-                                      source->trajectories != NULL ? source->trajectories : "",
-                                      source->test != NULL ? source->test : "");
-    if (status == ASSAY_OK && settings->skip_performance)
-        status = assay__buffer_append_text(&text, ", no performance");
-    if (status == ASSAY_OK)
-        return assay__buffer_take(&text);
-    assay__buffer_release(&text);
-    return NULL;
 }
 
 assay_status assay__routes_study(const assay__study_plan *plan,
@@ -386,7 +386,7 @@ assay_status assay__routes_study(const assay__study_plan *plan,
     assay__study_plan full = *plan;
     assay__study_step weighed[STEPS];
     weigh_steps(settings, weighed);
-    char *text = settings_text(settings);
+    char *text = assay__routes_settings_text(settings);
     assay__routes_run *run = calloc(1, sizeof *run);
     assay_status status = ASSAY_E_MEMORY;
     if (run == NULL || text == NULL)

@@ -6,8 +6,9 @@
  *   MODEL/weights.safetensors, training.json   for each model trained
  *   MODEL/generated.csv, generation.json       trajectories; how many, and what they cost
  *   MODEL/results.json                         likeness to the real ones, with what they cost
- *   comparison.json                            record of the interleaved comparison
- *   summary.json                               all of it
+ *   comparison.json                            the interleaved comparison, a record of its own
+ *   record.json                                all of it: the study's run record
+ *   summary.json                               all of it, as the seed has it
  */
 #ifndef ASSAY_STUDIES_ROUTES_STUDY_H
 #define ASSAY_STUDIES_ROUTES_STUDY_H

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The study "pde": same seed, same files but for times and memory; the number of workers changes no result; a
 # finished study shows its tables again; a composed configuration reads back; values are recovered; interruption.
-# Times are: record.json, performance_metrics.csv and "timing" of results.json and .study/training.json.
+# Times are: performance_metrics.csv, "timing" of results.json, and in the record samples, figures in seconds, spans.
 set -u
 . "$ASSAY_SOURCE/tests/cli/interrupt.sh"
 assay=$ASSAY_BUILD/assay
@@ -24,8 +24,13 @@ for kind in burgers heat; do
     cmp $kind-1/losses.csv $kind-2/losses.csv || fail "$kind: same seed, other losses"
     cmp $kind-1/config.yaml $kind-2/config.yaml || fail "$kind: same options, another configuration"
     cmp -s $kind-1/losses.csv $kind-3/losses.csv && fail "$kind: another seed, the same losses"
+    cp $kind-1/record.json $kind-finished.json
+    cp $kind-1/results.json $kind-results.json
+    rm $kind-1/losses.csv
     $kind --out $kind-1 >again.txt || fail "$kind: a finished study cannot be shown again"
     [ "$(head -n 1 again.txt)" = "The training was finished by an earlier run" ] || fail "$kind: it trains again"
+    cmp $kind-1/results.json $kind-results.json || fail "$kind: shown again, another results.json"
+    cmp $kind-1/losses.csv $kind-2/losses.csv || fail "$kind: shown again, other losses"
     diff <(sed -n '/^PERFORMANCE/,$p' $kind-1.txt) <(sed -n '/^PERFORMANCE/,$p' again.txt) || fail "$kind: other tables"
 done
 # The configuration as composed is one that can be read.
@@ -39,7 +44,7 @@ done
 study --config-name burgers_experiment trainer_params.epochs=2 --out plain >plain.txt || fail "without monitoring it fails"
 cmp burgers-1/losses.csv plain/losses.csv || fail "monitoring changes the losses"
 grep -q 'Batch 0' plain.txt && fail "monitoring is off, and lines are printed"
-[ -e plain/record.json ] && fail "monitoring is off, and there is a record"
+[ -e plain/performance_metrics.csv ] && fail "monitoring is off, and there are its metrics"
 
 python3 - <<'END' || exit 1
 import json
@@ -56,6 +61,58 @@ assert heat["losses"][-1] < 1.5e-6, "more than the noise of 0.001 is left"
 for true, found in zip(heat["conductivity_true"], heat["conductivity_recovered"]):
     assert abs(found / true - 1) < 0.02, (true, found)
 END
+
+# The run record: one of the study, with the monitor's operations where monitoring is on; a function of the seed but for
+# times and memory; what the other files are views of.
+python3 - <<'END' || exit 1
+import json
+def load(folder, name="record.json"):
+    return json.load(open(folder + "/" + name))
+def timeless(record):
+    kept = {k: record[k] for k in ("kind", "study", "name", "settings", "models", "series")}
+    kept["figures"] = [dict(f, value=None) if f["unit"] == "s" else f for f in record["figures"]]
+    kept["operations"] = [(o["name"], o["count"]) for o in record.get("operations", [])]
+    kept["subjects"] = [(s["name"], s["model"], s["covers"], len(s["samples_seconds"])) for s in record["subjects"]]
+    return kept
+operations = {"burgers": {"data_loading", "training", "evaluation"}, "heat": {"load_ground_truth", "optimization"}}
+models = {"burgers": "surrogate", "heat": "conductivity"}
+for kind, names in operations.items():
+    record, results, model = load(kind + "-1"), load(kind + "-1", "results.json"), models[kind]
+    assert timeless(record) == timeless(load(kind + "-2")), kind + ": same seed, another record"
+    assert timeless(record) != timeless(load(kind + "-3")), kind + ": another seed, the same record"
+    assert (record["kind"], record["study"]) == ("study", "pde")
+    assert {o["name"] for o in record["operations"]} == names, record["operations"]
+    assert [s["name"] for s in record["subjects"]] == ["batch"] and record["subjects"][0]["model"] == model
+    assert [m["name"] for m in record["models"]] == [model]
+    timing = results["timing"]
+    assert record["subjects"][0]["samples_seconds"] == timing["batch_seconds"] and timing["batch_seconds"]
+    series = {s["name"]: s for s in record["series"]}
+    assert series["loss"]["values"] == results["results"]["losses"] and series["loss"]["of"] == model
+    figures = {(f["name"], f.get("of")): f["value"] for f in record["figures"]}
+    for key, value in timing["statistics"].items():
+        assert figures[key, None] == value, key
+    assert record["settings"]["trainer_params.epochs"] == results["config"]["trainer_params"]["epochs"]
+    assert record["settings"]["problem.equation"] == kind
+    finished = json.load(open(kind + "-finished.json"))
+    for key in ("created", "machine", "clock"): # as they are when it is shown
+        record.pop(key, None), finished.pop(key, None)
+    assert record == finished, kind + ": shown again, another record"
+heat = {s["name"]: s for s in load("heat-1")["series"]}
+assert heat["conductivity_recovered"]["along"] == "x" and heat["conductivity_recovered"]["places"][-1] == 1
+assert heat["conductivity_true"]["values"] == load("heat-1", "results.json")["results"]["conductivity_true"]
+plain = load("plain")
+assert plain["kind"] == "study" and not plain.get("operations") and len(plain["subjects"][0]["samples_seconds"]) == 64
+assert "statistics" not in load("plain", "results.json")["timing"]
+END
+code=0
+/usr/bin/python3 "$ASSAY_SOURCE/tests/accuracy/check_record_schema.py" burgers-1/record.json heat-1/record.json plain/record.json || code=$?
+[ $code = 0 ] || [ $code = 77 ] || exit 1
+"$assay" report burgers-1/record.json >report.txt || fail "the record cannot be reported"
+for word in '^batch$' '^data_loading ' '^  evaluation '; do
+    grep -q "$word" report.txt || fail "no '$word' in the report of the record: $(cat report.txt)"
+done
+"$assay" compare heat-1/record.json heat-2/record.json --json compared.json >/dev/null
+grep -q '"baseline": "batch"' compared.json || fail "two records of the study cannot be compared"
 
 # Configurations are found below the prefix the command is installed in.
 mkdir -p prefix/bin prefix/lib/assay prefix/share/assay elsewhere

@@ -1,12 +1,13 @@
 #!/bin/bash
 # A study of routes is a function of its seed: two runs leave the same bytes, and so does one that is
 # interrupted and goes on. What is time is left out: keys of JSON that say so (…time…, …seconds, throughput),
-# comparison.json and the verdicts made of it.
+# the samples of the comparison and its verdicts, and in records the machine as it was. The record of the study holds
+# what was found, reads back the same in a study that was finished, and two of them can be compared.
 set -eu
 . "$ASSAY_SOURCE/tests/cli/interrupt.sh"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-command=("$ASSAY_BUILD/assay" study routes --quick --roads 100 --drives 400 --epochs 6 --num-gene 30 --compare-time 50ms)
+command=("$ASSAY_BUILD/assay" study routes --quick --roads 100 --drives 400 --epochs 6 --num-gene 30 --compare-time 200ms)
 study() {
     "${command[@]}" "$@" >>"$folder/log" 2>&1
 }
@@ -24,6 +25,19 @@ interrupt_when "$folder/interrupted.txt" '[ -e "$folder/three/vanilla/training.j
 echo "interrupted with exit $interrupted"
 study --seed 7 --out "$folder/three" || fail "going on failed"
 
+# Finished, it trains nothing and writes the same record.
+cp "$folder/one/record.json" "$folder/finished.json"
+cp "$folder/one/summary.json" "$folder/finished-summary.json"
+rm "$folder/one/vanilla/generation.json" "$folder/one/comparison.json"
+study --seed 7 --out "$folder/one" || fail "showing a finished study again failed"
+cmp "$folder/one/summary.json" "$folder/finished-summary.json" || fail "resumed, another summary.json"
+
+# A folder whose step has lost what it found says what to do.
+cp -r "$folder/one" "$folder/damaged"
+rm "$folder/damaged/.study/train_vanilla.json"
+study --seed 7 --out "$folder/damaged" && fail "a step without its record is taken for done"
+grep -q "train_vanilla.json.*--restart begins anew" "$folder/log" || fail "a lost record does not say --restart"
+
 python3 - "$folder" <<'END'
 import json, os, sys
 def masked(value):
@@ -31,6 +45,17 @@ def masked(value):
         return {k: masked(v) for k, v in value.items()
                 if not ("time" in k or "seconds" in k or "throughput" in k or k == "comparisons")}
     return [masked(v) for v in value] if isinstance(value, list) else value
+def subject(one):
+    kept = {k: one[k] for k in ("name", "model", "covers", "parameters") if k in one}
+    if one["name"].endswith(" search"):
+        kept["samples"] = len(one["samples_seconds"])
+        kept["passes"] = [m["samples"] for m in one["measures"] if m["metric"] == "forward_passes"]
+    return kept
+def timeless(record):
+    kept = {k: record[k] for k in ("kind", "study", "name", "settings", "models", "series") if k in record}
+    kept["subjects"] = [subject(one) for one in record.get("subjects", [])]
+    kept["figures"] = [dict(f, value=None) if f["unit"] == "s" else f for f in record.get("figures", [])]
+    return kept
 def content(root):
     files = {}
     for at, _, names in os.walk(root):
@@ -38,7 +63,10 @@ def content(root):
             path = os.path.join(at, name)
             data = open(path, "rb").read()
             key = os.path.relpath(path, root)
-            files[key] = "" if key == "comparison.json" else json.dumps(masked(json.loads(data))) if name.endswith(".json") else data
+            if name.endswith(".json"):
+                value = json.loads(data)
+                data = json.dumps(timeless(value) if value.get("schema") == "assay-record" else masked(value))
+            files[key] = data
     return files
 one, two, three, other = (content(os.path.join(sys.argv[1], name)) for name in ("one", "two", "three", "other"))
 def differences(a, b):
@@ -46,8 +74,58 @@ def differences(a, b):
 for name, files in (("again", two), ("interrupted", three)):
     if differences(one, files):
         sys.exit("%s: other content in %s" % (name, differences(one, files)))
-for name in ("city.geo", "vanilla/generated.csv", "distilled/weights.safetensors"):
+for name in ("city.geo", "vanilla/generated.csv", "distilled/weights.safetensors", "record.json"):
     if one[name] == other[name]:
         sys.exit("another seed gives the same " + name)
+
+# What the record holds, and that the files are views of it.
+def load(name):
+    return json.load(open(os.path.join(sys.argv[1], name)))
+record, summary = load("one/record.json"), load("one/summary.json")
+assert (record["kind"], record["study"]) == ("study", "routes"), record["kind"]
+subjects = {s["name"]: s for s in record["subjects"]}
+assert list(subjects) == ["vanilla search", "distilled search", "vanilla", "distilled"], list(subjects)
+assert [m["name"] for m in record["models"]] == ["vanilla", "distilled"]
+figures = {(f["name"], f.get("of")): f["value"] for f in record["figures"]}
+series = {(s["name"], s.get("of")): s["values"] for s in record["series"]}
+for model in ("vanilla", "distilled"):
+    search, training = subjects[model + " search"], summary["models"][model]["training"]
+    performance = summary["models"][model]["generation"]["performance"]
+    assert search["model"] == subjects[model]["model"] == model
+    assert search["covers"] and subjects[model]["covers"] and not search.get("parameters")
+    assert len(search["samples_seconds"]) == 30
+    mean = sum(search["samples_seconds"]) / 30
+    assert abs(performance["total_time_mean"] / mean - 1) < 1e-9, (performance["total_time_mean"], mean)
+    assert [m["metric"] for m in search["measures"]] == ["forward_seconds", "forward_passes"]
+    assert len(subjects[model]["rounds"]) == len(subjects[model]["samples_seconds"])
+    assert series["loss", model] == training["losses"] and len(training["losses"]) == 6
+    assert figures["test_loss", model] == training["test_loss"]
+    assert figures["training_seconds", model] == training["training_seconds"]
+    assert figures["distance_jsd", model] == summary["models"][model]["results"]["Distance_JSD"]
+    assert figures["trajectories", model] == summary["models"][model]["generation"]["num_generated"]
+assert [c["verdict"] for c in record["comparisons"]] == [c["verdict"] for c in summary["comparisons"]]
+alone = load("one/comparison.json")
+assert [s["samples_seconds"] for s in alone["subjects"]] == [subjects[m]["samples_seconds"] for m in ("vanilla", "distilled")]
+finished = load("finished.json")
+for key in ("created", "machine", "clock"): # as they are when it is shown
+    record.pop(key, None), finished.pop(key, None)
+assert record == finished, [k for k in record if record[k] != finished.get(k)]
 print("%d files, the same each time" % len(one))
+END
+
+code=0
+/usr/bin/python3 "$ASSAY_SOURCE/tests/accuracy/check_record_schema.py" "$folder"/one/record.json "$folder"/one/comparison.json \
+    "$folder"/one/.study/[a-rt-z]*.json || code=$?
+[ $code = 0 ] || [ $code = 77 ] || exit 1
+
+# Two records can be compared, and a study that is slower shows: about 2.1 times with this beam, on a busy machine
+# perhaps without a verdict.
+study --seed 7 --beam-width 24 --out "$folder/wide" || fail "the run with a wide beam failed"
+"$ASSAY_BUILD/assay" compare "$folder/one/record.json" "$folder/wide/record.json" --json "$folder/compared.json" >>"$folder/log" 2>&1 || true
+python3 - "$folder/compared.json" <<'END'
+import json, sys
+compared = json.load(open(sys.argv[1]))["comparisons"]
+assert [c["baseline"] for c in compared] == ["vanilla search", "distilled search", "vanilla", "distilled"]
+for c in compared[2:]:
+    assert c["ratio"] > 1.3 and c["verdict"] in ("slower", "inconclusive"), c
 END

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "studies/common/results.h"
 #include "studies/routes/evaluate.h"
 #include "studies/routes/generate.h"
 #include "studies/routes/train.h"
@@ -87,6 +88,29 @@ static void check_value(assay_reading reading, double expected)
     assert_true(fabs(reading.value - expected) < 1e-12);
 }
 
+static assay_record *new_record(void)
+{
+    assay_record *record = NULL;
+    assert_int_equal(assay_record_new(&record), ASSAY_OK);
+    return record;
+}
+
+/* Through a file, as a study that is resumed reads it. */
+static assay_record *saved_and_read(assay_record *record)
+{
+    char path[] = "/tmp/assay-routes-XXXXXX";
+    int file = mkstemp(path);
+    assay_record *read = NULL;
+    assert_true(file >= 0);
+    close(file);
+    record->kind = "study";
+    assert_int_equal(assay_record_save(record, path, 0, NULL), ASSAY_OK);
+    assert_int_equal(assay_record_read(path, NULL, &read), ASSAY_OK);
+    assay_record_free(record);
+    unlink(path);
+    return read;
+}
+
 /* numpy.mean, std, median, percentile(95) of 1 ... 20. */
 static void test_aggregates(void **state)
 {
@@ -98,7 +122,11 @@ static void test_aggregates(void **state)
                                                   .forward_count = i < 10 ? 4 : 6,
                                                   .beam_width = 4};
     assay__generation_performance p;
-    assert_int_equal(assay__generation_performance_of(searches, 20, 15, 250, true, &p), ASSAY_OK);
+    assay_record *found = new_record();
+    assert_int_equal(assay__found_searches(found, "vanilla", searches, 20, true), ASSAY_OK);
+    assert_int_equal(assay__found_generation(found, "vanilla", 15, 250), ASSAY_OK);
+    found = saved_and_read(found);
+    assert_int_equal(assay__generation_performance_of(found, "vanilla", &p), ASSAY_OK);
     check_value(p.total_time_mean, 10.5);
     check_value(p.total_time_std, 5.766281297335398);
     check_value(p.total_time_min, 1);
@@ -114,35 +142,59 @@ static void test_aggregates(void **state)
     check_value(p.forward_time_per_step_mean, 1.05);
     assert_true(p.beam_search_enabled && p.beam_width == 4);
     assert_string_equal(p.device, "cpu");
-
-    assert_int_equal(assay__generation_performance_of(searches, 0, 0, 0, true, &p), ASSAY_E_DATA);
-    searches[0].forward_count = 0;
-    assert_int_equal(assay__generation_performance_of(searches, 1, 1, 1, false, &p), ASSAY_OK);
-    assert_int_equal(p.total_time_p95.validity, ASSAY_NOT_ENOUGH_DATA);
-    assert_int_equal(p.forward_time_per_step_mean.validity, ASSAY_NOT_ENOUGH_DATA);
-    check_value(p.total_time_std, 0);
+    assert_int_equal(assay__generation_performance_of(found, "distilled", &p), ASSAY_E_DATA);
+    assay_record_free(found);
 }
 
-static void test_json_there_and_back(void **state)
+static void test_searches_are_a_subject(void **state)
 {
     (void)state;
-    assay__generation_performance p = seed_figures, back;
-    p.total_time_p95 = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
+    const assay__search_performance searches[] = {
+        {.total_time = 3, .forward_time_total = 2, .forward_count = 5, .beam_width = 1},
+        {.total_time = 4, .forward_time_total = 1, .forward_count = 7, .beam_width = 1}};
+    assay_record *found = new_record();
+    assert_int_equal(assay__found_searches(found, "vanilla", searches, 2, false), ASSAY_OK);
+    assert_int_equal(assay__found_searches(found, "vanilla", searches, 0, false), ASSAY_E_DATA);
+    found = saved_and_read(found);
+    const assay_record_subject *subject = assay__record_find_subject(found, "vanilla search");
+    assert_non_null(subject);
+    assert_string_equal(subject->model, "vanilla");
+    assert_non_null(subject->covers);
+    assert_int_equal(subject->parameter_count, 0);
+    assert_int_equal(subject->sample_count, 2);
+    assert_true(subject->samples_seconds[0] == 3 && subject->samples_seconds[1] == 4);
+    const double *forward = assay__record_measure_samples(subject, "forward_seconds");
+    const double *passes = assay__record_measure_samples(subject, "forward_passes");
+    assert_true(forward != NULL && forward[0] == 2 && forward[1] == 1);
+    assert_true(passes != NULL && passes[0] == 5 && passes[1] == 7);
+    assert_null(assay__record_measure_samples(subject, "backward_passes"));
+    assert_string_equal(assay__record_setting(found, "search"), "greedy");
+    assert_null(assay__record_setting(found, "research"));
+    assay_record_free(found);
+}
+
+static void test_few_searches_say_what_is_missing(void **state)
+{
+    (void)state;
+    const assay__search_performance search = {.total_time = 1, .beam_width = 1};
+    assay__generation_performance p;
+    assay_record *found = new_record();
+    assert_int_equal(assay__found_searches(found, "vanilla", &search, 1, false), ASSAY_OK);
+    assert_int_equal(assay__generation_performance_of(found, "vanilla", &p), ASSAY_OK);
+    assert_int_equal(p.total_time_p95.validity, ASSAY_NOT_ENOUGH_DATA);
+    assert_int_equal(p.forward_time_per_step_mean.validity, ASSAY_NOT_ENOUGH_DATA);
+    assert_int_equal(p.throughput_traj_per_sec.validity, ASSAY_NOT_MEASURED);
+    check_value(p.total_time_std, 0);
     json_t *object = assay__generation_performance_json(&p);
-    assert_non_null(object);
+    const json_t *why = json_object_get(object, "unavailable");
     assert_true(json_is_null(json_object_get(object, "total_time_p95")));
-    assert_string_equal(json_string_value(json_object_get(json_object_get(object, "unavailable"),
-                                                          "total_time_p95")),
+    assert_string_equal(json_string_value(json_object_get(why, "total_time_p95")),
                         "not enough data");
-    assert_int_equal(assay__generation_performance_read(object, NULL, &back), ASSAY_OK);
-    assert_int_equal(back.total_time_p95.validity, ASSAY_NOT_ENOUGH_DATA);
-    check_value(back.forward_time_mean, 0.412);
-    check_value(back.total_generation_time, 52.3);
-    assert_true(back.beam_search_enabled && back.beam_width == 4);
-    assert_string_equal(back.device, "cuda:0");
-    json_object_del(object, "device");
-    assert_int_equal(assay__generation_performance_read(object, NULL, &back), ASSAY_E_FORMAT);
+    assert_string_equal(json_string_value(json_object_get(why, "throughput_traj_per_sec")),
+                        "not measured");
+    assert_null(json_object_get(why, "total_time_std"));
     json_decref(object);
+    assay_record_free(found);
 }
 
 /* ---- On a made-up city ---- */
@@ -252,12 +304,13 @@ static void test_generated_file(void **state)
     assert_true(file >= 0);
     close(file);
     const assay__generation_options options = {
-        .beam_search = true, .beam_width = 4, .output_file = path};
+        .model = "distilled", .beam_search = true, .beam_width = 4, .output_file = path};
     assay__generation generation;
+    assay_record *found = new_record();
     assert_int_equal(assay__generate_trajectories(&self->data, self->model, self->pairs, PAIRS,
-                                                  &options, NULL, &generation),
+                                                  &options, NULL, found),
                      ASSAY_OK);
-    assert_string_equal(generation.output_file, path);
+    assert_int_equal(assay__generation_of(found, "distilled", &generation), ASSAY_OK);
     assert_int_equal(generation.num_searched, PAIRS);
     assert_int_equal(generation.outcomes[ASSAY__ROUTE_FOUND], generation.num_generated);
     assert_true(generation.num_generated > PAIRS / 2);
@@ -278,21 +331,26 @@ static void test_generated_file(void **state)
     }
     assay__trajectories_release(&read);
 
-    assay__road_evaluation evaluation;
-    int64_t count;
-    assert_int_equal(assay__evaluate_trajectories(self->data.network, &self->data.test, path, NULL,
-                                                  &count, &evaluation),
+    assert_false(assay__evaluated(found, "distilled"));
+    json_t *none = assay__evaluation_json(found, "distilled", NULL);
+    assert_int_equal(json_object_size(none), 1);
+    assert_int_equal(assay__evaluate_trajectories(self->data.network, &self->data.test, path,
+                                                  "distilled", NULL, found),
                      ASSAY_OK);
-    assert_int_equal(count, generation.num_generated);
-    assert_int_equal(evaluation.pairs, count);
-    json_t *with = assay__evaluation_json(&evaluation, count, 24, &generation.performance);
-    json_t *without = assay__evaluation_json(&evaluation, count, 24, NULL);
+    assert_true(assay__evaluated(found, "distilled"));
+    check_value(assay__record_figure(found, "evaluated_pairs", "distilled"),
+                (double)generation.num_generated);
+    check_value(assay__record_figure(found, "evaluated_real", "distilled"), 24);
+    json_t *with = assay__evaluation_json(found, "distilled", &generation.performance);
+    json_t *without = assay__evaluation_json(found, "distilled", NULL);
     assert_non_null(json_object_get(with, "generation_performance"));
     assert_null(json_object_get(without, "generation_performance"));
     json_object_del(with, "generation_performance");
     assert_true(json_equal(with, without));
+    json_decref(none);
     json_decref(with);
     json_decref(without);
+    assay_record_free(found);
     unlink(path);
 }
 
@@ -315,15 +373,48 @@ static void test_evaluation_of_the_same(void **state)
     }
     assert_int_equal(assay__trajectories_save(&backwards, self->data.network, path, NULL),
                      ASSAY_OK);
-    assay__road_evaluation evaluation;
-    int64_t count;
-    assert_int_equal(assay__evaluate_trajectories(self->data.network, &self->data.test, path, NULL,
-                                                  &count, &evaluation),
-                     ASSAY_OK);
-    assert_int_equal(evaluation.pairs, 24);
-    assert_true(evaluation.distance_jsd < 1e-12 && evaluation.duration_jsd < 1e-12);
-    assert_true(evaluation.hausdorff_km < 1e-9 && evaluation.warping_km < 1e-9);
+    assay_record *found = new_record();
+    assert_int_equal(
+        assay__evaluate_trajectories(self->data.network, &self->data.test, path, NULL, NULL, found),
+        ASSAY_OK);
+    check_value(assay__record_figure(found, "evaluated_pairs", NULL), 24);
+    check_value(assay__record_figure(found, "distance_jsd", NULL), 0);
+    check_value(assay__record_figure(found, "duration_jsd", NULL), 0);
+    assert_true(assay__record_figure(found, "hausdorff", NULL).value < 1e-9);
+    assert_true(assay__record_figure(found, "dtw", NULL).value < 1e-9);
+    assay_record_free(found);
     assay__trajectories_release(&backwards);
+    unlink(path);
+}
+
+/* Without pairs of the same ends there are no distances, and results.json says why. */
+static void test_no_pairs_keep_their_reason(void **state)
+{
+    const scene *self = *state;
+    char path[] = "/tmp/assay-routes-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    assay__trajectories lonely;
+    assay__trajectories_init(&lonely);
+    assert_int_equal(assay__trajectories_drive(&lonely, 7, 0), ASSAY_OK);
+    assert_int_equal(assay__trajectories_drive(&lonely, 7, 60), ASSAY_OK);
+    assert_int_equal(assay__trajectories_end(&lonely), ASSAY_OK);
+    assert_int_equal(assay__trajectories_save(&lonely, self->data.network, path, NULL), ASSAY_OK);
+    assay_record *found = new_record();
+    assert_int_equal(assay__evaluate_trajectories(self->data.network, &self->data.test, path,
+                                                  "vanilla", NULL, found),
+                     ASSAY_OK);
+    found = saved_and_read(found);
+    json_t *results = assay__evaluation_json(found, "vanilla", NULL);
+    assert_int_equal(json_integer_value(json_object_get(results, "pairs")), 0);
+    assert_true(json_is_null(json_object_get(results, "DTW")));
+    assert_string_equal(
+        json_string_value(json_object_get(json_object_get(results, "unavailable"), "DTW")),
+        "not enough data");
+    json_decref(results);
+    assay_record_free(found);
+    assay__trajectories_release(&lonely);
     unlink(path);
 }
 
@@ -350,11 +441,13 @@ int main(void)
         cmocka_unit_test(test_block_is_the_seeds),
         cmocka_unit_test(test_short_times_keep_their_digits),
         cmocka_unit_test(test_aggregates),
-        cmocka_unit_test(test_json_there_and_back),
+        cmocka_unit_test(test_searches_are_a_subject),
+        cmocka_unit_test(test_few_searches_say_what_is_missing),
         cmocka_unit_test(test_split_and_pairs),
         cmocka_unit_test(test_searches_say_what_they_took),
         cmocka_unit_test(test_generated_file),
         cmocka_unit_test(test_evaluation_of_the_same),
+        cmocka_unit_test(test_no_pairs_keep_their_reason),
         cmocka_unit_test(test_weights_there_and_back),
     };
     return cmocka_run_group_tests(tests, open_scene, close_scene);

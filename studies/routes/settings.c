@@ -1,0 +1,46 @@
+/* What a study of routes is asked for. */
+#include "base/buffer.h"
+#include "studies/routes/run.h"
+
+const char *const assay__routes_model_names[ASSAY__ROUTES_MODELS] = {"vanilla", "distilled"};
+
+assay__routes_settings assay__routes_settings_of(bool quick)
+{
+    return (assay__routes_settings){
+        .source = {.roads = quick ? 300 : 1000, .drives = quick ? 1500 : 3000},
+        .models = {true, true},
+        .od_source = ASSAY__OD_TEST,
+        .num_gene = 100,
+        .beam_search = true,
+        .beam_width = 4,
+        .epochs = quick ? 10 : 12,
+        .compare_seconds = quick ? 1 : 5};
+}
+
+char *assay__routes_settings_text(const assay__routes_settings *settings)
+{
+    const assay__routes_source *source = &settings->source;
+    assay__buffer text;
+    assay__buffer_init(&text, 1 << 16);
+    assay_status status = assay__buffer_printf(
+        &text, "%s%s %zu pairs of %s, %s %lld, %lld epochs, ",
+        settings->models[ASSAY__VANILLA] ? "vanilla " : "",
+        settings->models[ASSAY__DISTILLED] ? "distilled" : "", settings->num_gene,
+        settings->od_source == ASSAY__OD_TEST ? "test" : "train",
+        settings->beam_search ? "beam" : "greedy", (long long)settings->beam_width,
+        (long long)settings->epochs);
+    if (status == ASSAY_OK && source->geo == NULL)
+        status = assay__buffer_printf(&text, "city of %lld roads, %lld drives",
+                                      (long long)source->roads, (long long)source->drives);
+    else if (status == ASSAY_OK)
+        status = assay__buffer_printf(&text, "%s %s %s %s", source->geo,
+                                      source->rel != NULL ? source->rel : "",
+                                      source->trajectories != NULL ? source->trajectories : "",
+                                      source->test != NULL ? source->test : "");
+    if (status == ASSAY_OK && settings->skip_performance)
+        status = assay__buffer_append_text(&text, ", no performance");
+    if (status == ASSAY_OK)
+        return assay__buffer_take(&text);
+    assay__buffer_release(&text);
+    return NULL;
+}
