@@ -56,8 +56,8 @@ const command study_fields = {
     .description = "Trains each model on each function, timed, and shows the total times, the\n"
                    "speed-ups with a verdict from interleaved repetitions, how many epochs each\n"
                    "needed to converge, the warm-up of the first epochs, and the accuracy on test\n"
-                   "points. Leaves accuracy.csv, fields_timing.csv, fields_timing.json and\n"
-                   "results.json in the folder.",
+                   "points. Leaves accuracy.csv, fields_timing.csv, fields_timing.json,\n"
+                   "record.json and results.json in the folder.",
     COMMAND_OPTIONS(fields_options),
     .print_more = print_functions,
     .main = fields_main,

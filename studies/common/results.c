@@ -169,11 +169,30 @@ assay_status assay__found_series(assay_record *record, const char *name, const c
     return status == ASSAY_OK ? assay_record_add_series(record, &series) : status;
 }
 
+/* The figures that follow from the samples. */
+static assay_status summarize(assay_record_subject *subject)
+{
+    assay_timing timing;
+    if (subject->sample_count == 0)
+        return ASSAY_OK;
+    assay_status status =
+        assay_timing_summarize(subject->samples_seconds, subject->sample_count, &timing);
+    if (status != ASSAY_OK)
+        return status;
+    subject->mean_seconds = assay_reading_of(timing.mean_seconds);
+    subject->low_seconds = timing.low_seconds;
+    subject->high_seconds = timing.high_seconds;
+    subject->median_seconds = timing.p50_seconds;
+    subject->std_seconds = timing.std_seconds;
+    subject->min_seconds = assay_reading_of(timing.min_seconds);
+    subject->max_seconds = assay_reading_of(timing.max_seconds);
+    return ASSAY_OK;
+}
+
 assay_status assay__found_times(assay_record *record, const char *name, const char *model,
                                 const char *covers, const double *seconds, size_t count)
 {
     assay_record_subject subject;
-    assay_timing timing;
     assay_record_subject_init(&subject);
     subject.name = assay_record_text(record, name);
     subject.model = assay_record_text(record, model);
@@ -185,17 +204,8 @@ assay_status assay__found_times(assay_record *record, const char *name, const ch
         with_texts(subject.name != NULL && (model == NULL || subject.model != NULL) &&
                    (covers == NULL || subject.covers != NULL) &&
                    copy_numbers(record, seconds, count, &subject.samples_seconds));
-    if (status == ASSAY_OK && count > 0)
-        status = assay_timing_summarize(seconds, count, &timing);
-    if (status == ASSAY_OK && count > 0) {
-        subject.mean_seconds = assay_reading_of(timing.mean_seconds);
-        subject.low_seconds = timing.low_seconds;
-        subject.high_seconds = timing.high_seconds;
-        subject.median_seconds = timing.p50_seconds;
-        subject.std_seconds = timing.std_seconds;
-        subject.min_seconds = assay_reading_of(timing.min_seconds);
-        subject.max_seconds = assay_reading_of(timing.max_seconds);
-    }
+    if (status == ASSAY_OK)
+        status = summarize(&subject);
     return status == ASSAY_OK ? assay_record_add_subject(record, &subject) : status;
 }
 
@@ -216,6 +226,57 @@ assay_status assay__found_measure(assay_record *record, const char *metric, cons
     subject->measures = measures;
     subject->measure_count = count + 1;
     return ASSAY_OK;
+}
+
+static void add_counts(assay_record_subject *whole, const assay_record_subject *part)
+{
+    whole->warmup_samples += part->warmup_samples;
+    whole->rejected_samples += part->rejected_samples;
+    whole->disturbed_samples += part->disturbed_samples;
+    whole->failed_runs += part->failed_runs;
+}
+
+/* A part begins with the round after the last one of the part before it. */
+static void add_samples(assay_record_subject *whole, const assay_record_subject *part,
+                        double *samples, uint32_t *rounds)
+{
+    size_t at = whole->sample_count;
+    uint32_t first = at > 0 ? rounds[at - 1] + 1 : 0;
+    for (size_t i = 0; i < part->sample_count; i++) {
+        samples[at + i] = part->samples_seconds[i];
+        rounds[at + i] = first + (part->rounds != NULL ? part->rounds[i] : 0);
+    }
+    whole->sample_count += part->sample_count;
+    if (part->rounds == NULL)
+        whole->rounds = NULL;
+}
+
+assay_status assay__found_joined(assay_record *record, const assay_record_subject *const *parts,
+                                 size_t count)
+{
+    assay_record_subject whole;
+    size_t total = 0;
+    for (size_t i = 0; i < count; i++)
+        total += parts[i]->sample_count;
+    double *samples = assay_record_allocate(record, total, sizeof *samples);
+    uint32_t *rounds = assay_record_allocate(record, total, sizeof *rounds);
+    if (samples == NULL || rounds == NULL)
+        return ASSAY_E_MEMORY;
+    assay_record_subject_init(&whole);
+    whole.name = parts[0]->name;
+    whole.model = parts[0]->model;
+    whole.covers = parts[0]->covers;
+    whole.source = parts[0]->source;
+    whole.stopped = parts[0]->stopped;
+    whole.iterations = parts[0]->iterations;
+    whole.samples_seconds = samples;
+    whole.rounds = rounds;
+    for (size_t i = 0; i < count; i++) {
+        add_samples(&whole, parts[i], samples, rounds);
+        add_counts(&whole, parts[i]);
+    }
+    assay_status status = summarize(&whole);
+    return status == ASSAY_OK ? assay__record_append_subject(record, &whole) : status;
 }
 
 /* ---- views ---- */

@@ -36,7 +36,8 @@ ASSAY_MUST_USE assay_status assay__study_findings(const assay__study *study, ass
 ASSAY_MUST_USE assay_status assay__study_claim(const assay__study *study, assay_record *record,
                                                assay_error *error);
 
-/* Keep what the step found, and read it back. */
+/* Keep what the step found, and read it back. The error of a file that cannot be read names the
+ * remedy. */
 ASSAY_MUST_USE assay_status assay__study_keep(assay__study *study, size_t step,
                                               const assay_record *record, assay_error *error);
 ASSAY_MUST_USE assay_status assay__study_recall(assay__study *study, size_t step,
@@ -74,6 +75,12 @@ ASSAY_MUST_USE assay_status assay__found_times(assay_record *record, const char 
 /* What each sample of the subject added last cost besides its time; NaN: unknown. */
 ASSAY_MUST_USE assay_status assay__found_measure(assay_record *record, const char *metric,
                                                  const double *samples);
+/* One subject from parts that were sampled at different times of the study, so that its samples
+ * span what the machine did meanwhile: the samples of all, one after another, with name, model and
+ * covers of the first. Subjects that took turns in each part are pairs in the whole, too. */
+ASSAY_MUST_USE assay_status assay__found_joined(assay_record *record,
+                                                const assay_record_subject *const *parts,
+                                                size_t count);
 
 /* ---- views in jansson ---- */
 

@@ -1,34 +1,39 @@
 /* Functions are learnt one after another, each by all models in turn, so that a machine that
- * becomes slower meets all three; every training is a step of its own and can be resumed. */
+ * becomes slower meets all three; every training is a step of its own and can be resumed.
+ *
+ * After each training, a few epochs of all models take turns. So these samples are spread over the
+ * whole study, and their variation includes that of the machine. In a burst at the end they would
+ * show nothing of it, and two studies would differ whenever the machine was busy during one of the
+ * bursts. */
 #include "studies/fields/study.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "assay/clock.h"
+#include "assay/record_build.h"
+#include "assay/sampling.h"
 #include "assay/timers.h"
 #include "base/error.h"
-#include "studies/common/json_file.h"
+#include "studies/common/results.h"
+#include "studies/fields/measure.h"
 #include "studies/fields/report.h"
-#include "studies/fields/training.h"
 
 enum {
-    TRAININGS = ASSAY__FIELDS_FUNCTIONS * ASSAY__FIELDS_MODELS,
-    ROUNDS_STEP = TRAININGS,
-    STEPS,
-    NAME_BYTES = 64,
-    MAX_EPOCHS = 1000000,
+    STEPS = ASSAY__FIELDS_FUNCTIONS * ASSAY__FIELDS_MODELS, /* trainings */
+    ROUNDS = 6, /* of epochs in turn, after each training */
+    MAX_EPOCHS = ASSAY_SAMPLING_MAX_ROUNDS / 2,
     MAX_SAMPLES = 10000000
 };
 
 typedef struct fields {
     assay__study_plan plan;
     assay__study_step steps[STEPS];
-    char names[STEPS][NAME_BYTES];
+    char names[STEPS][ASSAY__FIELDS_NAME_BYTES];
     char settings[128];
     assay__study *study;
     assay__fields_points points;
     assay__fields_findings findings;
+    assay_record *turns; /* the subjects of all steps */
     assay_error *error;
 } fields;
 
@@ -60,26 +65,15 @@ static assay_status take_options(fields *self, const assay__fields_options *opti
                        taken->baseline);
 }
 
-static size_t training_step(size_t function, size_t model)
-{
-    return function * ASSAY__FIELDS_MODELS + model;
-}
-
 static void make_plan(fields *self)
 {
     const assay__fields_options *options = &self->findings.options;
-    for (size_t f = 0; f < ASSAY__FIELDS_FUNCTIONS; f++) {
-        for (size_t m = 0; m < ASSAY__FIELDS_MODELS; m++) {
-            size_t step = training_step(f, m);
-            snprintf(self->names[step], NAME_BYTES, "%s on %s", assay__fields_models[m].label,
-                     assay__fields_functions[f].name);
-            self->steps[step] = (assay__study_step){
-                self->names[step], assay__fields_models[m].cost * (double)options->epochs};
-        }
+    for (size_t step = 0; step < STEPS; step++) {
+        size_t m = step % ASSAY__FIELDS_MODELS;
+        assay__fields_training_name(self->names[step], step / ASSAY__FIELDS_MODELS, m);
+        self->steps[step].name = self->names[step];
+        self->steps[step].weight = assay__fields_models[m].cost * (double)options->epochs;
     }
-    self->findings.rounds = self->plan.quick ? 60 : 100;
-    self->steps[ROUNDS_STEP] =
-        (assay__study_step){"interleaved epochs", 4 * (double)self->findings.rounds};
     snprintf(self->settings, sizeof self->settings, "epochs %lld, samples %lld",
              (long long)options->epochs, (long long)options->samples);
     self->plan.settings = self->settings;
@@ -101,27 +95,27 @@ static uint64_t training_seed(const fields *self, size_t step)
 }
 
 typedef struct tracked {
-    fields *self;
-    size_t function, model;
+    const assay__fields_step *step;
+    size_t function, model, epochs;
+    assay_error *error;
     assay_status status;
 } tracked;
 
 static void *train(void *argument)
 {
     tracked *job = argument;
-    fields *self = job->self;
-    job->status = assay__fields_train(self->study, &assay__fields_models[job->model],
-                                      training_seed(self, training_step(job->function, job->model)),
-                                      &self->points, self->error,
-                                      &self->findings.results[job->function][job->model]);
+    job->status =
+        assay__fields_train(job->step, job->function, job->model, job->epochs, job->error);
     return job;
 }
 
 /* Train under a timer. Its line is shown only if the training came to its end. */
-static assay_status train_timed(fields *self, size_t function, size_t model)
+static assay_status train_timed(fields *self, const assay__fields_step *step, size_t function,
+                                size_t model)
 {
-    const char *name = self->names[training_step(function, model)];
-    tracked job = {self, function, model, ASSAY_OK};
+    const char *name = self->names[function * ASSAY__FIELDS_MODELS + model];
+    tracked job = {step,        function, model, (size_t)self->findings.options.epochs,
+                   self->error, ASSAY_OK};
     char *line = NULL;
     size_t length = 0;
     assay_timers *timers = NULL;
@@ -135,8 +129,9 @@ static assay_status train_timed(fields *self, size_t function, size_t model)
     if (lines != NULL)
         fclose(lines);
     if (status == ASSAY_OK) {
-        self->findings.results[function][model].total_seconds =
-            assay_timers_get(timers, name, "time").value;
+        status =
+            assay__found_cost(step->found, "time", name, assay_timers_get(timers, name, "time"),
+                              "s", "making the net, every epoch, and the test");
         assay__study_quiet(self->study);
         fputs(line, self->plan.output);
         fflush(self->plan.output);
@@ -146,124 +141,111 @@ static assay_status train_timed(fields *self, size_t function, size_t model)
     return status;
 }
 
-static assay_status do_training(fields *self, size_t function, size_t model)
+/* ---- steps ---- */
+
+static assay_status do_step(fields *self, size_t step, assay_record *found)
 {
-    size_t step = training_step(function, model);
-    assay__fields_result *result = &self->findings.results[function][model];
-    char relative[NAME_BYTES * 2];
-    snprintf(relative, sizeof relative, ".study/%s_%s.json", assay__fields_functions[function].name,
-             assay__fields_models[model].label);
-    const char *path = assay__study_file(self->study, relative, self->error);
-    assay_status status =
-        path == NULL
-            ? ASSAY_E_IO
-            : assay__fields_result_init(result, self->findings.options.epochs, self->error);
-    if (status != ASSAY_OK)
-        return status;
-    if (assay__study_done(self->study, step))
-        return assay__fields_result_load(path, self->error, result);
-    assay__study_begin(self->study, step);
+    size_t function = step / ASSAY__FIELDS_MODELS, model = step % ASSAY__FIELDS_MODELS;
+    const assay__fields_step work = {self->study, &self->points, training_seed(self, step), found};
     assay__fields_points_evaluate(&self->points, &assay__fields_functions[function]);
-    status = train_timed(self, function, model);
-    if (status == ASSAY_OK)
-        status = assay__fields_result_save(result, path, self->error);
-    return status == ASSAY_OK ? assay__study_end(self->study, self->error) : status;
+    assay_status status = train_timed(self, &work, function, model);
+    return status == ASSAY_OK ? assay__fields_take_turns(&work, ROUNDS, self->error) : status;
 }
 
-/* ---- interleaved epochs ---- */
-
-static assay_status load_rounds(fields *self, const char *path)
+/* What a step found becomes part of the study's record; its subjects, the turns, wait for those of
+ * the other steps. */
+static assay_status take_over(fields *self, assay_record *found)
 {
-    json_t *root = NULL;
-    assay_status status = assay__json_file_read(path, self->error, &root);
+    assay_status status = ASSAY_OK;
+    for (size_t i = 0; i < found->subject_count && status == ASSAY_OK; i++)
+        status = assay__record_append_subject(self->turns, &found->subjects[i]);
+    found->subject_count = 0;
+    return status == ASSAY_OK ? assay__record_append(self->findings.record, found) : status;
+}
+
+/* Do the step, or read what it found in an earlier run. */
+static assay_status take_step(fields *self, size_t step)
+{
+    assay_record *found = NULL;
+    assay_status status;
+    if (assay__study_done(self->study, step)) {
+        status = assay__study_recall(self->study, step, self->error, &found);
+    } else {
+        assay__study_begin(self->study, step);
+        status = assay__study_findings(self->study, self->error, &found);
+        if (status == ASSAY_OK)
+            status = do_step(self, step, found);
+        if (status == ASSAY_OK)
+            status = assay__study_keep(self->study, step, found, self->error);
+        if (status == ASSAY_OK)
+            status = assay__study_end(self->study, self->error);
+    }
+    if (status == ASSAY_OK)
+        status = take_over(self, found);
+    assay_record_free(found);
+    return status;
+}
+
+/* The turns of all steps become one subject for each model. */
+static assay_status join_turns(fields *self)
+{
+    assay_status status = ASSAY_OK;
     for (size_t m = 0; m < ASSAY__FIELDS_MODELS && status == ASSAY_OK; m++) {
-        json_t *list = json_object_get(root, assay__fields_models[m].label);
-        if (json_array_size(list) != self->findings.rounds)
-            status = assay__fail(self->error, ASSAY_E_FORMAT,
-                                 "'%s' is damaged; --restart begins anew", path);
-        for (size_t i = 0; i < self->findings.rounds && status == ASSAY_OK; i++)
-            self->findings.round_seconds[m][i] = json_number_value(json_array_get(list, i));
+        const assay_record_subject *parts[STEPS];
+        char name[ASSAY__FIELDS_NAME_BYTES];
+        size_t count = 0;
+        assay__fields_epoch_name(name, m);
+        for (size_t i = 0; i < self->turns->subject_count; i++)
+            if (count < STEPS && strcmp(self->turns->subjects[i].name, name) == 0)
+                parts[count++] = &self->turns->subjects[i];
+        if (count > 0)
+            status = assay__found_joined(self->findings.record, parts, count);
     }
-    json_decref(root);
     return status;
-}
-
-static assay_status save_rounds(fields *self, const char *path)
-{
-    json_t *root = json_object();
-    for (size_t m = 0; m < ASSAY__FIELDS_MODELS; m++) {
-        json_t *list = json_array();
-        for (size_t i = 0; i < self->findings.rounds; i++)
-            json_array_append_new(list, json_real(self->findings.round_seconds[m][i]));
-        json_object_set_new(root, assay__fields_models[m].label, list);
-    }
-    return assay__json_file_write(root, path, self->error);
-}
-
-/* One epoch of each model in a random order; the first round warms up and is not kept. */
-static assay_status run_round(fields *self, assay_model *const *instances, assay__random *random,
-                              size_t round)
-{
-    const assay_clock *clock = assay_clock_default();
-    size_t order[ASSAY__FIELDS_MODELS];
-    assay_status status = ASSAY_OK;
-    for (size_t m = 0; m < ASSAY__FIELDS_MODELS; m++) {
-        size_t place = (size_t)assay__random_below(random, m + 1);
-        order[m] = order[place];
-        order[place] = m;
-    }
-    for (size_t i = 0; i < ASSAY__FIELDS_MODELS && status == ASSAY_OK; i++) {
-        size_t m = order[i];
-        double loss, start = assay_clock_seconds(clock);
-        status = assay__fields_epoch(instances[m], assay__fields_models[m].learning_rate,
-                                     &self->points, random, self->error, &loss);
-        if (round > 0)
-            self->findings.round_seconds[m][round - 1] = assay_clock_seconds(clock) - start;
-    }
-    if (status == ASSAY_OK &&
-        !assay__study_advance(self->study, (double)round / (double)self->findings.rounds))
-        status = assay__study_interrupted(self->study, self->error);
-    return status;
-}
-
-static assay_status measure_rounds(fields *self)
-{
-    assay_model *instances[ASSAY__FIELDS_MODELS] = {NULL};
-    assay__random random;
-    uint64_t seed = training_seed(self, ROUNDS_STEP);
-    assay_status status = ASSAY_OK;
-    assay__random_init(&random, seed);
-    assay__fields_points_evaluate(&self->points, &assay__fields_functions[0]);
-    for (size_t m = 0; m < ASSAY__FIELDS_MODELS && status == ASSAY_OK; m++)
-        status =
-            assay__fields_model_new(&assay__fields_models[m], seed, self->error, &instances[m]);
-    for (size_t round = 0; round <= self->findings.rounds && status == ASSAY_OK; round++)
-        status = run_round(self, instances, &random, round);
-    for (size_t m = 0; m < ASSAY__FIELDS_MODELS; m++)
-        assay_model_free(instances[m]);
-    return status;
-}
-
-static assay_status do_rounds(fields *self)
-{
-    const char *path = assay__study_file(self->study, ".study/rounds.json", self->error);
-    if (path == NULL)
-        return ASSAY_E_IO;
-    for (size_t m = 0; m < ASSAY__FIELDS_MODELS; m++) {
-        self->findings.round_seconds[m] = calloc(self->findings.rounds, sizeof(double));
-        if (self->findings.round_seconds[m] == NULL)
-            return assay__fail(self->error, ASSAY_E_MEMORY, "out of memory");
-    }
-    if (assay__study_done(self->study, ROUNDS_STEP))
-        return load_rounds(self, path);
-    assay__study_begin(self->study, ROUNDS_STEP);
-    assay_status status = measure_rounds(self);
-    if (status == ASSAY_OK)
-        status = save_rounds(self, path);
-    return status == ASSAY_OK ? assay__study_end(self->study, self->error) : status;
 }
 
 /* ---- the study ---- */
+
+static assay_status begin_record(fields *self)
+{
+    const assay__fields_options *options = &self->findings.options;
+    const struct {
+        const char *key;
+        double value;
+    } settings[] = {
+        {"epochs", (double)options->epochs},
+        {"samples", (double)options->samples},
+        {"batch_size", ASSAY__FIELDS_BATCH},
+        {"threshold", options->threshold},
+    };
+    assay_status status = assay__study_findings(self->study, self->error, &self->findings.record);
+    for (size_t i = 0; i < sizeof settings / sizeof *settings && status == ASSAY_OK; i++) {
+        char value[32];
+        snprintf(value, sizeof value, "%.10g", settings[i].value);
+        status = assay_record_add_setting(self->findings.record, settings[i].key, value);
+    }
+    if (status == ASSAY_OK && options->baseline != NULL)
+        status = assay_record_add_setting(self->findings.record, "baseline", options->baseline);
+    return status;
+}
+
+static assay_status conclude(fields *self)
+{
+    assay_status status = assay__fields_analyze(&self->findings, self->error);
+    if (status == ASSAY_OK)
+        status = assay__study_publish(self->study, self->findings.record, self->error);
+    if (status == ASSAY_OK)
+        status = assay__fields_export(&self->findings, self->study, self->error);
+    assay__study_quiet(self->study);
+    if (status == ASSAY_OK)
+        status = assay__fields_print(&self->findings, self->plan.output, self->error);
+    if (status == ASSAY_OK)
+        fprintf(self->plan.output,
+                "Results in %s: accuracy.csv, fields_timing.csv, "
+                "fields_timing.json, record.json, results.json\n",
+                self->plan.folder);
+    return status;
+}
 
 static assay_status run(fields *self)
 {
@@ -275,33 +257,21 @@ static assay_status run(fields *self)
                 assay__study_resumed(self->study), STEPS);
     status = assay__fields_points_init(&self->points, self->findings.options.samples,
                                        self->plan.seed, self->error);
-    for (size_t f = 0; f < ASSAY__FIELDS_FUNCTIONS && status == ASSAY_OK; f++)
-        for (size_t m = 0; m < ASSAY__FIELDS_MODELS && status == ASSAY_OK; m++)
-            status = do_training(self, f, m);
     if (status == ASSAY_OK)
-        status = do_rounds(self);
+        status = begin_record(self);
     if (status == ASSAY_OK)
-        status = assay__fields_analyze(&self->findings, self->error);
+        status = assay_record_new(&self->turns);
+    for (size_t step = 0; step < STEPS && status == ASSAY_OK; step++)
+        status = take_step(self, step);
     if (status == ASSAY_OK)
-        status = assay__fields_export(&self->findings, self->study, self->error);
-    assay__study_quiet(self->study);
-    if (status == ASSAY_OK)
-        status = assay__fields_print(&self->findings, self->plan.output, self->error);
-    if (status == ASSAY_OK)
-        fprintf(self->plan.output,
-                "Results in %s: accuracy.csv, fields_timing.csv, "
-                "fields_timing.json, results.json\n",
-                self->plan.folder);
-    return status;
+        status = join_turns(self);
+    return status == ASSAY_OK ? conclude(self) : status;
 }
 
 static void release(fields *self)
 {
-    for (size_t f = 0; f < ASSAY__FIELDS_FUNCTIONS; f++)
-        for (size_t m = 0; m < ASSAY__FIELDS_MODELS; m++)
-            assay__fields_result_release(&self->findings.results[f][m]);
-    for (size_t m = 0; m < ASSAY__FIELDS_MODELS; m++)
-        free(self->findings.round_seconds[m]);
+    assay_record_free(self->findings.record);
+    assay_record_free(self->turns);
     assay_timers_free(self->findings.timers);
     assay__fields_points_release(&self->points);
     assay__study_free(self->study);

@@ -5,8 +5,8 @@
  *     fields_timing.csv, fields_timing.json    seconds of each model over all functions (seed B)
  *     accuracy.csv                             function, model, parameters, losses and errors
  *     results.json                             all of it
- *     .study/FUNCTION_MODEL.json               losses and times of one training, to go on from
- *     .study/rounds.json                       times of the interleaved epochs */
+ *     record.json                              the run record, of which all others are views
+ *     .study/MODEL_on_FUNCTION.json            the record of one training, to go on from */
 #ifndef ASSAY_STUDIES_FIELDS_STUDY_H
 #define ASSAY_STUDIES_FIELDS_STUDY_H
 

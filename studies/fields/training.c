@@ -11,19 +11,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "assay/clock.h"
 #include "base/error.h"
 #include "models/instance.h"
-#include "studies/common/json_file.h"
 
 enum { TEST_SIDE = 41 };
 
 static const assay__setting mlp_settings[] = {
-    {"hidden-dim", 64}, {"num-layers", 3}, {"activation", 2}};
-static const assay__setting siren_settings[] = {
-    {"hidden-dim", 64}, {"num-layers", 3}, {"omega-first", 10}, {"omega-hidden", 30}};
+    {"hidden-dim", 64}, {"num-layers", 3}, {"activation", 2}, {"batch-size", ASSAY__FIELDS_BATCH}};
+static const assay__setting siren_settings[] = {{"hidden-dim", 64},
+                                                {"num-layers", 3},
+                                                {"omega-first", 10},
+                                                {"omega-hidden", 30},
+                                                {"batch-size", ASSAY__FIELDS_BATCH}};
 static const assay__setting kan_settings[] = {
-    {"hidden-dim", 24}, {"num-layers", 2}, {"grid-size", 8}};
+    {"hidden-dim", 24}, {"num-layers", 2}, {"grid-size", 8}, {"batch-size", ASSAY__FIELDS_BATCH}};
 
 const assay__fields_model assay__fields_models[ASSAY__FIELDS_MODELS] = {
     {"MLP", "mlp", 1e-2, 1},
@@ -60,8 +61,6 @@ static void fill_points(assay__fields_points *points, uint64_t seed)
         points->test_x[2 * i] = (float)((double)(2 * (i % TEST_SIDE) + 1) / TEST_SIDE - 1);
         points->test_x[2 * i + 1] = (float)((double)(2 * (i / TEST_SIDE) + 1) / TEST_SIDE - 1);
     }
-    for (int64_t i = 0; i < points->samples; i++)
-        points->order[i] = i;
 }
 
 assay_status assay__fields_points_init(assay__fields_points *points, int64_t samples, uint64_t seed,
@@ -97,14 +96,16 @@ void assay__fields_points_release(assay__fields_points *points)
 void assay__fields_points_evaluate(assay__fields_points *points,
                                    const assay__fields_function *function)
 {
-    for (int64_t i = 0; i < points->samples; i++)
+    for (int64_t i = 0; i < points->samples; i++) {
         points->targets[i] = (float)function->value(points->x[2 * i], points->x[2 * i + 1]);
+        points->order[i] = i;
+    }
     for (int64_t i = 0; i < points->tests; i++)
         points->test_targets[i] =
             (float)function->value(points->test_x[2 * i], points->test_x[2 * i + 1]);
 }
 
-/* ---- training ---- */
+/* ---- epochs and tests ---- */
 
 static assay_tensor rows_of(const float *data, int64_t rows, int64_t columns)
 {
@@ -152,8 +153,8 @@ assay_status assay__fields_epoch(assay_model *instance, double learning_rate,
     return status;
 }
 
-static assay_status test(assay_model *instance, const assay__fields_points *points,
-                         assay_error *error, assay__fields_result *result)
+assay_status assay__fields_test(assay_model *instance, const assay__fields_points *points,
+                                assay_error *error, assay__fields_accuracy *accuracy)
 {
     assay_tensor x = rows_of(points->test_x, points->tests, 2), y;
     assay_status status = assay_model_forward(instance, &x, 1, error, &y);
@@ -161,106 +162,16 @@ static assay_status test(assay_model *instance, const assay__fields_points *poin
         return status;
     const float *found = y.data;
     double mean = 0, squares = 0, variance = 0;
-    result->largest_error = 0;
+    accuracy->largest_error = 0;
     for (int64_t i = 0; i < points->tests; i++)
         mean += points->test_targets[i] / (double)points->tests;
     for (int64_t i = 0; i < points->tests; i++) {
         double target = points->test_targets[i], difference = found[i] - target;
         squares += difference * difference;
         variance += (target - mean) * (target - mean);
-        result->largest_error = fmax(result->largest_error, fabs(difference));
+        accuracy->largest_error = fmax(accuracy->largest_error, fabs(difference));
     }
-    result->rmse = sqrt(squares / (double)points->tests);
-    result->r2 = 1 - squares / variance;
+    accuracy->rmse = sqrt(squares / (double)points->tests);
+    accuracy->r2 = 1 - squares / variance;
     return ASSAY_OK;
-}
-
-assay_status assay__fields_train(assay__study *study, const assay__fields_model *model,
-                                 uint64_t seed, assay__fields_points *points, assay_error *error,
-                                 assay__fields_result *result)
-{
-    const assay_clock *clock = assay_clock_default();
-    assay_model *instance = NULL;
-    assay__random random;
-    assay__random_init(&random, seed);
-    for (int64_t i = 0; i < points->samples; i++)
-        points->order[i] = i;
-    assay_status status = assay__fields_model_new(model, seed, error, &instance);
-    for (int64_t epoch = 0; epoch < result->epochs && status == ASSAY_OK; epoch++) {
-        double start = assay_clock_seconds(clock);
-        status = assay__fields_epoch(instance, model->learning_rate, points, &random, error,
-                                     &result->losses[epoch]);
-        result->seconds[epoch] = assay_clock_seconds(clock) - start;
-        if (!assay__study_advance(study, (double)(epoch + 1) / (double)result->epochs) &&
-            status == ASSAY_OK)
-            status = assay__study_interrupted(study, error);
-    }
-    if (status == ASSAY_OK)
-        status = test(instance, points, error, result);
-    if (status == ASSAY_OK)
-        result->parameters = assay_model_parameter_count(instance);
-    assay_model_free(instance);
-    return status;
-}
-
-/* ---- results ---- */
-
-assay_status assay__fields_result_init(assay__fields_result *result, int64_t epochs,
-                                       assay_error *error)
-{
-    *result = (assay__fields_result){.epochs = epochs,
-                                     .losses = calloc((size_t)epochs, sizeof(double)),
-                                     .seconds = calloc((size_t)epochs, sizeof(double))};
-    if (result->losses != NULL && result->seconds != NULL)
-        return ASSAY_OK;
-    assay__fields_result_release(result);
-    return assay__fail(error, ASSAY_E_MEMORY, "out of memory for %lld epochs", (long long)epochs);
-}
-
-void assay__fields_result_release(assay__fields_result *result)
-{
-    free(result->losses);
-    free(result->seconds);
-    *result = (assay__fields_result){0};
-}
-
-assay_status assay__fields_result_save(const assay__fields_result *result, const char *path,
-                                       assay_error *error)
-{
-    json_t *losses = json_array(), *seconds = json_array();
-    for (int64_t i = 0; i < result->epochs; i++) {
-        json_array_append_new(losses, json_real(result->losses[i]));
-        json_array_append_new(seconds, json_real(result->seconds[i]));
-    }
-    return assay__json_file_write(json_pack("{sf, sf, sf, sf, sI, so, so}", "total_seconds",
-                                            result->total_seconds, "rmse", result->rmse, "r2",
-                                            result->r2, "largest_error", result->largest_error,
-                                            "parameters", (json_int_t)result->parameters, "losses",
-                                            losses, "epoch_seconds", seconds),
-                                  path, error);
-}
-
-assay_status assay__fields_result_load(const char *path, assay_error *error,
-                                       assay__fields_result *result)
-{
-    json_t *root = NULL, *losses, *seconds;
-    json_int_t parameters;
-    assay_status status = assay__json_file_read(path, error, &root);
-    if (status != ASSAY_OK)
-        return status;
-    if (json_unpack(root, "{sF, sF, sF, sF, sI, so, so}", "total_seconds", &result->total_seconds,
-                    "rmse", &result->rmse, "r2", &result->r2, "largest_error",
-                    &result->largest_error, "parameters", &parameters, "losses", &losses,
-                    "epoch_seconds", &seconds) != 0 ||
-        json_array_size(losses) != (size_t)result->epochs ||
-        json_array_size(seconds) != (size_t)result->epochs)
-        status = assay__fail(error, ASSAY_E_FORMAT, "'%s' is damaged; --restart begins anew", path);
-    for (int64_t i = 0; i < result->epochs && status == ASSAY_OK; i++) {
-        result->losses[i] = json_number_value(json_array_get(losses, (size_t)i));
-        result->seconds[i] = json_number_value(json_array_get(seconds, (size_t)i));
-    }
-    if (status == ASSAY_OK)
-        result->parameters = (uint64_t)parameters;
-    json_decref(root);
-    return status;
 }

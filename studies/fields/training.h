@@ -1,4 +1,4 @@
-/* One training of the study "fields": a model, a function, and what came of it. */
+/* What the study "fields" trains: models, points of a function, one epoch, one test. */
 #ifndef ASSAY_STUDIES_FIELDS_TRAINING_H
 #define ASSAY_STUDIES_FIELDS_TRAINING_H
 
@@ -6,7 +6,6 @@
 
 #include "assay/model.h"
 #include "base/random.h"
-#include "studies/common/frame.h"
 #include "studies/fields/functions.h"
 
 enum { ASSAY__FIELDS_MODELS = 3, ASSAY__FIELDS_BATCH = 128 };
@@ -35,21 +34,10 @@ typedef struct assay__fields_points {
 ASSAY_MUST_USE assay_status assay__fields_points_init(assay__fields_points *points, int64_t samples,
                                                       uint64_t seed, assay_error *error);
 void assay__fields_points_release(assay__fields_points *points);
+/* Take the values of this function. The next epoch does not depend on the order that epochs before
+ * it left behind. */
 void assay__fields_points_evaluate(assay__fields_points *points,
                                    const assay__fields_function *function);
-
-typedef struct assay__fields_result {
-    int64_t epochs;
-    double *losses;  /* (epochs) mean squared error over an epoch's batches */
-    double *seconds; /* (epochs) */
-    double total_seconds;
-    double rmse, r2, largest_error; /* on the test points */
-    uint64_t parameters;
-} assay__fields_result;
-
-ASSAY_MUST_USE assay_status assay__fields_result_init(assay__fields_result *result, int64_t epochs,
-                                                      assay_error *error);
-void assay__fields_result_release(assay__fields_result *result);
 
 ASSAY_MUST_USE assay_status assay__fields_model_new(const assay__fields_model *model, uint64_t seed,
                                                     assay_error *error, assay_model **instance);
@@ -59,17 +47,14 @@ ASSAY_MUST_USE assay_status assay__fields_epoch(assay_model *instance, double le
                                                 assay__fields_points *points, assay__random *random,
                                                 assay_error *error, double *loss);
 
-/* Train for result->epochs and test. Losses, times and errors are filled in; the study's open step
- * advances, and the status is that of assay__study_interrupted when the user wants to stop. */
-ASSAY_MUST_USE assay_status assay__fields_train(assay__study *study,
-                                                const assay__fields_model *model, uint64_t seed,
-                                                assay__fields_points *points, assay_error *error,
-                                                assay__fields_result *result);
+/* How far the model is from the function on the test points. */
+typedef struct assay__fields_accuracy {
+    double rmse, r2, largest_error;
+} assay__fields_accuracy;
 
-/* Kept for a later run, and read back; ASSAY_E_FORMAT for a file of another kind. */
-ASSAY_MUST_USE assay_status assay__fields_result_save(const assay__fields_result *result,
-                                                      const char *path, assay_error *error);
-ASSAY_MUST_USE assay_status assay__fields_result_load(const char *path, assay_error *error,
-                                                      assay__fields_result *result);
+ASSAY_MUST_USE assay_status assay__fields_test(assay_model *instance,
+                                               const assay__fields_points *points,
+                                               assay_error *error,
+                                               assay__fields_accuracy *accuracy);
 
 #endif

@@ -125,6 +125,9 @@ study --seed 7 --beam-width 24 --out "$folder/wide" || fail "the run with a wide
 python3 - "$folder/compared.json" <<'END'
 import json, sys
 compared = json.load(open(sys.argv[1]))["comparisons"]
+passes = [c for c in compared if c["metric"] == "forward_passes"]
+assert [c["baseline"] for c in passes] == ["vanilla search", "distilled search"]
+compared = [c for c in compared if c["metric"] == "wall_seconds"]
 assert [c["baseline"] for c in compared] == ["vanilla search", "distilled search", "vanilla", "distilled"]
 for c in compared[2:]:
     assert c["ratio"] > 1.3 and c["verdict"] in ("slower", "inconclusive"), c

@@ -1,6 +1,7 @@
-/* The study "fields": its functions, points and kept results. */
+/* The study "fields": its functions, points and steps. */
 #include <math.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,7 +12,8 @@
 
 #include <cmocka.h>
 
-#include "studies/fields/training.h"
+#include "studies/common/results.h"
+#include "studies/fields/measure.h"
 
 static const assay__fields_function *function(const char *name)
 {
@@ -118,33 +120,178 @@ static void test_parameter_counts(void **state)
     }
 }
 
-static void test_results_are_kept(void **state)
+/* ---- steps ---- */
+
+enum { EPOCHS = 4, ROUNDS = 12 };
+
+/* A study of one open step, and points of the saddle. */
+typedef struct bench {
+    char folder[32];
+    volatile sig_atomic_t stop;
+    assay__study_step step;
+    assay__study *study;
+    assay__fields_points points;
+    assay_record *found;
+} bench;
+
+static assay__fields_step open_bench(bench *self)
+{
+    memset(self, 0, sizeof *self);
+    strcpy(self->folder, "/tmp/assay-fields-XXXXXX");
+    assert_non_null(mkdtemp(self->folder));
+    self->step = (assay__study_step){"MLP on saddle", 1};
+    const assay__study_plan plan = {.study = "fields",
+                                    .experiment = "fields",
+                                    .folder = self->folder,
+                                    .settings = "",
+                                    .steps = &self->step,
+                                    .step_count = 1,
+                                    .stop = &self->stop};
+    assert_int_equal(assay__study_open(&plan, NULL, &self->study), ASSAY_OK);
+    assay__study_begin(self->study, 0);
+    assert_int_equal(assay__fields_points_init(&self->points, 300, 1, NULL), ASSAY_OK);
+    assay__fields_points_evaluate(&self->points, function("saddle"));
+    assert_int_equal(assay__study_findings(self->study, NULL, &self->found), ASSAY_OK);
+    return (assay__fields_step){self->study, &self->points, 7, self->found};
+}
+
+static void close_bench(bench *self)
+{
+    static const char *const left[] = {"/.study/MLP_on_saddle.json", "/.study/study.json",
+                                       "/.study", ""};
+    assay_record_free(self->found);
+    assay__fields_points_release(&self->points);
+    assay__study_free(self->study);
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
+        char path[96];
+        snprintf(path, sizeof path, "%s%s", self->folder, left[i]);
+        remove(path);
+    }
+}
+
+static const char *setting(const assay_record_model *model, const char *key)
+{
+    for (size_t i = 0; i < model->setting_count; i++)
+        if (strcmp(model->settings[i].key, key) == 0)
+            return model->settings[i].value;
+    fail_msg("no setting %s", key);
+    return NULL;
+}
+
+static void valid(const assay_record *record, const char *name, const char *of, double low,
+                  double high)
+{
+    assay_reading figure = assay__record_figure(record, name, of);
+    assert_int_equal(figure.validity, ASSAY_VALID);
+    if (!(figure.value >= low && figure.value <= high))
+        fail_msg("%s is %g", name, figure.value);
+}
+
+/* Every epoch counts; what comes of the training does not depend on what ran before. */
+static void test_a_training_is_a_record(void **state)
 {
     (void)state;
-    char path[] = "/tmp/assay-fields-XXXXXX";
-    int descriptor = mkstemp(path);
-    assert_true(descriptor >= 0);
-    close(descriptor);
-    assay__fields_result result, again, longer;
-    assert_int_equal(assay__fields_result_init(&result, 2, NULL), ASSAY_OK);
-    assert_int_equal(assay__fields_result_init(&again, 2, NULL), ASSAY_OK);
-    assert_int_equal(assay__fields_result_init(&longer, 3, NULL), ASSAY_OK);
-    result.losses[0] = 0.1;
-    result.losses[1] = 1.0 / 3;
-    result.seconds[1] = 0.25;
-    result.rmse = 0.5;
-    result.parameters = 7;
-    assert_int_equal(assay__fields_result_save(&result, path, NULL), ASSAY_OK);
-    assert_int_equal(assay__fields_result_load(path, NULL, &again), ASSAY_OK);
-    assert_memory_equal(again.losses, result.losses, 2 * sizeof(double));
-    assert_memory_equal(again.seconds, result.seconds, 2 * sizeof(double));
-    same(again.rmse, 0.5, 0);
-    assert_int_equal(again.parameters, 7);
-    assert_int_equal(assay__fields_result_load(path, NULL, &longer), ASSAY_E_FORMAT);
-    assay__fields_result_release(&result);
-    assay__fields_result_release(&again);
-    assay__fields_result_release(&longer);
-    unlink(path);
+    bench self;
+    const assay__fields_step step = open_bench(&self);
+    assay_record *kept = NULL;
+    assert_int_equal(assay__fields_train(&step, 0, 0, EPOCHS, NULL), ASSAY_OK);
+    assert_int_equal(assay__study_keep(self.study, 0, self.found, NULL), ASSAY_OK);
+    assert_int_equal(assay__study_recall(self.study, 0, NULL, &kept), ASSAY_OK);
+    const assay_record_model *model = assay__record_find_model(kept, "MLP");
+    const assay_record_series *losses = assay__record_find_series(kept, "loss", "MLP on saddle");
+    const assay_record_series *seconds =
+        assay__record_find_series(kept, "epoch_time", "MLP on saddle");
+    assert_true(model != NULL && losses != NULL && seconds != NULL);
+    same(model->parameters.value, 8577, 0);
+    assert_string_equal(setting(model, "hidden-dim"), "64");
+    assert_string_equal(setting(model, "activation"), "gelu");
+    assert_string_equal(setting(model, "learning_rate"), "0.01");
+    assert_int_equal(losses->count, EPOCHS);
+    assert_true(losses->values[EPOCHS - 1] > 0 && losses->values[EPOCHS - 1] < losses->values[0]);
+    assert_int_equal(seconds->count, EPOCHS);
+    assert_string_equal(seconds->unit, "s");
+    assert_true(seconds->values[0] > 0 && seconds->values[EPOCHS - 1] > 0);
+    assert_int_equal(kept->subject_count, 0);
+    valid(kept, "rmse", "MLP on saddle", 1e-6, 1);
+    valid(kept, "r2", "MLP on saddle", -1, 1);
+    valid(kept, "largest_error", "MLP on saddle", 1e-6, 3);
+    assay__fields_points_evaluate(&self.points, function("saddle"));
+    assert_int_equal(assay__fields_train(&step, 0, 0, EPOCHS, NULL), ASSAY_OK);
+    assert_int_equal(self.found->series_count, 4);
+    assert_memory_equal(self.found->series[2].values, losses->values, EPOCHS * sizeof(double));
+    assay_record_free(kept);
+    close_bench(&self);
+}
+
+static void test_turns_are_pairs(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"MLP epoch", "SIREN epoch", "KAN epoch"};
+    bench self;
+    const assay__fields_step step = open_bench(&self);
+    assert_int_equal(assay__fields_take_turns(&step, ROUNDS, NULL), ASSAY_OK);
+    assert_int_equal(self.found->subject_count, ASSAY__FIELDS_MODELS);
+    for (size_t m = 0; m < ASSAY__FIELDS_MODELS; m++) {
+        const assay_record_subject *subject = &self.found->subjects[m];
+        assert_string_equal(subject->name, names[m]);
+        assert_string_equal(subject->model, assay__fields_models[m].label);
+        assert_string_equal(subject->covers, "one epoch, in turns with the other models");
+        assert_non_null(subject->rounds);
+        assert_int_equal(subject->iterations, 1);
+        assert_int_equal(subject->warmup_samples, 1);
+        assert_int_equal(subject->sample_count + subject->rejected_samples, ROUNDS);
+    }
+    close_bench(&self);
+}
+
+/* Turns of several steps are one subject for each model; their rounds go on, and pairs stay pairs.
+ */
+static void test_turns_are_joined(void **state)
+{
+    (void)state;
+    bench self;
+    assay_record *whole = NULL;
+    const assay__fields_step step = open_bench(&self);
+    assert_int_equal(assay__fields_take_turns(&step, ROUNDS, NULL), ASSAY_OK);
+    assert_int_equal(assay__fields_take_turns(&step, ROUNDS, NULL), ASSAY_OK);
+    assert_int_equal(assay_record_new(&whole), ASSAY_OK);
+    const assay_record_subject *turns = self.found->subjects;
+    for (size_t m = 0; m < ASSAY__FIELDS_MODELS; m++) {
+        const assay_record_subject *parts[] = {&turns[m], &turns[m + ASSAY__FIELDS_MODELS]};
+        assert_int_equal(assay__found_joined(whole, parts, 2), ASSAY_OK);
+        const assay_record_subject *joined = &whole->subjects[m];
+        size_t first = parts[0]->sample_count, count = joined->sample_count;
+        assert_string_equal(joined->name, parts[0]->name);
+        assert_string_equal(joined->model, parts[0]->model);
+        assert_string_equal(joined->covers, parts[0]->covers);
+        assert_int_equal(count, first + parts[1]->sample_count);
+        assert_int_equal(count + joined->rejected_samples, 2 * ROUNDS);
+        assert_int_equal(joined->warmup_samples, 2);
+        same(joined->samples_seconds[0], parts[0]->samples_seconds[0], 0);
+        same(joined->samples_seconds[first], parts[1]->samples_seconds[0], 0);
+        assert_int_equal(joined->mean_seconds.validity, ASSAY_VALID);
+        for (size_t i = 1; i < count; i++)
+            assert_true(joined->rounds[i] > joined->rounds[i - 1]);
+        assert_memory_equal(joined->rounds, whole->subjects[0].rounds, count * sizeof(uint32_t));
+    }
+    assay_record_free(whole);
+    close_bench(&self);
+}
+
+/* The user's wish to stop reaches the sampler, and its words are the study's. */
+static void test_interruption(void **state)
+{
+    (void)state;
+    bench self;
+    assay_error error = {0};
+    const assay__fields_step step = open_bench(&self);
+    self.stop = 1;
+    assert_int_equal(assay__fields_train(&step, 0, 0, EPOCHS, &error), ASSAY_E_STATE);
+    assert_non_null(strstr(error.message, "interrupted after 0 of 1 steps"));
+    assert_int_equal(assay__fields_take_turns(&step, ROUNDS, &error), ASSAY_E_STATE);
+    assert_non_null(strstr(error.message, "interrupted after 0 of 1 steps"));
+    assert_int_equal(self.found->subject_count, 0);
+    close_bench(&self);
 }
 
 int main(void)
@@ -155,7 +302,10 @@ int main(void)
         cmocka_unit_test(test_points),
         cmocka_unit_test(test_an_epoch_sees_every_point),
         cmocka_unit_test(test_parameter_counts),
-        cmocka_unit_test(test_results_are_kept),
+        cmocka_unit_test(test_a_training_is_a_record),
+        cmocka_unit_test(test_turns_are_pairs),
+        cmocka_unit_test(test_turns_are_joined),
+        cmocka_unit_test(test_interruption),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
