@@ -153,15 +153,6 @@ static const assay_record_subject *find_in(const assay_record *run, const assay_
     return NULL;
 }
 
-static const assay_record_measure *measure_of(const assay_record_subject *subject,
-                                              const char *metric)
-{
-    for (size_t i = 0; i < subject->measure_count; i++)
-        if (strcmp(subject->measures[i].metric, metric) == 0)
-            return &subject->measures[i];
-    return NULL;
-}
-
 /* The mean of each run in turn; `metric` NULL: of its time. Returns how many there are. */
 static size_t means_of_runs(assay_record *const *runs, size_t count, size_t at, const char *metric,
                             double *means)
@@ -169,12 +160,12 @@ static size_t means_of_runs(assay_record *const *runs, size_t count, size_t at, 
     size_t found = 0;
     for (size_t i = 0; i < count; i++) {
         const assay_record_subject *it = find_in(runs[i], runs[0], at);
-        const assay_record_measure *measure =
-            it != NULL && metric != NULL ? measure_of(it, metric) : NULL;
+        const double *measured =
+            it != NULL && metric != NULL ? assay__record_measure_samples(it, metric) : NULL;
         if (it != NULL && metric == NULL && it->sample_count > 0)
             means[found++] = log_mean(it->samples_seconds, it->sample_count);
-        else if (measure != NULL && measure->sample_count > 0)
-            means[found++] = log_mean(measure->samples, measure->sample_count);
+        else if (measured != NULL && it->sample_count > 0)
+            means[found++] = log_mean(measured, it->sample_count);
     }
     return found;
 }

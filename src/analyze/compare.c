@@ -18,6 +18,7 @@
 #include "assay/record.h"
 #include "base/error.h"
 #include "base/struct_size.h"
+#include "record/append.h"
 #include "record/build.h"
 
 static const double DEFAULT_MARGIN = 0.01, RISK = 0.01, SHOWN_LEVEL = 0.95;
@@ -202,15 +203,6 @@ static assay_status finish(assay_record *record, const trial *it, double margin,
 
 static const char WALL[] = "wall_seconds";
 
-static const assay_record_measure *find_measure(const assay_record_subject *subject,
-                                                const char *metric)
-{
-    for (size_t i = 0; i < subject->measure_count; i++)
-        if (strcmp(subject->measures[i].metric, metric) == 0)
-            return &subject->measures[i];
-    return NULL;
-}
-
 static bool is_time(const char *metric)
 {
     size_t length = strlen(metric), ending = strlen("seconds");
@@ -222,7 +214,7 @@ static assay_record_subject seen_as(const assay_record_subject *subject, const c
 {
     assay_record_subject view = *subject;
     if (metric != WALL)
-        view.samples_seconds = find_measure(subject, metric)->samples;
+        view.samples_seconds = assay__record_measure_samples(subject, metric);
     return view;
 }
 
@@ -279,7 +271,7 @@ static assay_status begin_measures(const assay__pairing *pairings, size_t count,
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < pairings[i].baseline->measure_count && status == ASSAY_OK; k++) {
             const char *metric = pairings[i].baseline->measures[k].metric;
-            if (find_measure(pairings[i].candidate, metric) == NULL)
+            if (assay__record_measure_samples(pairings[i].candidate, metric) == NULL)
                 continue;
             if (trials != NULL)
                 status = begin(&trials[*begun], &pairings[i], metric, margin);

@@ -8,6 +8,7 @@
 #include "assay/record_build.h"
 #include "assay/sampling.h"
 #include "base/error.h"
+#include "base/json_writer.h"
 
 /* ---- records of steps ---- */
 
@@ -277,6 +278,21 @@ assay_status assay__found_joined(assay_record *record, const assay_record_subjec
     }
     assay_status status = summarize(&whole);
     return status == ASSAY_OK ? assay__record_append_subject(record, &whole) : status;
+}
+
+assay_status assay__found_setting(assay_record *record, const char *key, double value)
+{
+    char text[ASSAY__JSON_NUMBER_BYTES];
+    assay__json_format_number(text, value);
+    return assay_record_add_setting(record, key, text);
+}
+
+assay_status assay__found_model_setting(assay_record *record, assay_record_model *model,
+                                        const char *key, double value)
+{
+    char text[ASSAY__JSON_NUMBER_BYTES];
+    assay__json_format_number(text, value);
+    return assay_record_add_model_setting(record, model, key, text);
 }
 
 /* ---- views ---- */

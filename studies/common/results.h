@@ -82,6 +82,13 @@ ASSAY_MUST_USE assay_status assay__found_joined(assay_record *record,
                                                 const assay_record_subject *const *parts,
                                                 size_t count);
 
+/* Settings that are numbers, of the study and of a model that will be added to the record. */
+ASSAY_MUST_USE assay_status assay__found_setting(assay_record *record, const char *key,
+                                                 double value);
+ASSAY_MUST_USE assay_status assay__found_model_setting(assay_record *record,
+                                                       assay_record_model *model, const char *key,
+                                                       double value);
+
 /* ---- views in jansson ---- */
 
 /* A number, or null with its reason in the object's "unavailable". 0, or -1 without memory, as

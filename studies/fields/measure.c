@@ -102,11 +102,10 @@ static assay_status add_settings(assay_record *record, const assay_model *instan
     assay_status status = ASSAY_OK;
     for (size_t i = 0; i < class_->option_count && status == ASSAY_OK; i++) {
         const assay_model_option *option = &class_->options[i];
-        char number[32];
-        snprintf(number, sizeof number, "%.10g", values[i]);
-        status = assay_record_add_model_setting(
-            record, item, option->name,
-            option->words != NULL ? option->words[(size_t)values[i]] : number);
+        status = option->words != NULL
+                     ? assay_record_add_model_setting(record, item, option->name,
+                                                      option->words[(size_t)values[i]])
+                     : assay__found_model_setting(record, item, option->name, values[i]);
     }
     return status;
 }
@@ -115,15 +114,13 @@ static assay_status add_model(assay_record *record, const assay__fields_model *m
                               assay_model *instance)
 {
     assay_record_model item;
-    char rate[32];
-    snprintf(rate, sizeof rate, "%.10g", model->learning_rate);
     assay_record_model_init(&item);
     item.name = model->label; /* labels and names of classes are static */
     item.class_name = model->class_name;
     item.parameters = assay_reading_of((double)assay_model_parameter_count(instance));
     assay_status status = add_settings(record, instance, &item);
     if (status == ASSAY_OK)
-        status = assay_record_add_model_setting(record, &item, "learning_rate", rate);
+        status = assay__found_model_setting(record, &item, "learning_rate", model->learning_rate);
     return status == ASSAY_OK ? assay_record_add_model(record, &item) : status;
 }
 

@@ -219,11 +219,8 @@ static assay_status begin_record(fields *self)
         {"threshold", options->threshold},
     };
     assay_status status = assay__study_findings(self->study, self->error, &self->findings.record);
-    for (size_t i = 0; i < sizeof settings / sizeof *settings && status == ASSAY_OK; i++) {
-        char value[32];
-        snprintf(value, sizeof value, "%.10g", settings[i].value);
-        status = assay_record_add_setting(self->findings.record, settings[i].key, value);
-    }
+    for (size_t i = 0; i < sizeof settings / sizeof *settings && status == ASSAY_OK; i++)
+        status = assay__found_setting(self->findings.record, settings[i].key, settings[i].value);
     if (status == ASSAY_OK && options->baseline != NULL)
         status = assay_record_add_setting(self->findings.record, "baseline", options->baseline);
     return status;

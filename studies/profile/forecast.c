@@ -139,10 +139,8 @@ static assay_status measure(const forecasting *self, assay_error *error,
                                  parts.n_forecast_steps, error, &parts.full_trajectory);
     if (status == ASSAY_OK)
         status = assay_build_profile(&parts, error, forecast);
-    char text[24];
-    snprintf(text, sizeof text, "%" PRId64, steps);
     if (status == ASSAY_OK)
-        status = assay_record_add_setting(self->record, "forecast_steps", text);
+        status = assay__found_setting(self->record, "forecast_steps", (double)steps);
     if (status == ASSAY_OK)
         status = assay__found_cost(self->record, ASSAY__FIGURE_FIT, self->model->name,
                                    parts.training_seconds, "s", "one fit to the inputs");

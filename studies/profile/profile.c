@@ -60,11 +60,11 @@ static assay_status describe_settings(profiling *self)
     assay_status status = ASSAY_OK;
     for (size_t i = 0; i < self->class_->option_count && status == ASSAY_OK; i++) {
         const assay_model_option *option = &self->class_->options[i];
-        char number[ASSAY__JSON_NUMBER_BYTES];
-        assay__json_format_number(number, settings[i]);
-        status = assay_record_add_model_setting(
-            self->record, &self->model, option->name,
-            option->words != NULL ? option->words[(size_t)settings[i]] : number);
+        status =
+            option->words != NULL
+                ? assay_record_add_model_setting(self->record, &self->model, option->name,
+                                                 option->words[(size_t)settings[i]])
+                : assay__found_model_setting(self->record, &self->model, option->name, settings[i]);
     }
     return status;
 }

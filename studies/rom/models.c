@@ -59,11 +59,9 @@ static assay_status describe(const training *self, assay_record *found)
     item.parameters = assay_reading_of(parameters);
     item.parameter_bytes = assay_reading_of(parameters * bytes);
     assay_status status = ASSAY_OK;
-    for (size_t i = 0; i < self->shape_count && status == ASSAY_OK; i++) {
-        char value[32];
-        snprintf(value, sizeof value, "%.15g", self->shape[i].value);
-        status = assay_record_add_model_setting(found, &item, self->shape[i].name, value);
-    }
+    for (size_t i = 0; i < self->shape_count && status == ASSAY_OK; i++)
+        status =
+            assay__found_model_setting(found, &item, self->shape[i].name, self->shape[i].value);
     return status == ASSAY_OK ? assay_record_add_model(found, &item) : status;
 }
 

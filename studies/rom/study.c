@@ -46,11 +46,8 @@ static assay_status found_settings(const assay__rom_settings *settings, assay_re
                    {"budget_seconds", settings->budget_seconds}};
     assay_status status = assay_record_add_setting(
         record, "data", settings->data != NULL ? settings->data : "generated");
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && status == ASSAY_OK; i++) {
-        char value[32];
-        snprintf(value, sizeof value, "%.15g", numbers[i].value);
-        status = assay_record_add_setting(record, numbers[i].key, value);
-    }
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && status == ASSAY_OK; i++)
+        status = assay__found_setting(record, numbers[i].key, numbers[i].value);
     return status;
 }
 

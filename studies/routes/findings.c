@@ -1,5 +1,4 @@
 /* Settings of the study are the record's; sizes of a model and how it learns are the model's. */
-
 #include "assay/record_build.h"
 #include "studies/routes/run.h"
 
@@ -8,13 +7,6 @@
 static assay_status add_text(assay_record *found, const char *key, const char *value)
 {
     return value == NULL ? ASSAY_OK : assay_record_add_setting(found, key, value);
-}
-
-static assay_status add_number(assay_record *found, const char *key, double value)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%.15g", value);
-    return assay_record_add_setting(found, key, text);
 }
 
 static assay_status add_source(const assay__routes_source *source, assay_record *found)
@@ -29,9 +21,9 @@ static assay_status add_source(const assay__routes_source *source, assay_record 
     for (size_t i = 0; i < sizeof files / sizeof *files && status == ASSAY_OK; i++)
         status = add_text(found, files[i].key, files[i].value);
     if (status == ASSAY_OK && source->geo == NULL)
-        status = add_number(found, "roads", (double)source->roads);
+        status = assay__found_setting(found, "roads", (double)source->roads);
     if (status == ASSAY_OK && source->geo == NULL)
-        status = add_number(found, "drives", (double)source->drives);
+        status = assay__found_setting(found, "drives", (double)source->drives);
     return status;
 }
 
@@ -48,11 +40,12 @@ static assay_status add_settings(const assay__routes_settings *settings, assay_r
         status =
             add_text(found, "od_source", settings->od_source == ASSAY__OD_TEST ? "test" : "train");
     if (status == ASSAY_OK)
-        status = add_number(found, "num_gene", (double)settings->num_gene);
+        status = assay__found_setting(found, "num_gene", (double)settings->num_gene);
     if (status == ASSAY_OK)
-        status = add_number(found, "epochs", (double)settings->epochs);
-    return status == ASSAY_OK ? add_number(found, "compare_seconds", settings->compare_seconds)
-                              : status;
+        status = assay__found_setting(found, "epochs", (double)settings->epochs);
+    return status == ASSAY_OK
+               ? assay__found_setting(found, "compare_seconds", settings->compare_seconds)
+               : status;
 }
 
 assay_status assay__routes_found_data(const assay__routes_run *run, assay_record *found)
@@ -72,14 +65,6 @@ assay_status assay__routes_found_data(const assay__routes_run *run, assay_record
 }
 
 /* ---- Training ---- */
-
-static assay_status set_number(assay_record *found, assay_record_model *model, const char *key,
-                               double value)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%.15g", value);
-    return assay_record_add_model_setting(found, model, key, text);
-}
 
 static assay_status add_model(const assay__next_road *model, assay__routes_model which,
                               const assay__routes_training *training, assay_record *found)
@@ -106,7 +91,7 @@ static assay_status add_model(const assay__next_road *model, assay__routes_model
     assay_status status = ASSAY_OK;
     for (size_t i = 0; i < sizeof settings / sizeof *settings && status == ASSAY_OK; i++)
         if (which == ASSAY__DISTILLED || !settings[i].distilled)
-            status = set_number(found, &item, settings[i].key, settings[i].value);
+            status = assay__found_model_setting(found, &item, settings[i].key, settings[i].value);
     if (status == ASSAY_OK && which == ASSAY__DISTILLED)
         status = assay_record_add_model_setting(found, &item, "teacher",
                                                 assay__routes_model_names[ASSAY__VANILLA]);

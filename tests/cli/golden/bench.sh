@@ -63,7 +63,9 @@ show bench --runs 30 --margin 3% --json verdict.json -- true -- sleep 0.02 | gre
     sed -E 's/^(true +sleep [^ ]+) .*(slower|inconclusive)$/\1 FIGURES/' | mask
 python3 -c '
 import json
-for c in json.load(open("verdict.json"))["comparisons"]:
+comparisons = json.load(open("verdict.json"))["comparisons"]
+print([c["metric"] for c in comparisons])
+for c in comparisons[:1]:
     print(c["baseline"], c["candidate"], c["verdict"] in ("slower", "inconclusive"), c["low"] is None or c["low"] < c["ratio"] < c["high"])
     print(c["reason"] is None or c["verdict"] == "inconclusive")'
 "$ASSAY" report verdict.json | grep -c '^  mean '
