@@ -13,10 +13,13 @@
  * `decision_level` gives the level that a verdict used.
  *
  * Subjects that were interleaved in one record are compared round by round, so that disturbances of
- * both cancel. Other subjects are compared as two series. The verdict is inconclusive where the
- * data do not support one: too few samples, times that are negative or not finite, samples that are
- * all equal, failed runs, one side disturbed clearly more often, a drift or a step within the run
- * that is as large as the difference.
+ * both cancel. Other subjects are compared as two series. Where a yardstick was timed beside their
+ * samples (`yardstick` of sampling.h; studies and profiles do so), their times are judged relative
+ * to it, so that a machine that was faster in one run is not taken for a difference; the ratio
+ * shown is that of the times, and a verdict must not go against it. The verdict is inconclusive
+ * where the data do not support one: too few samples, times that are negative or not finite,
+ * samples that are all equal, failed runs, one side disturbed clearly more often, a drift or a step
+ * within the run that is as large as the difference.
  *
  * Identical subjects are called different in 1 % of comparisons at most, whatever the size of the
  * noise, if the autocorrelation of neighbouring samples is 0.8 at most (0.95 from 30 samples on).

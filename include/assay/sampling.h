@@ -169,7 +169,11 @@ typedef struct assay_sampling_options {
     bool fixed_warmup;         /* leave out exactly `warmup_rounds` instead of detecting */
     size_t warmup_rounds;
     size_t fresh_rounds; /* above 0: fork a new process after every so many rounds */
-    bool pin;            /* run on `cpu` alone, and undo that afterwards */
+    /* After each sample, outside its time, do a piece of arithmetic that never changes (about 20
+     * µs) and record how long it took. Records of two runs can then be compared although the
+     * machine was faster in one of them (compare.h). */
+    bool yardstick;
+    bool pin; /* run on `cpu` alone, and undo that afterwards */
     int cpu;
     const assay_clock *clock; /* NULL: the default; a test's clock drives budget and `run` */
     /* Called before each sample, at most every `progress_seconds` (default 0.1). */

@@ -96,6 +96,7 @@ static assay_status sample(const bench *self, const assay_model_factory *factory
         return status;
     options = &own;
     assay_sampling_options sampling = ASSAY_SAMPLING_OPTIONS_INIT;
+    sampling.yardstick = true;
     sampling.budget_seconds = options->budget_seconds > 0 ? options->budget_seconds : 10;
     sampling.precision = options->precision;
     sampling.max_rounds = options->max_rounds;

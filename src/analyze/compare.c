@@ -31,8 +31,9 @@ typedef struct trial {
     const assay_record_subject *baseline, *candidate;
     const char *metric;
     assay__log_ratio log_ratio;
-    assay_verdict verdict; /* decided: faster or slower */
-    double level;          /* at which it was, or was last tried */
+    assay__log_ratio relative; /* of the times over those of the yardstick; may be unknown */
+    assay_verdict verdict;     /* decided: faster or slower */
+    double level;              /* at which it was, or was last tried */
 } trial;
 
 assay_status assay__compare_options_read(const assay_compare_options *given, assay_error *error,
@@ -51,9 +52,17 @@ assay_status assay__compare_options_read(const assay_compare_options *given, ass
 
 /* ---- the rule ------------------------------------------------------------------------------- */
 
+/* Runs that did not take turns are compared relative to the speed of the machine, where a yardstick
+ * beside the samples tells it. */
+static const assay__log_ratio *leading(const trial *it)
+{
+    bool usable = it->relative.known && it->relative.obstacle[0] == '\0';
+    return usable && it->log_ratio.known ? &it->relative : &it->log_ratio;
+}
+
 static bool can_be_judged(const trial *it)
 {
-    return it->log_ratio.known && it->log_ratio.obstacle[0] == '\0';
+    return leading(it)->known && leading(it)->obstacle[0] == '\0';
 }
 
 static bool is_of(const trial *it, const char *metric)
@@ -68,6 +77,18 @@ static assay_verdict beyond(const assay_interval *interval, double margin)
     if (interval->low > 1 + margin)
         return ASSAY_VERDICT_SLOWER;
     return interval->high < 1 - margin ? ASSAY_VERDICT_FASTER : ASSAY_VERDICT_INCONCLUSIVE;
+}
+
+/* A difference relative to the machine must not be one against the times themselves: what does not
+ * depend on the processor seems faster when the processor is slow. */
+static bool is_plausible(const trial *it, assay_verdict verdict)
+{
+    return verdict == ASSAY_VERDICT_SLOWER ? it->log_ratio.mean > 0 : it->log_ratio.mean < 0;
+}
+
+static bool is_within(const assay_interval *interval, double margin)
+{
+    return interval->low >= 1 - margin && interval->high <= 1 + margin;
 }
 
 /* Holm's procedure. Trials that an obstacle keeps from being judged share the risk as well: what
@@ -86,8 +107,10 @@ static void decide(trial *trials, size_t count, const char *metric, double margi
             trials[i].level = level;
             if (!can_be_judged(&trials[i]))
                 continue;
-            assay_interval interval = assay__log_ratio_interval(&trials[i].log_ratio, level);
-            trials[i].verdict = beyond(&interval, margin);
+            assay_interval interval = assay__log_ratio_interval(leading(&trials[i]), level);
+            assay_verdict found = beyond(&interval, margin);
+            if (is_plausible(&trials[i], found))
+                trials[i].verdict = found;
             decided += trials[i].verdict != ASSAY_VERDICT_INCONCLUSIVE;
         }
         open -= decided;
@@ -145,24 +168,41 @@ static void show_interval(assay_interval interval, assay_reading *low, assay_rea
     }
 }
 
+/* Neither faster nor slower: the same, or not to be told, and why. */
+static void look_for_equality(const trial *it, const assay_interval *shown,
+                              const assay_interval *decision, double margin,
+                              assay_record_comparison *comparison, char *text, size_t size)
+{
+    double machine = exp(it->log_ratio.mean - leading(it)->mean);
+    assay_interval judged = assay__log_ratio_interval(leading(it), SHOWN_LEVEL);
+    bool near = shown->estimate >= 1 - margin && shown->estimate <= 1 + margin;
+    if (is_within(&judged, margin) && near)
+        comparison->verdict = ASSAY_VERDICT_SAME;
+    else if (is_within(&judged, margin) || beyond(decision, margin) != ASSAY_VERDICT_INCONCLUSIVE)
+        snprintf(
+            text, size,
+            "the machine was %.0f %% %s for the candidate, as the yardstick beside the samples "
+            "says: give several runs a side, or let both take turns",
+            100 * fabs(machine - 1), machine > 1 ? "slower" : "faster");
+    else
+        explain_width(it, &judged, decision, margin, text, size);
+}
+
 /* Figures and verdict of a decided trial, with the reason in `text`. */
 static void judge(const trial *it, double margin, assay_record_comparison *comparison, char *text,
                   size_t size)
 {
     assay_interval shown = assay__log_ratio_interval(&it->log_ratio, SHOWN_LEVEL);
-    assay_interval decision = assay__log_ratio_interval(&it->log_ratio, it->level);
+    assay_interval decision = assay__log_ratio_interval(leading(it), it->level);
     if (isfinite(shown.estimate))
         comparison->ratio = assay_reading_of(shown.estimate);
     show_interval(shown, &comparison->low, &comparison->high);
     show_interval(decision, &comparison->decision_low, &comparison->decision_high);
     comparison->verdict = it->verdict;
-    if (it->log_ratio.obstacle[0] != '\0')
-        snprintf(text, size, "%s", it->log_ratio.obstacle);
-    else if (it->verdict == ASSAY_VERDICT_INCONCLUSIVE && shown.low >= 1 - margin &&
-             shown.high <= 1 + margin)
-        comparison->verdict = ASSAY_VERDICT_SAME;
+    if (leading(it)->obstacle[0] != '\0')
+        snprintf(text, size, "%s", leading(it)->obstacle);
     else if (it->verdict == ASSAY_VERDICT_INCONCLUSIVE)
-        explain_width(it, &shown, &decision, margin, text, size);
+        look_for_equality(it, &shown, &decision, margin, comparison, text, size);
 }
 
 static assay_status finish(assay_record *record, const trial *it, double margin,
@@ -202,6 +242,8 @@ static assay_status finish(assay_record *record, const trial *it, double margin,
 /* ---- metrics -------------------------------------------------------------------------------- */
 
 static const char WALL[] = "wall_seconds";
+/* No cost, but the speed of the machine: sampling/yardstick.h. */
+static const char YARDSTICK[] = "yardstick_seconds";
 
 static bool is_time(const char *metric)
 {
@@ -226,6 +268,37 @@ static unsigned nature_of(const assay__pairing *pairing, const char *metric)
     return nature | (is_time(metric) ? 0 : ASSAY__SAMPLES_EXACT);
 }
 
+/* The subject's times over those of the yardstick beside them; NULL without memory. */
+static double *over_yardstick(const assay_record_subject *subject)
+{
+    const double *yardstick = assay__record_measure_samples(subject, YARDSTICK);
+    double *quotients = calloc(subject->sample_count + 1, sizeof *quotients);
+    for (size_t i = 0; quotients != NULL && i < subject->sample_count; i++)
+        quotients[i] = subject->samples_seconds[i] / yardstick[i];
+    return quotients;
+}
+
+/* Samples that took turns need no yardstick, since what slowed the machine slowed both; and runs of
+ * their own show by themselves how much runs differ. */
+static assay_status begin_relative(trial *it, const assay__pairing *pairing, double margin)
+{
+    assay_record_subject baseline = *pairing->baseline, candidate = *pairing->candidate;
+    if (pairing->runs || it->log_ratio.paired ||
+        assay__record_measure_samples(&baseline, YARDSTICK) == NULL ||
+        assay__record_measure_samples(&candidate, YARDSTICK) == NULL)
+        return ASSAY_OK;
+    double *of_baseline = over_yardstick(&baseline), *of_candidate = over_yardstick(&candidate);
+    assay_status status = ASSAY_E_MEMORY;
+    baseline.samples_seconds = of_baseline;
+    candidate.samples_seconds = of_candidate;
+    if (of_baseline != NULL && of_candidate != NULL)
+        status = assay__log_ratio_init(&it->relative, &baseline, &candidate, margin,
+                                       ASSAY__SAMPLES_BOOKED);
+    free(of_baseline);
+    free(of_candidate);
+    return status;
+}
+
 static assay_status begin(trial *it, const assay__pairing *pairing, const char *metric,
                           double margin)
 {
@@ -234,8 +307,9 @@ static assay_status begin(trial *it, const assay__pairing *pairing, const char *
     it->baseline = pairing->baseline;
     it->candidate = pairing->candidate;
     it->metric = metric;
-    return assay__log_ratio_init(&it->log_ratio, &baseline, &candidate, margin,
-                                 nature_of(pairing, metric));
+    assay_status status = assay__log_ratio_init(&it->log_ratio, &baseline, &candidate, margin,
+                                                nature_of(pairing, metric));
+    return status == ASSAY_OK && metric == WALL ? begin_relative(it, pairing, margin) : status;
 }
 
 /* One comparison for each trial that was begun, into `comparisons`; their texts belong to
@@ -258,8 +332,10 @@ static assay_status conclude(assay_record *record, trial *trials, size_t count, 
 
 static void release(trial *trials, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         assay__log_ratio_release(&trials[i].log_ratio);
+        assay__log_ratio_release(&trials[i].relative);
+    }
     free(trials);
 }
 
@@ -271,7 +347,8 @@ static assay_status begin_measures(const assay__pairing *pairings, size_t count,
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < pairings[i].baseline->measure_count && status == ASSAY_OK; k++) {
             const char *metric = pairings[i].baseline->measures[k].metric;
-            if (assay__record_measure_samples(pairings[i].candidate, metric) == NULL)
+            if (strcmp(metric, YARDSTICK) == 0 ||
+                assay__record_measure_samples(pairings[i].candidate, metric) == NULL)
                 continue;
             if (trials != NULL)
                 status = begin(&trials[*begun], &pairings[i], metric, margin);

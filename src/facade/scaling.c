@@ -16,7 +16,9 @@
 #include "base/json_writer.h"
 #include "base/random.h"
 #include "base/struct_size.h"
+#include "record/append.h"
 #include "sampling/figures.h"
+#include "sampling/yardstick.h"
 
 typedef struct bench {
     const assay_scaling_subject *subject;
@@ -116,6 +118,7 @@ static assay_status sample(bench *self, turn *now, size_t part)
 {
     assay_subject subject = ASSAY_SUBJECT_INIT;
     assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
+    options.yardstick = true;
     subject.name = self->subject->name;
     subject.run = run_turn;
     subject.context = now;
@@ -172,6 +175,30 @@ static assay_status measure(bench *self)
     return status;
 }
 
+/* The yardstick beside those samples; nothing where a test's clock has none. */
+static assay_status gather_yardsticks(const bench *self, size_t index, assay_record *record,
+                                      assay_record_subject *to)
+{
+    double *samples = assay_record_allocate(record, to->sample_count, sizeof *samples);
+    assay_record_measure *measure = assay_record_allocate(record, 1, sizeof *measure);
+    size_t at = 0;
+    if (samples == NULL || measure == NULL)
+        return ASSAY_E_MEMORY;
+    for (size_t part = index; part < self->total; part += self->count) {
+        const assay_record_subject *from = &self->parts[part]->subjects[0];
+        const double *beside = assay__record_measure_samples(from, ASSAY__YARDSTICK_METRIC);
+        if (beside == NULL)
+            return ASSAY_OK;
+        memcpy(samples + at, beside, from->sample_count * sizeof *samples);
+        at += from->sample_count;
+    }
+    *measure = (assay_record_measure){
+        .metric = ASSAY__YARDSTICK_METRIC, .samples = samples, .sample_count = at};
+    to->measures = measure;
+    to->measure_count = 1;
+    return ASSAY_OK;
+}
+
 /* Samples of all passes, in the order they were taken. */
 static assay_status gather(const bench *self, size_t index, assay_record *record,
                            assay_record_subject *to)
@@ -196,7 +223,7 @@ static assay_status gather(const bench *self, size_t index, assay_record *record
         to->stopped = from->stopped != NULL ? assay_record_text(record, from->stopped) : NULL;
     }
     to->samples_seconds = samples;
-    return ASSAY_OK;
+    return gather_yardsticks(self, index, record, to);
 }
 
 static assay_status describe_size(const bench *self, size_t index, assay_scaling *result)

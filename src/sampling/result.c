@@ -6,6 +6,7 @@
 #include "assay/record_build.h"
 #include "sampling/figures.h"
 #include "sampling/sampler.h"
+#include "sampling/yardstick.h"
 
 static const char *const words[] = {[ASSAY_SAMPLING_PRECISION] = "precision",
                                     [ASSAY_SAMPLING_BUDGET] = "budget",
@@ -80,6 +81,11 @@ static double peak_bytes(const assay__shot *shot)
     return shot->peak_rss_bytes;
 }
 
+static double yardstick(const assay__shot *shot)
+{
+    return shot->yardstick_seconds;
+}
+
 /* What the samples that count cost besides time, if it is known of each. */
 static assay_status add_measure(const assay__sampler *sampler, const assay__judgement *judgement,
                                 size_t index, const char *metric,
@@ -104,7 +110,7 @@ static assay_status add_measure(const assay__sampler *sampler, const assay__judg
 static assay_status fill_measures(const assay__sampler *sampler, const assay__judgement *judgement,
                                   size_t index, assay_record *record, assay_record_subject *to)
 {
-    enum { MEASURES = 2 };
+    enum { MEASURES = 3 };
     to->measures = assay_record_allocate(record, MEASURES, sizeof *to->measures);
     if (to->measures == NULL)
         return ASSAY_E_MEMORY;
@@ -112,6 +118,9 @@ static assay_status fill_measures(const assay__sampler *sampler, const assay__ju
         add_measure(sampler, judgement, index, "cpu_seconds", processor_seconds, record, to);
     if (status == ASSAY_OK)
         status = add_measure(sampler, judgement, index, "peak_rss_bytes", peak_bytes, record, to);
+    if (status == ASSAY_OK)
+        status =
+            add_measure(sampler, judgement, index, ASSAY__YARDSTICK_METRIC, yardstick, record, to);
     return status;
 }
 

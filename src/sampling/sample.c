@@ -14,6 +14,7 @@
 #include "assay/sampling.h"
 #include "base/error.h"
 #include "sampling/sampler.h"
+#include "sampling/yardstick.h"
 
 /* Growth of the number of iterations from one trial to the next, samples that must be long enough
  * in a row, and how far apart subjects may be to share a number. */
@@ -156,6 +157,13 @@ static double per_iteration(assay_reading reading, double iterations)
     return reading.validity == ASSAY_VALID ? reading.value / iterations : (double)NAN;
 }
 
+static double beside(const assay__sampler *sampler)
+{
+    return sampler->options.yardstick && !sampler->simulated
+               ? assay__yardstick_seconds(sampler->clock)
+               : (double)NAN;
+}
+
 assay_status assay__sampler_shoot(assay__sampler *sampler, size_t subject, assay__shot *shot)
 {
     assay_sample sample;
@@ -168,6 +176,7 @@ assay_status assay__sampler_shoot(assay__sampler *sampler, size_t subject, assay
                           .user_seconds = per_iteration(sample.user_seconds, divisor),
                           .sys_seconds = per_iteration(sample.sys_seconds, divisor),
                           .peak_rss_bytes = per_iteration(sample.peak_rss_bytes, 1),
+                          .yardstick_seconds = beside(sampler),
                           .disturbed = is_disturbed(&sample),
                           .failed = sample.failed,
                           .lost = sample.failed && !sampler->subjects[subject].time_failures};

@@ -10,6 +10,7 @@ typedef struct assay__shot {
     double seconds;                   /* of one iteration */
     double user_seconds, sys_seconds; /* of one iteration; NAN when not known */
     double peak_rss_bytes;            /* NAN when not known */
+    double yardstick_seconds;         /* beside it; NAN when not asked for */
     bool disturbed, failed;
     bool lost;   /* failed, and its time is not wanted */
     bool stolen; /* the hypervisor was elsewhere: a disturbance of the round, not of the subject */

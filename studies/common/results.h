@@ -82,6 +82,11 @@ ASSAY_MUST_USE assay_status assay__found_joined(assay_record *record,
                                                 const assay_record_subject *const *parts,
                                                 size_t count);
 
+/* How long assay's own yardstick takes now (sampling/yardstick.h), and the metric to keep it under
+ * where samples are not taken by assay_sampling_run(), which does so by itself. */
+#define ASSAY__STUDY_YARDSTICK "yardstick_seconds"
+double assay__study_yardstick(void);
+
 /* Settings that are numbers, of the study and of a model that will be added to the record. */
 ASSAY_MUST_USE assay_status assay__found_setting(assay_record *record, const char *key,
                                                  double value);

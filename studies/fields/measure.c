@@ -163,6 +163,7 @@ static assay_status train(learner *self, const char *name, assay_error *error,
                           assay_record **sampled)
 {
     assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
+    options.yardstick = true;
     const assay_subject subject = subject_of(self, name);
     options.runs = self->epochs->total;
     return sample(self->epochs, &subject, 1, &options, error, sampled);
@@ -199,6 +200,7 @@ static assay_status sample_turns(epochs *shared, learner *learners, size_t round
                                  assay_error *error, assay_record **sampled)
 {
     assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
+    options.yardstick = true;
     assay_subject subjects[ASSAY__FIELDS_MODELS];
     char names[ASSAY__FIELDS_MODELS][ASSAY__FIELDS_NAME_BYTES];
     for (size_t m = 0; m < ASSAY__FIELDS_MODELS; m++) {
@@ -225,7 +227,7 @@ assay_status assay__fields_take_turns(const assay__fields_step *step, size_t rou
                                       assay_error *error)
 {
     epochs shared;
-    learner learners[ASSAY__FIELDS_MODELS] = {{NULL}};
+    learner learners[ASSAY__FIELDS_MODELS] = {{.model = NULL}};
     assay_record *sampled = NULL;
     assay_status status = begin_epochs(&shared, step, (rounds + 1) * ASSAY__FIELDS_MODELS, error);
     shared.trained = true;

@@ -44,13 +44,17 @@ static assay_status add_series(assay__pde_training *training, const char *name,
 static assay_status add_batches(assay__pde_training *training)
 {
     bool burgers = training->config->equation == ASSAY__PDE_BURGERS;
-    if (training->batch_seconds.incomplete)
+    if (training->batch_seconds.incomplete || training->yardsticks.incomplete)
         return ASSAY_E_MEMORY;
-    return assay__found_times(
+    assay_status status = assay__found_times(
         training->found, "batch", assay__pde_model_of(training->config),
         burgers ? "one batch: copied together, forward and backward pass, update"
                 : "one iteration of L-BFGS: misfits and gradients until the line search ends",
         training->batch_seconds.values, training->batch_seconds.count);
+    return status == ASSAY_OK && training->batch_seconds.count > 0
+               ? assay__found_measure(training->found, ASSAY__STUDY_YARDSTICK,
+                                      training->yardsticks.values)
+               : status;
 }
 
 /* ---- statistics of epochs ---- */

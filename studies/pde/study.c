@@ -43,6 +43,7 @@ void assay__pde_batch_end(assay__pde_training *training, uint64_t index, double 
         assay__study_quiet(training->study);
     assay_epoch_monitor_on_batch_end(training->epochs, index, loss);
     assay__pde_append(&training->batch_seconds, seconds);
+    assay__pde_append(&training->yardsticks, assay__study_yardstick());
 }
 
 /* ---- files ---- */
@@ -226,6 +227,7 @@ static void release_training(assay__pde_training *training)
     assay__pde_numbers_release(&training->held_out_losses);
     assay__pde_numbers_release(&training->relative_errors);
     assay__pde_numbers_release(&training->batch_seconds);
+    assay__pde_numbers_release(&training->yardsticks);
 }
 
 assay_status assay__pde_run(const assay__study_plan *plan, const assay__pde_config *config,

@@ -25,8 +25,8 @@ typedef struct assay__pde_training {
     assay_epoch_monitor *epochs; /* likewise; its spans are its own */
     /* By epoch (burgers) or by iteration (heat, which has losses only). */
     assay__pde_numbers losses, held_out_losses, relative_errors;
-    assay__pde_numbers batch_seconds;
-    assay_record *found; /* figures, series and models that are complete */
+    assay__pde_numbers batch_seconds, yardsticks; /* one of each for a batch */
+    assay_record *found;                          /* figures, series and models that are complete */
     assay_error *error;
 } assay__pde_training;
 

@@ -76,6 +76,7 @@ static assay_status sample(assay__graph *graph, int64_t width, float *values, co
         subjects[i].parameter_count = parameter != NULL ? 1 : 0;
     }
     assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
+    options.yardstick = true;
     options.runs = RUNS;
     options.warmup = WARMUP;
     assay_status status = assay_sampling_run(subjects, ASSAY__ENCODINGS, &options, error, record);

@@ -63,6 +63,7 @@ static assay_status sample_forecast(const forecasting *self, const char *what, c
     subject.run = run_forecast;
     subject.context = &call;
     assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
+    options.yardstick = true;
     options.runs = plan->num_runs != 0 ? plan->num_runs : DEFAULT_TRIALS;
     options.warmup =
         plan->warmup_runs != 0 || plan->no_warmup ? plan->warmup_runs : DEFAULT_WARMUP_TRIALS;

@@ -197,6 +197,7 @@ static assay_status measure_passes(profiling *self, assay_error *error)
     announce(self->plan, "runtime");
     const assay__profile_plan *plan = self->plan;
     assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
+    options.yardstick = true;
     options.num_runs = plan->num_runs != 0 ? plan->num_runs : DEFAULT_RUNS;
     options.warmup_runs = plan->warmup_runs;
     options.no_warmup = plan->no_warmup;

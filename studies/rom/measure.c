@@ -152,6 +152,7 @@ static assay_sampling_options sampling_options(assay__rom_trial *self)
     const assay__rom_settings *settings = self->settings;
     size_t rounds = (size_t)settings->n_trials + WARMUP;
     assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
+    options.yardstick = true;
     options.fixed_rounds = options.fixed_warmup = true;
     options.min_rounds = options.max_rounds = rounds;
     options.warmup_rounds = WARMUP;

@@ -51,6 +51,7 @@ static assay_status sample(assay__routes_run *run, subject *subjects, assay_erro
                                   .context = &subjects[i],
                                   .run = search_pairs};
     assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
+    options.yardstick = true;
     options.budget_seconds = run->settings->compare_seconds;
     options.seed = run->plan->seed;
     options.progress = show_progress;

@@ -222,6 +222,61 @@ static void test_studies_have_a_wide_margin(void **state)
     }
 }
 
+/* ---- the yardstick ---- */
+
+/* A subject whose machine is `machine` times as slow as it should be. */
+static assay_record *slowed(double own, double machine)
+{
+    assay_record *record = empty_record();
+    assay_record_subject *subject = add(record, "LSTM", MANY, own * machine * 1e-3, 0.02);
+    double *beside = assay_record_allocate(record, MANY, sizeof *beside);
+    assay_record_measure *measure = assay_record_allocate(record, 1, sizeof *measure);
+    assert_non_null(beside);
+    assert_non_null(measure);
+    for (size_t i = 0; i < MANY; i++)
+        beside[i] = machine * 2e-5 * (1 + 0.001 * (double)(i % 7));
+    *measure = (assay_record_measure){
+        .metric = "yardstick_seconds", .samples = beside, .sample_count = MANY};
+    subject->measures = measure;
+    subject->measure_count = 1;
+    return record;
+}
+
+static void test_the_machine_is_told_from_the_program(void **state)
+{
+    (void)state;
+    static const struct {
+        double own, machine; /* of the candidate */
+        assay_verdict verdict;
+        const char *reason; /* its beginning */
+    } cases[] = {
+        {1.0, 1.0, ASSAY_VERDICT_SAME, NULL},
+        {1.3, 1.0, ASSAY_VERDICT_SLOWER, NULL},
+        {0.7, 1.0, ASSAY_VERDICT_FASTER, NULL},
+        {1.3, 1.6, ASSAY_VERDICT_SLOWER, NULL},
+        {1.0, 1.6, ASSAY_VERDICT_INCONCLUSIVE, "the machine was 60 % slower for the candidate"},
+        {1.0, 0.5, ASSAY_VERDICT_INCONCLUSIVE, "the machine was 50 % faster for the candidate"},
+        /* Faster by the yardstick, slower by the clock: no verdict. */
+        {0.7, 1.6, ASSAY_VERDICT_INCONCLUSIVE, "the machine was 60 % slower for the candidate"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assay_record *before = slowed(1, 1), *after = slowed(cases[i].own, cases[i].machine);
+        assay_record *result = NULL;
+        before->kind = after->kind = "study";
+        const assay_record *records[] = {before, after};
+        assert_int_equal(compare_two(records, NULL, NULL, &result), ASSAY_OK);
+        assert_int_equal(result->comparison_count, 1); /* the yardstick itself is no metric */
+        const assay_record_comparison *it = result->comparisons;
+        assert_int_equal(it->verdict, cases[i].verdict);
+        if (cases[i].reason != NULL)
+            assert_memory_equal(it->reason, cases[i].reason, strlen(cases[i].reason));
+        check_near(it->ratio.value, cases[i].own * cases[i].machine, 0.01); /* of the times */
+        assay_record_free(result);
+        assay_record_free(before);
+        assay_record_free(after);
+    }
+}
+
 static void test_differences_are_pointed_out(void **state)
 {
     (void)state;
@@ -396,6 +451,7 @@ int main(void)
         cmocka_unit_test(test_several_runs_a_side),
         cmocka_unit_test(test_single_runs_are_inconclusive),
         cmocka_unit_test(test_studies_have_a_wide_margin),
+        cmocka_unit_test(test_the_machine_is_told_from_the_program),
         cmocka_unit_test(test_differences_are_pointed_out),
         cmocka_unit_test(test_iterations_that_are_pointed_out),
         cmocka_unit_test(test_differences_that_are_no_missing_benchmark),

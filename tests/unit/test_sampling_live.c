@@ -46,6 +46,33 @@ static void samples_are_long_beside_the_clock(void **state)
     assay_record_free(record);
 }
 
+/* One for each sample that counts, and only when asked for. */
+static void a_yardstick_stands_beside_each_sample(void **state)
+{
+    (void)state;
+    uint64_t sum = 0;
+    assay_subject subject = ASSAY_SUBJECT_INIT;
+    subject.name = "sum";
+    subject.context = &sum;
+    subject.run = add_up;
+    assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
+    options.runs = 7;
+    for (int asked = 0; asked < 2; asked++) {
+        assay_record *record = NULL;
+        options.yardstick = asked == 1;
+        assert_int_equal(assay_sampling_run(&subject, 1, &options, NULL, &record), ASSAY_OK);
+        const assay_record_subject *found = &record->subjects[0];
+        assert_int_equal(found->measure_count, asked);
+        for (size_t i = 0; asked == 1 && i < found->sample_count; i++)
+            assert_true(found->measures[0].samples[i] > 1e-7);
+        if (asked == 1) {
+            assert_string_equal(found->measures[0].metric, "yardstick_seconds");
+            assert_int_equal(found->measures[0].sample_count, 7);
+        }
+        assay_record_free(record);
+    }
+}
+
 static double own_seconds(void)
 {
     struct timespec time;
@@ -172,6 +199,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pinning_is_undone), /* first: nobody has pinned this process yet */
         cmocka_unit_test(samples_are_long_beside_the_clock),
+        cmocka_unit_test(a_yardstick_stands_beside_each_sample),
         cmocka_unit_test(long_samples_know_their_processor_time),
         cmocka_unit_test(a_competitor_disturbs),
     };
