@@ -178,12 +178,12 @@ static int compare(const compare_settings *settings, const compare_sides *sides)
     return code;
 }
 
-/* Where the candidate's records begin: behind a "--" with records before it; 0: nowhere. */
-static int find_candidate(int argc, char **argv)
+/* The place of a lone "--" that something follows; 0: there is none. */
+static int find_separator(int argc, char **argv)
 {
-    for (int i = 2; i < argc; i++)
+    for (int i = 1; i + 1 < argc; i++)
         if (strcmp(argv[i], "--") == 0)
-            return argv[i - 1][0] != '-' && i + 1 < argc ? i + 1 : 0;
+            return i;
     return 0;
 }
 
@@ -191,10 +191,15 @@ static int compare_main(const command *self, int argc, char **argv)
 {
     compare_settings settings = {.margin = -1};
     char **operands;
-    int count, code, candidate = find_candidate(argc, argv);
-    if (!options_parse(self, candidate > 0 ? candidate - 1 : argc, argv, &settings, &operands,
-                       &count, &code))
+    int count, code, separator = find_separator(argc, argv);
+    if (!options_parse(self, separator > 0 ? separator : argc, argv, &settings, &operands, &count,
+                       &code))
         return code;
+    bool two_sides = separator > 0 && count > 0;
+    if (separator > 0 && !two_sides) { /* the dashes only ended the options */
+        operands = argv + separator + 1;
+        count = argc - separator - 1;
+    }
     if (count == 0) {
         message_error(
             "assay compare: no record given; write: assay compare before.json after.json");
@@ -206,9 +211,9 @@ static int compare_main(const command *self, int argc, char **argv)
     if (code != EX_OK)
         return code;
     compare_sides sides = {0};
-    code = candidate > 0 ? compare_sides_read_two(&sides, operands, (size_t)count, argv + candidate,
-                                                  (size_t)(argc - candidate))
-                         : compare_sides_read(&sides, operands, (size_t)count);
+    code = two_sides ? compare_sides_read_two(&sides, operands, (size_t)count, argv + separator + 1,
+                                              (size_t)(argc - separator - 1))
+                     : compare_sides_read(&sides, operands, (size_t)count);
     if (code == EX_OK)
         code = compare(&settings, &sides);
     compare_sides_release(&sides);

@@ -47,8 +47,9 @@ extern "C" {
 /* Start from ASSAY_COMPARE_OPTIONS_INIT; every zero means the default. */
 typedef struct assay_compare_options {
     size_t struct_size;
-    double margin;  /* differences up to this share are ignored; below 1. Default 0.01; 0.15 between
-                       single runs of a study or a profile, which differ by more than code does */
+    double margin;  /* differences up to this share are ignored; below 1. The default is 0.01, and
+                       0.15 between single runs of a study or a profile: two runs of one program
+                       may differ by that much */
     bool no_margin; /* every difference counts: a margin of 0 */
     bool all_pairs; /* compare every pair, not only every candidate with the first */
 } assay_compare_options;

@@ -33,9 +33,9 @@ enum {
     ASSAY_RARE_BUCKETS = 8   /* of exponents that are met too rarely to have a page */
 };
 
-/* What the begin of a span reads of the node above it. The node has it, and so have the parent's
- * table and the open frame: a begin then waits for three loads, one after the other, instead of
- * five. It is copied in one piece of 16 bytes. */
+/* Where to look for the children of a node. Each node has one, and copies of it stand in the table
+ * of the node's parent and in the frame of an open span. So the begin of a span finds its node by
+ * following three pointers instead of five. The struct has 16 bytes and is copied in one piece. */
 typedef struct assay__branch {
     uint32_t site;                 /* the call site that leads here from the parent */
     uint32_t child_mask;           /* slots in `children` minus one */

@@ -11,6 +11,7 @@
 #include "base/buffer.h"
 #include "record/append.h"
 #include "record/build.h"
+#include "record/metric.h"
 
 static const char WHOLE_RUN[] = "run";
 
@@ -51,11 +52,11 @@ static assay_status take_run(const assay_record *record, const char *origin, ass
         return ASSAY_OK;
     if (process->user_seconds.validity == ASSAY_VALID &&
         process->sys_seconds.validity == ASSAY_VALID)
-        add_measure(&run, "cpu_seconds",
+        add_measure(&run, ASSAY__METRIC_CPU,
                     assay_reading_of(process->user_seconds.value + process->sys_seconds.value));
-    add_measure(&run, "peak_rss_bytes", process->peak_rss_bytes);
-    add_measure(&run, "heap_peak_bytes", process->heap_peak_bytes);
-    add_measure(&run, "heap_allocations", process->heap_allocations);
+    add_measure(&run, ASSAY__METRIC_PEAK_RSS, process->peak_rss_bytes);
+    add_measure(&run, ASSAY__METRIC_HEAP_PEAK, process->heap_peak_bytes);
+    add_measure(&run, ASSAY__METRIC_HEAP_ALLOCATIONS, process->heap_allocations);
     for (size_t i = 0; i < run.measure_count; i++)
         run.measures[i].samples = &run.values[i];
     assay_record_subject subject;

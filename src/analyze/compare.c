@@ -20,6 +20,7 @@
 #include "base/struct_size.h"
 #include "record/append.h"
 #include "record/build.h"
+#include "record/metric.h"
 
 static const double DEFAULT_MARGIN = 0.01, RISK = 0.01, SHOWN_LEVEL = 0.95;
 
@@ -79,8 +80,9 @@ static assay_verdict beyond(const assay_interval *interval, double margin)
     return interval->high < 1 - margin ? ASSAY_VERDICT_FASTER : ASSAY_VERDICT_INCONCLUSIVE;
 }
 
-/* A difference relative to the machine must not be one against the times themselves: what does not
- * depend on the processor seems faster when the processor is slow. */
+/* Relative to the yardstick, work that does not depend on the processor's speed seems faster
+ * whenever the processor is slow. So a verdict is dropped if the times themselves point the other
+ * way. */
 static bool is_plausible(const trial *it, assay_verdict verdict)
 {
     return verdict == ASSAY_VERDICT_SLOWER ? it->log_ratio.mean > 0 : it->log_ratio.mean < 0;
@@ -241,9 +243,7 @@ static assay_status finish(assay_record *record, const trial *it, double margin,
 
 /* ---- metrics -------------------------------------------------------------------------------- */
 
-static const char WALL[] = "wall_seconds";
-/* No cost, but the speed of the machine: sampling/yardstick.h. */
-static const char YARDSTICK[] = "yardstick_seconds";
+static const char WALL[] = ASSAY__METRIC_WALL, YARDSTICK[] = ASSAY__METRIC_YARDSTICK;
 
 static bool is_time(const char *metric)
 {
@@ -313,7 +313,7 @@ static assay_status begin(trial *it, const assay__pairing *pairing, const char *
 }
 
 /* One comparison for each trial that was begun, into `comparisons`; their texts belong to
- * `record`. Trials are released. */
+ * `record`. */
 static assay_status conclude(assay_record *record, trial *trials, size_t count, double margin,
                              assay_record_comparison *comparisons)
 {

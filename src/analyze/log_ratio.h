@@ -26,7 +26,7 @@ typedef struct assay__log_ratio {
 
 /* What is known about the samples beforehand. */
 enum assay__sample_nature {
-    ASSAY__SAMPLES_BOOKED = 1,     /* no wall time: what disturbs that does not disturb these */
+    ASSAY__SAMPLES_BOOKED = 1,     /* no wall time, so disturbances of the run do not matter */
     ASSAY__SAMPLES_EXACT = 2,      /* counted, not timed: equal samples are what they seem */
     ASSAY__SAMPLES_INDEPENDENT = 4 /* each is of a run of its own: no memory between them */
 };

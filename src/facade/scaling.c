@@ -17,8 +17,8 @@
 #include "base/random.h"
 #include "base/struct_size.h"
 #include "record/append.h"
+#include "record/metric.h"
 #include "sampling/figures.h"
-#include "sampling/yardstick.h"
 
 typedef struct bench {
     const assay_scaling_subject *subject;
@@ -179,24 +179,13 @@ static assay_status measure(bench *self)
 static assay_status gather_yardsticks(const bench *self, size_t index, assay_record *record,
                                       assay_record_subject *to)
 {
-    double *samples = assay_record_allocate(record, to->sample_count, sizeof *samples);
-    assay_record_measure *measure = assay_record_allocate(record, 1, sizeof *measure);
-    size_t at = 0;
-    if (samples == NULL || measure == NULL)
+    const assay_record_subject **parts = assay_record_allocate(record, self->total, sizeof *parts);
+    size_t count = 0;
+    if (parts == NULL)
         return ASSAY_E_MEMORY;
-    for (size_t part = index; part < self->total; part += self->count) {
-        const assay_record_subject *from = &self->parts[part]->subjects[0];
-        const double *beside = assay__record_measure_samples(from, ASSAY__YARDSTICK_METRIC);
-        if (beside == NULL)
-            return ASSAY_OK;
-        memcpy(samples + at, beside, from->sample_count * sizeof *samples);
-        at += from->sample_count;
-    }
-    *measure = (assay_record_measure){
-        .metric = ASSAY__YARDSTICK_METRIC, .samples = samples, .sample_count = at};
-    to->measures = measure;
-    to->measure_count = 1;
-    return ASSAY_OK;
+    for (size_t part = index; part < self->total; part += self->count)
+        parts[count++] = &self->parts[part]->subjects[0];
+    return assay__record_join_measure(record, parts, count, ASSAY__METRIC_YARDSTICK, to);
 }
 
 /* Samples of all passes, in the order they were taken. */

@@ -208,6 +208,32 @@ assay_status assay__record_append(assay_record *into, const assay_record *from)
     return status;
 }
 
+/* ---- joining ---- */
+
+assay_status assay__record_join_measure(assay_record *record,
+                                        const assay_record_subject *const *parts, size_t count,
+                                        const char *metric, assay_record_subject *whole)
+{
+    double *joined = assay_record_allocate(record, whole->sample_count, sizeof *joined);
+    assay_record_measure *measure = assay_record_allocate(record, 1, sizeof *measure);
+    size_t at = 0;
+    if (joined == NULL || measure == NULL)
+        return ASSAY_E_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        const double *part = assay__record_measure_samples(parts[i], metric);
+        if (part == NULL)
+            return ASSAY_OK;
+        memcpy(joined + at, part, parts[i]->sample_count * sizeof *joined);
+        at += parts[i]->sample_count;
+    }
+    measure->metric = assay_record_text(record, metric);
+    measure->samples = joined;
+    measure->sample_count = at;
+    whole->measures = measure;
+    whole->measure_count = 1;
+    return measure->metric != NULL ? ASSAY_OK : ASSAY_E_MEMORY;
+}
+
 /* ---- finding ---- */
 
 static bool same_owner(const char *a, const char *b)

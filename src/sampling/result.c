@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "assay/record_build.h"
+#include "record/metric.h"
 #include "sampling/figures.h"
 #include "sampling/sampler.h"
-#include "sampling/yardstick.h"
 
 static const char *const words[] = {[ASSAY_SAMPLING_PRECISION] = "precision",
                                     [ASSAY_SAMPLING_BUDGET] = "budget",
@@ -115,12 +115,13 @@ static assay_status fill_measures(const assay__sampler *sampler, const assay__ju
     if (to->measures == NULL)
         return ASSAY_E_MEMORY;
     assay_status status =
-        add_measure(sampler, judgement, index, "cpu_seconds", processor_seconds, record, to);
-    if (status == ASSAY_OK)
-        status = add_measure(sampler, judgement, index, "peak_rss_bytes", peak_bytes, record, to);
+        add_measure(sampler, judgement, index, ASSAY__METRIC_CPU, processor_seconds, record, to);
     if (status == ASSAY_OK)
         status =
-            add_measure(sampler, judgement, index, ASSAY__YARDSTICK_METRIC, yardstick, record, to);
+            add_measure(sampler, judgement, index, ASSAY__METRIC_PEAK_RSS, peak_bytes, record, to);
+    if (status == ASSAY_OK)
+        status =
+            add_measure(sampler, judgement, index, ASSAY__METRIC_YARDSTICK, yardstick, record, to);
     return status;
 }
 

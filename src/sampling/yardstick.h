@@ -8,10 +8,8 @@
 
 #include "assay/clock.h"
 
-/* The metric under which records keep it. */
-#define ASSAY__YARDSTICK_METRIC "yardstick_seconds"
-
-/* Do the work once, about 20 microseconds of arithmetic in the nearest cache; its time. */
+/* Do the work once, some 20 microseconds of arithmetic in the nearest cache; its time. Records keep
+ * it as ASSAY__METRIC_YARDSTICK. */
 double assay__yardstick_seconds(const assay_clock *clock);
 
 #endif

@@ -230,29 +230,6 @@ assay_status assay__found_measure(assay_record *record, const char *metric, cons
     return ASSAY_OK;
 }
 
-/* The yardsticks of all parts, one after another; nothing if a part has none. */
-static assay_status join_yardsticks(assay_record *record, assay_record_subject *whole,
-                                    const assay_record_subject *const *parts, size_t count)
-{
-    double *joined = assay_record_allocate(record, whole->sample_count, sizeof *joined);
-    assay_record_measure *measure = assay_record_allocate(record, 1, sizeof *measure);
-    size_t at = 0;
-    if (joined == NULL || measure == NULL)
-        return ASSAY_E_MEMORY;
-    for (size_t i = 0; i < count; i++) {
-        const double *part = assay__record_measure_samples(parts[i], ASSAY__STUDY_YARDSTICK);
-        if (part == NULL)
-            return ASSAY_OK;
-        memcpy(joined + at, part, parts[i]->sample_count * sizeof *joined);
-        at += parts[i]->sample_count;
-    }
-    *measure = (assay_record_measure){
-        .metric = ASSAY__STUDY_YARDSTICK, .samples = joined, .sample_count = at};
-    whole->measures = measure;
-    whole->measure_count = 1;
-    return ASSAY_OK;
-}
-
 static void add_counts(assay_record_subject *whole, const assay_record_subject *part)
 {
     whole->warmup_samples += part->warmup_samples;
@@ -302,7 +279,7 @@ assay_status assay__found_joined(assay_record *record, const assay_record_subjec
     }
     assay_status status = summarize(&whole);
     if (status == ASSAY_OK)
-        status = join_yardsticks(record, &whole, parts, count);
+        status = assay__record_join_measure(record, parts, count, ASSAY__METRIC_YARDSTICK, &whole);
     return status == ASSAY_OK ? assay__record_append_subject(record, &whole) : status;
 }
 

@@ -24,6 +24,7 @@
 
 #include "assay/record.h"
 #include "record/append.h" /* for every study */
+#include "record/metric.h"
 #include "studies/common/frame.h"
 
 /* An empty record of kind "study" with the study, the experiment, and "seed" and "quick" among its
@@ -82,9 +83,8 @@ ASSAY_MUST_USE assay_status assay__found_joined(assay_record *record,
                                                 const assay_record_subject *const *parts,
                                                 size_t count);
 
-/* How long assay's own yardstick takes now (sampling/yardstick.h), and the metric to keep it under
- * where samples are not taken by assay_sampling_run(), which does so by itself. */
-#define ASSAY__STUDY_YARDSTICK "yardstick_seconds"
+/* How long assay's own yardstick takes now (sampling/yardstick.h). Call it after each sample that
+ * assay_sampling_run() does not take, and keep it as the measure ASSAY__METRIC_YARDSTICK. */
 double assay__study_yardstick(void);
 
 /* Settings that are numbers, of the study and of a model that will be added to the record. */

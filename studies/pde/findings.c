@@ -52,7 +52,7 @@ static assay_status add_batches(assay__pde_training *training)
                 : "one iteration of L-BFGS: misfits and gradients until the line search ends",
         training->batch_seconds.values, training->batch_seconds.count);
     return status == ASSAY_OK && training->batch_seconds.count > 0
-               ? assay__found_measure(training->found, ASSAY__STUDY_YARDSTICK,
+               ? assay__found_measure(training->found, ASSAY__METRIC_YARDSTICK,
                                       training->yardsticks.values)
                : status;
 }

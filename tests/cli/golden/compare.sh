@@ -133,7 +133,9 @@ for i, noise in enumerate((1, 1.01, 0.99, 1.005)):
 PYTHON
 show compare runs-before runs-after --gate
 show compare --gate --metric memory runs-before/*.json -- runs-after/*.json
+show compare runs-before/*.json --gate -- runs-after/*.json | tail -n 2 # an option before the dashes
 show compare runs-before/0.json runs-after/0.json
+show compare -- run-0.json run-1.json | grep run-0 # dashes that only end the options
 show compare runs-before study
 cp run-0.json study/record.json
 show compare --gate --metric energy study/ run-1.json
