@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,6 +167,8 @@ static assay_status measure(void *context, uint64_t iterations, assay_sample *sa
     long switches = result.usage.ru_nivcsw > 1 ? result.usage.ru_nivcsw - 1 : 0;
     sample->involuntary_switches = assay_reading_of((double)switches);
     sample->major_faults = assay_reading_of((double)result.usage.ru_majflt);
+    if (!isnan(result.waited_seconds))
+        sample->waited_seconds = assay_reading_of(result.waited_seconds);
     return ASSAY_OK;
 }
 

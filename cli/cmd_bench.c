@@ -24,12 +24,14 @@
 #include "cli/common/message.h"
 #include "cli/common/output.h"
 #include "cli/launch.h"
+#include "cli/metric_name.h"
 
 static const double default_budget_seconds = 5.0; /* for each command */
 static const size_t default_min_runs = 3;
+static const double default_ratio_precision = 0.05; /* a ratio is to be read, not only judged */
 
 typedef struct bench_settings {
-    const char *json, *name, *input, *output, *prepare, *cleanup;
+    const char *json, *name, *input, *output, *prepare, *cleanup, *metric;
     option_list commands, labels, params;
     double budget_seconds, precision, margin;
     size_t runs, min_runs;
@@ -59,6 +61,10 @@ static const option bench_options[] = {
     {"margin", 'm', OPTION_SHARE, "SHARE",
      "Differences up to this share are no difference (default 1%).",
      offsetof(bench_settings, margin)},
+    {"metric", 'M', OPTION_TEXT, "NAME",
+     "What several commands are compared by: wall, cpu, memory (default wall, or cpu where wall "
+     "time cannot decide).",
+     offsetof(bench_settings, metric)},
     {"min-runs", 0, OPTION_COUNT, "N",
      "Runs of each command even if the budget is spent (default 3).",
      offsetof(bench_settings, min_runs)},
@@ -75,8 +81,8 @@ static const option bench_options[] = {
     {"pin", 0, OPTION_NUMBER, "CPU", "Run everything on this processor.",
      offsetof(bench_settings, pin)},
     {"precision", 'p', OPTION_SHARE, "SHARE",
-     "Stop when the 95 % interval is this narrow on either side: of the mean for one command "
-     "(default 1%), of the ratio for several (default a third of the margin).",
+     "How narrow the 95 % interval has to be on either side: of the mean for one command (default "
+     "1%), of the ratio for several (default 5%), which also need their verdict.",
      offsetof(bench_settings, precision)},
     {"prepare", 0, OPTION_TEXT, "STRING", "Run before each run of a command, untimed.",
      offsetof(bench_settings, prepare)},
@@ -169,7 +175,9 @@ static int sample(const bench_settings *settings, const assay_subject *subjects,
     bench_terms *terms = commands[0].terms;
     assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
     choose_length(settings, count, &options);
-    options.precision = settings->precision;
+    options.precision =
+        settings->precision > 0 || count == 1 ? settings->precision : default_ratio_precision;
+    options.metric = settings->metric;
     options.margin = settings->margin;
     options.seed = settings->seed.given ? settings->seed.value : (uint64_t)time(NULL);
     options.pin = settings->pin.given;
@@ -201,6 +209,7 @@ static int judge(const bench_settings *settings, assay_record *record)
 {
     assay_compare_options options = ASSAY_COMPARE_OPTIONS_INIT;
     options.margin = settings->margin;
+    options.metric = settings->metric;
     record->name = assay_record_text(record, settings->name);
     assay_status status = assay_record_describe(record);
     if (status == ASSAY_OK && record->subject_count > 1)
@@ -279,6 +288,9 @@ static int bench_main(const command *self, int argc, char **argv)
     if (!options_parse(self, argc, argv, &settings, &request.operands, &request.operand_count,
                        &code))
         return code;
+    if (settings.metric != NULL &&
+        (settings.metric = metric_by_name("bench", settings.metric)) == NULL)
+        return EX_USAGE;
     request.prepare = settings.prepare;
     request.cleanup = settings.cleanup;
     request.shell = settings.shell;
@@ -301,8 +313,9 @@ const command command_bench = {
     .description =
         "Runs COMMAND (no shell) until its mean time is known to 1 %, the budget is\n"
         "spent, or noise makes it pointless. Several commands take turns in balanced\n"
-        "random order and are compared with the first; runs that something else\n"
-        "disturbed are left out in whole rounds. Exit status: 0 done, whatever the\n"
+        "random order and are compared with the first, until every comparison has its\n"
+        "verdict or the budget is spent; runs that something else disturbed are left\n"
+        "out in whole rounds. Exit status: 0 done, whatever the\n"
         "verdicts ('assay compare --gate' fails a build on them), 2 a command failed, 69\n"
         "a command cannot be started, 64 to 74 for options, inputs and outputs.",
     COMMAND_OPTIONS(bench_options),

@@ -11,6 +11,7 @@
 #include "cli/common/message.h"
 #include "cli/common/output.h"
 #include "cli/compare_sides.h"
+#include "cli/metric_name.h"
 
 /* Exit statuses of a gate. */
 enum { GATE_PASSED = 0, GATE_REGRESSED = 1, GATE_INCONCLUSIVE = 2 };
@@ -20,14 +21,6 @@ typedef struct compare_settings {
     double margin; /* negative: the default of what is compared */
     bool all_pairs, gate;
 } compare_settings;
-
-/* What the gate looks at, by its short name. */
-static const char *const metrics[][2] = {{"wall", "wall_seconds"},
-                                         {"cpu", "cpu_seconds"},
-                                         {"memory", "peak_rss_bytes"},
-                                         {"heap", "heap_peak_bytes"},
-                                         {"allocations", "heap_allocations"},
-                                         {"energy", "energy_joules"}};
 
 static const option compare_options[] = {
     {"all-pairs", 'a', OPTION_FLAG, NULL, "Compare every pair, not only each with the first.",
@@ -43,7 +36,8 @@ static const option compare_options[] = {
      "Differences up to this are none (1%; 15% between single runs of a study or profile).",
      offsetof(compare_settings, margin)},
     {"metric", 'M', OPTION_TEXT, "NAME",
-     "What the gate judges: wall (default), cpu, memory, heap, allocations, energy.",
+     "What leads and what the gate judges: wall, cpu, memory, heap, allocations, energy "
+     "(default wall, or cpu where wall time cannot decide).",
      offsetof(compare_settings, metric)},
 };
 
@@ -68,15 +62,16 @@ static assay_status compare_within(assay_record *record, const char *path,
     return ASSAY_E_DATA;
 }
 
-static bool is_of(const assay_record_comparison *it, const char *metric)
+/* Does the gate look at it? At the metric that was asked for, else at those that lead. */
+static bool is_judged(const assay_record_comparison *it, const char *metric)
 {
-    return strcmp(it->metric != NULL ? it->metric : "wall_seconds", metric) == 0;
+    return metric != NULL ? it->metric != NULL && strcmp(it->metric, metric) == 0 : !it->beside;
 }
 
-static bool has_metric(const assay_record *record, const char *metric)
+static bool judges_any(const assay_record *record, const char *metric)
 {
     for (size_t i = 0; i < record->comparison_count; i++)
-        if (is_of(&record->comparisons[i], metric))
+        if (is_judged(&record->comparisons[i], metric))
             return true;
     return false;
 }
@@ -84,27 +79,15 @@ static bool has_metric(const assay_record *record, const char *metric)
 /* Nothing of that metric is unusable data. */
 static int judge(const assay_record *record, const char *metric)
 {
-    int code = has_metric(record, metric) ? GATE_PASSED : GATE_INCONCLUSIVE;
+    int code = judges_any(record, metric) ? GATE_PASSED : GATE_INCONCLUSIVE;
     for (size_t i = 0; i < record->comparison_count; i++) {
         const assay_record_comparison *it = &record->comparisons[i];
-        if (is_of(it, metric) && it->verdict == ASSAY_VERDICT_SLOWER)
+        if (is_judged(it, metric) && it->verdict == ASSAY_VERDICT_SLOWER)
             return GATE_REGRESSED;
-        if (is_of(it, metric) && it->verdict == ASSAY_VERDICT_INCONCLUSIVE)
+        if (is_judged(it, metric) && it->verdict == ASSAY_VERDICT_INCONCLUSIVE)
             code = GATE_INCONCLUSIVE;
     }
     return code;
-}
-
-/* NULL after a message. */
-static const char *metric_of(const char *name)
-{
-    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
-        if (name == NULL || strcmp(name, metrics[i][0]) == 0 || strcmp(name, metrics[i][1]) == 0)
-            return metrics[i][1];
-    message_error("assay compare: no metric '%s'; there are: wall, cpu, memory, heap, allocations, "
-                  "energy",
-                  name);
-    return NULL;
 }
 
 /* The last line of a gate, which is what the log of a build shows. A benchmark that is gone fails
@@ -121,10 +104,10 @@ static int gate(const assay_record *record, const char *metric, FILE *stream)
         first = first != NULL ? first : name;
     }
     fprintf(stream, "gate");
-    if (strcmp(metric, metric_of(NULL)) != 0)
+    if (metric != NULL && strcmp(metric, "wall_seconds") != 0)
         fprintf(stream, " by %s", metric);
     fprintf(stream, ": %s", words[code]);
-    if (!has_metric(record, metric))
+    if (!judges_any(record, metric))
         fprintf(stream, "; nothing was measured on both sides");
     if (missing > 0)
         fprintf(stream, "; missing from the candidate and not compared: '%s'", first);
@@ -145,9 +128,8 @@ static int show(const compare_settings *settings, const assay_record *record)
         status = assay_report_save(record, "comparisons", "-", &error);
     if (!output_check("compare", status, &error))
         return message_output_exit(status);
-    return settings->gate
-               ? gate(record, metric_of(settings->metric), record_on_stdout ? stderr : stdout)
-               : EX_OK;
+    return settings->gate ? gate(record, settings->metric, record_on_stdout ? stderr : stdout)
+                          : EX_OK;
 }
 
 static int compare(const compare_settings *settings, const compare_sides *sides)
@@ -156,6 +138,7 @@ static int compare(const compare_settings *settings, const compare_sides *sides)
     options.margin = settings->margin > 0 ? settings->margin : 0;
     options.no_margin = settings->margin == 0;
     options.all_pairs = settings->all_pairs;
+    options.metric = settings->metric;
     assay_error error = {0};
     assay_record *made = NULL, *shown = NULL;
     assay_status status;
@@ -205,7 +188,8 @@ static int compare_main(const command *self, int argc, char **argv)
             "assay compare: no record given; write: assay compare before.json after.json");
         return EX_USAGE;
     }
-    if (metric_of(settings.metric) == NULL)
+    if (settings.metric != NULL &&
+        (settings.metric = metric_by_name("compare", settings.metric)) == NULL)
         return EX_USAGE;
     code = output_refuse("compare", &settings.json, 1);
     if (code != EX_OK)

@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -206,6 +207,20 @@ static pid_t start_program(const recipe *r)
     return pid;
 }
 
+/* How long the first thread of a process that has ended, but is not reaped yet, was ready to run
+ * and had no processor: the second number of its schedstat, in nanoseconds. */
+static double read_waited_seconds(pid_t pid)
+{
+    char path[64];
+    unsigned long long waited_ns = 0;
+    snprintf(path, sizeof path, "/proc/%d/schedstat", (int)pid);
+    FILE *file = fopen(path, "re");
+    bool known = file != NULL && fscanf(file, "%*u %llu", &waited_ns) == 1;
+    if (file != NULL)
+        fclose(file);
+    return known ? (double)waited_ns * 1e-9 : (double)NAN;
+}
+
 static bool is_ignored(int number)
 {
     struct sigaction action;
@@ -251,6 +266,7 @@ static pid_t run_program(const recipe *r, launch_end *end)
     while (pid > 0 && ended == 0) {
         await(pid, &signals, end);
         end->end_ns = monotonic_ns();
+        end->waited_seconds = read_waited_seconds(pid);
         ended = wait4(pid, &end->wait_status, WNOHANG, &end->usage);
     }
     if (ended < 0)

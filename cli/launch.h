@@ -37,8 +37,9 @@ typedef struct launch_streams {
 typedef struct launch_end {
     uint64_t end_ns; /* CLOCK_MONOTONIC, when the wait returned */
     int wait_status;
-    int signal;          /* one sent to us meanwhile that shall end our work too, or 0 */
-    struct rusage usage; /* of the program and what it waited for */
+    int signal;            /* one sent to us meanwhile that shall end our work too, or 0 */
+    struct rusage usage;   /* of the program and what it waited for */
+    double waited_seconds; /* for a processor, by its first thread; NAN when not known */
 } launch_end;
 
 /* Start `command` and wait for its end, without waking between the two unless a signal comes, which

@@ -53,7 +53,7 @@ int main(void)
         status = assay_record_compare(record, NULL);
     if (status == ASSAY_OK)
         status = assay_report_print(record, "bench", stdout, &error);
-    if (status == ASSAY_OK && record->comparison_count == 1) {
+    if (status == ASSAY_OK && record->comparison_count > 0) {
         const assay_record_comparison *comparison = &record->comparisons[0];
         printf("\nA training step of %s takes %.2f times as long as that of %s: %s\n",
                comparison->candidate, comparison->ratio.value, comparison->baseline,

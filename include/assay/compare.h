@@ -6,25 +6,31 @@
  *     printf("%s\n", assay_verdict_text(record->comparisons[0].verdict));
  *
  * The rule is fixed: the candidate is *faster* or *slower* only if a 99 % interval of the ratio
- * (candidate's time over the baseline's), aware of autocorrelation, lies wholly beyond the margin;
- * *same* if the 95 % interval lies wholly within it; otherwise *inconclusive*, and the reason says
- * what is missing. The interval shown is the 95 % one. Several comparisons made at once share the
- * 1 % risk by Holm's step-down procedure, also those that the data do not allow to be judged;
- * `decision_level` gives the level that a verdict used.
+ * (candidate's time over the baseline's) lies wholly beyond the margin; *same* if the 95 % interval
+ * lies wholly within it; otherwise *inconclusive*, and the reason says what is missing. The
+ * interval shown is the 95 % one. Several comparisons made at once share the 1 % risk by Holm's
+ * step-down procedure, also those that the data do not allow to be judged, and so do all looks at
+ * samples while they were taken; `decision_level` gives the level that a verdict used.
  *
  * Subjects that were interleaved in one record are compared round by round, so that disturbances of
- * both cancel. Other subjects are compared as two series. Where a yardstick was timed beside their
+ * both cancel: their random order makes what befalls the machine noise without memory. Other
+ * subjects are compared as two series, whose noise may remember; how strongly is weighed by what
+ * both series show. Where a yardstick was timed beside their
  * samples (`yardstick` of sampling.h; studies and profiles do so), their times are judged relative
  * to it, so that a machine that was faster in one run is not taken for a difference; the ratio
  * shown is that of the times, and a verdict must not go against it. The verdict is inconclusive
  * where the data do not support one: too few samples, times that are negative or not finite,
- * samples that are all equal, failed runs, one side disturbed clearly more often, a drift or a step
- * within the run that is as large as the difference.
+ * samples that are all equal, failed runs, a drift or a step within the run that is as large as the
+ * difference, two levels between which the times seldom jump, or a difference that vanishes without
+ * the disturbed pairs or without the time spent waiting for a processor.
  *
- * Identical subjects are called different in 1 % of comparisons at most, whatever the size of the
- * noise, if the autocorrelation of neighbouring samples is 0.8 at most (0.95 from 30 samples on).
- * With such an autocorrelation and many candidates at once (20 candidates, 12 to 40 rounds), one
- * record in 40 has a false alarm. No method can see what stays constant during a run: if one run
+ * Besides wall time, whatever both subjects measured is compared. One metric leads: wall time, or
+ * processor time where wall time is inconclusive and both subjects are bound by the processor. The
+ * two share the risk.
+ *
+ * Identical subjects are called different in 1 % of comparisons at most if they took turns, or if
+ * they did not and have 20 samples or more whose neighbours correlate by 0.8 at most (docs/trust.md
+ * has the table). No method can see what stays constant during a run: if one run
  * has another clock frequency or another memory layout than the next from beginning to end, that is
  * a difference between two saved records. Interleave the subjects to compare them, or let
  * `fresh_rounds` (sampling.h) draw a new memory layout.
@@ -52,6 +58,8 @@ typedef struct assay_compare_options {
                        may differ by that much */
     bool no_margin; /* every difference counts: a margin of 0 */
     bool all_pairs; /* compare every pair, not only every candidate with the first */
+    const char *metric; /* the one that leads: "cpu_seconds", "peak_rss_bytes", …; NULL: wall time,
+                           or processor time where wall time cannot decide */
 } assay_compare_options;
 
 #define ASSAY_COMPARE_OPTIONS_INIT ASSAY_INIT(assay_compare_options)
@@ -94,7 +102,7 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_records_compare(const assay_compare_
 /* Make one comparison. The subjects and the texts of the result belong to `record`. The comparison
  * is paired if both subjects have rounds. It fails with ASSAY_E_MEMORY or, for options that make no
  * sense, with ASSAY_E_ARGUMENT; bad data give an inconclusive verdict and no failure. Cost: a copy
- * of the samples, some 30 passes over them, and a millisecond to look for steps. */
+ * of the samples, some hundred passes over them, and a millisecond to look for steps. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_subjects_compare(assay_record *record,
                                                              const assay_record_subject *baseline,
                                                              const assay_record_subject *candidate,

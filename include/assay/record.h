@@ -184,6 +184,8 @@ typedef struct assay_record_measure {
     uint64_t reserved[4]; /* zero */
 } assay_record_measure;
 
+enum { ASSAY_RECORD_MAX_LOOKS = 64 };
+
 /* Something whose time was sampled: a function, a model, a command. */
 typedef struct assay_record_subject {
     const char *name;
@@ -209,7 +211,8 @@ typedef struct assay_record_subject {
     uint64_t disturbed_samples; /* in which this subject itself was disturbed, left out or not */
     uint64_t failed_runs;       /* over the whole run */
     bool failures_timed; /* true: failed runs are samples like others; false: they give no sample */
-    const char *stopped; /* why: "precision", "budget", "noise", "count"; NULL: unknown */
+    const char
+        *stopped; /* why: "precision", "verdict", "budget", "noise", "count"; NULL: unknown */
     assay_reading mean_seconds, low_seconds, high_seconds; /* 95 % interval of the mean */
     assay_reading median_seconds, std_seconds, min_seconds, max_seconds;
     assay_reading user_seconds, sys_seconds; /* processor time of one iteration, mean */
@@ -218,7 +221,12 @@ typedef struct assay_record_subject {
     const char *covers; /* what one iteration includes, where the name does not say it; or NULL */
     assay_record_measure *measures;
     size_t measure_count;
-    uint64_t reserved[8]; /* zero */
+    /* Looks at the samples of several subjects while they were taken, to see whether they answer:
+     * the pairs seen by each, and the share of the risk of a false alarm that may have been spent
+     * by then. Both ascend. None: the samples were looked at once. */
+    const double *look_pairs, *look_spent;
+    size_t look_count;
+    uint64_t reserved[5]; /* zero */
 } assay_record_subject;
 
 /* The arithmetic of one component of a model under one convention (flops.h, docs/flops.md). */
@@ -307,7 +315,8 @@ typedef struct assay_record_comparison {
     double decision_level; /* of the interval that must lie beyond the margin; above 0.99 when
                               several comparisons share the risk */
     assay_reading decision_low, decision_high; /* that interval */
-    uint64_t reserved[4];                      /* zero */
+    bool beside; /* another comparison of the same two leads; this one is of a further metric */
+    uint64_t reserved[3]; /* zero */
 } assay_record_comparison;
 
 /* A difference between the origins of two subjects that is not in the code: machine, build, … */

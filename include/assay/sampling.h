@@ -18,8 +18,9 @@
  *
  * A subject is a callback that does its work a given number of times. assay_sampling_run() chooses
  * how many iterations make one sample, lets the subjects take turns in rounds, leaves out the
- * warm-up and disturbed rounds, and stops when the result is precise enough, when the budget is
- * spent, or when noise makes the question unanswerable. The result is a record of kind "bench",
+ * warm-up and disturbed rounds, and stops when one subject's mean is precise enough or when every
+ * comparison of several has its verdict, when the budget is spent, or when noise makes the question
+ * unanswerable. The result is a record of kind "bench",
  * whose subjects hold every sample that counts.
  *
  * These rules are fixed beforehand:
@@ -39,13 +40,17 @@
  *              every 10 ms or longer). A round with a disturbed sample is left out as a whole, and
  *              counted for the subject that was preempted or waited. If more than half of the
  *              rounds would be left out, or fewer than two would remain, all of them are kept.
- *   looks      The interval is computed at 30 rounds, and then by the rule of assay_stopping_look()
- *              (stats.h): each look is nearer to the predicted end, so that repeated looks cost no
- *              coverage.
+ *   looks      The interval of one subject is computed at 30 rounds, and then by the rule of
+ *              assay_stopping_look() (stats.h): each look is nearer to the predicted end, so that
+ *              repeated looks cost no coverage. Several subjects are looked at from 6 rounds on,
+ *              each time a quarter later, and the risk of a false verdict is spent over the looks
+ *              (the record has them); without a verdict the whole budget is used.
  *
- * User and system time of `run` are those of the calling thread. They are recorded only where
- * samples take 0.1 s or more: the kernel updates them at its timer ticks, so in shorter samples
- * they would mix the times of several subjects. Peak memory belongs to the whole process and says
+ * Processor time of each sample is that of the whole process, since a subject may have threads of
+ * its own ("cpu_seconds" among the measures). User and system time are those of the calling thread,
+ * recorded only where samples take 0.1 s or more: the kernel updates them at its timer ticks, so in
+ * shorter samples they would mix the times of several subjects. How long a sample waited for a
+ * processor is recorded where the kernel says so. Peak memory belongs to the whole process and says
  * nothing about one subject. It is ASSAY_NOT_MEASURED unless `measure` provides it, as commands do.
  *
  * Threads: subjects run in the calling thread. Run one sampling at a time for each processor;
@@ -78,6 +83,7 @@ typedef struct assay_sample {
     assay_reading user_seconds, sys_seconds; /* of all iterations together */
     assay_reading peak_rss_bytes;
     assay_reading involuntary_switches, major_faults;
+    assay_reading waited_seconds; /* for a processor, ready to run; of all iterations together */
 } assay_sample;
 
 /* Something whose time is sampled. Either `run` or `measure` is set. A callback that does not
@@ -120,7 +126,8 @@ typedef enum assay_sampling_end {
     ASSAY_SAMPLING_PRECISION, /* "precision": the interval is narrow enough */
     ASSAY_SAMPLING_BUDGET,    /* "budget": the time is spent */
     ASSAY_SAMPLING_NOISE,     /* "noise": never steady, or ten budgets would not be enough */
-    ASSAY_SAMPLING_COUNT      /* "count": max_rounds */
+    ASSAY_SAMPLING_COUNT,     /* "count": max_rounds */
+    ASSAY_SAMPLING_VERDICT    /* "verdict": several subjects, and every comparison has its answer */
 } assay_sampling_end;
 
 /* Where a run stands. */
@@ -157,9 +164,12 @@ typedef struct assay_sampling_options {
     void *sample_context;
 
     double budget_seconds;     /* default 5; once spent, the round under way is finished */
-    double precision;          /* half width of the 95 % interval, relative. Default: for one
-                                  subject 0.01 of the mean, for several a third of the margin */
+    double precision;          /* half width of the 95 % interval, relative: for one subject of the
+                                  mean, by default 0.01; for several of the ratios, by default as
+                                  wide as the verdicts allow */
     double margin;             /* of the comparison to come; default 0.01 */
+    const char *metric;        /* by which several are compared: "cpu_seconds", "peak_rss_bytes";
+                                  NULL and what is not measured: wall time */
     double min_sample_seconds; /* default 200e-6 */
     uint64_t seed;             /* of the order; 0 is a seed like any other */
     size_t min_rounds;         /* measured even if precise enough or over budget; default 2 */

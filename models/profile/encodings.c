@@ -98,7 +98,7 @@ static assay_status sample(const bench *self, const assay_model_factory *factory
     assay_sampling_options sampling = ASSAY_SAMPLING_OPTIONS_INIT;
     sampling.yardstick = true;
     sampling.budget_seconds = options->budget_seconds > 0 ? options->budget_seconds : 10;
-    sampling.precision = options->precision;
+    sampling.precision = options->precision > 0 ? options->precision : 0.01;
     sampling.max_rounds = options->max_rounds;
     sampling.clock = options->clock;
     sampling.seed = factory->seed;

@@ -20,11 +20,12 @@ ASSAY_MUST_USE assay_status assay__compare_options_read(const assay_compare_opti
                                                         assay_error *error,
                                                         assay_compare_options *options);
 
-/* The record's list of comparisons, which it replaces: wall time for each pairing, then each other
- * metric that both sides of a pairing have measured. Comparisons of one metric share the risk. */
+/* The record's list of comparisons, which it replaces: of each pairing the one that leads
+ * (`metric`, or NULL for wall time or what stands in for it), then each other metric that both
+ * sides have measured. Comparisons of one metric share the risk. */
 ASSAY_MUST_USE assay_status assay__compare_into(assay_record *record,
                                                 const assay__pairing *pairings, size_t count,
-                                                double margin);
+                                                double margin, const char *metric);
 
 /* Do two subjects have the same parameters? Order does not matter. */
 bool assay__same_parameters(const assay_record_subject *a, const assay_record_subject *b);

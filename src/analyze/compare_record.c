@@ -94,7 +94,7 @@ assay_status assay_record_compare(assay_record *record, const assay_compare_opti
     if (pairings == NULL)
         return ASSAY_E_MEMORY;
     pair_up(record, chosen.all_pairs, which, pairings);
-    status = assay__compare_into(record, pairings, count, chosen.margin);
+    status = assay__compare_into(record, pairings, count, chosen.margin, chosen.metric);
     free(pairings);
     return status;
 }

@@ -177,7 +177,8 @@ static assay_status compare_all(assay_record *result, const assay_compare_side *
                 status = nothing_common(&v, spans[baseline], spans[candidate], error);
         }
     if (status == ASSAY_OK)
-        status = assay__compare_into(result, list.items, list.count, options->margin);
+        status =
+            assay__compare_into(result, list.items, list.count, options->margin, options->metric);
     free(list.items);
     return status;
 }

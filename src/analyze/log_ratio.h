@@ -8,6 +8,7 @@
 
 #include "assay/record.h"
 #include "assay/stats.h"
+#include "stats/location.h"
 
 enum { ASSAY__OBSTACLE_BYTES = 256 };
 
@@ -20,8 +21,10 @@ typedef struct assay__log_ratio {
     bool paired;
     size_t pairs;
     size_t baseline_samples, candidate_samples;
-    double *pair_ratios; /* paired: the log ratio of each pair, in order; owned */
-    double mean, error, degrees_of_freedom; /* of the log ratio */
+    assay__location location; /* of the log ratio */
+    /* Its centre if the disturbed pairs, or the time spent waiting for a processor, are left out;
+     * NAN where that makes no difference or is not known. */
+    double undisturbed, without_waiting;
 } assay__log_ratio;
 
 /* What is known about the samples beforehand. */
@@ -37,13 +40,7 @@ ASSAY_MUST_USE assay_status assay__log_ratio_init(assay__log_ratio *log_ratio,
                                                   const assay_record_subject *baseline,
                                                   const assay_record_subject *candidate,
                                                   double margin, unsigned nature);
-void assay__log_ratio_release(assay__log_ratio *log_ratio);
-
-/* How many times wider than its noise asks for an interval is made; 1 with enough samples (of the
- * shorter series when not paired). */
-double assay__log_ratio_widening(size_t count);
-
-/* The interval of the ratio at `level`; the log ratio must be known. */
-assay_interval assay__log_ratio_interval(const assay__log_ratio *log_ratio, double level);
+/* The interval of the ratio that is wrong with probability `risk`; the log ratio must be known. */
+assay_interval assay__log_ratio_interval(const assay__log_ratio *log_ratio, double risk);
 
 #endif

@@ -106,6 +106,13 @@ static assay_status check_subject(const checker *check, size_t i)
             return violated(check, "subjects[%zu].measures[%zu]: %s", i, k,
                             it->measures[k].metric == NULL ? "no metric"
                                                            : "not one for each sample");
+    if (it->look_count > ASSAY_RECORD_MAX_LOOKS)
+        return violated(check, "subjects[%zu].look_pairs: more than %d looks", i,
+                        ASSAY_RECORD_MAX_LOOKS);
+    for (size_t k = 0; k < it->look_count; k++)
+        if (!(it->look_pairs[k] > (k > 0 ? it->look_pairs[k - 1] : 0)) ||
+            !(it->look_spent[k] >= (k > 0 ? it->look_spent[k - 1] : 0)) || it->look_spent[k] > 1)
+            return violated(check, "subjects[%zu].look_pairs[%zu]: does not ascend", i, k);
     for (size_t k = 1; it->rounds != NULL && k < it->sample_count; k++)
         if (it->rounds[k - 1] >= it->rounds[k])
             return violated(check, "subjects[%zu].rounds[%zu]: does not ascend", i, k);

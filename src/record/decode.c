@@ -182,6 +182,19 @@ static assay_status read_measure(assay__decoder *d, const json_t *item, void *ta
     return assay__decode_numbers(d, item, "samples", &measure->samples, &measure->sample_count);
 }
 
+static assay_status read_looks(assay__decoder *d, const json_t *item, assay_record_subject *subject)
+{
+    size_t shares = 0;
+    assay_status status =
+        assay__decode_numbers(d, item, "look_pairs", &subject->look_pairs, &subject->look_count);
+    if (status == ASSAY_OK)
+        status = assay__decode_numbers(d, item, "look_spent", &subject->look_spent, &shares);
+    if (status == ASSAY_OK && shares != subject->look_count)
+        return assay__decoder_reject(d, "look_spent", "%zu for %zu looks", shares,
+                                     subject->look_count);
+    return status;
+}
+
 static assay_status read_subject(assay__decoder *d, const json_t *item, void *target)
 {
     assay_record_subject *subject = target;
@@ -195,6 +208,8 @@ static assay_status read_subject(assay__decoder *d, const json_t *item, void *ta
                                        &subject->sample_count);
     if (status == ASSAY_OK)
         status = read_rounds(d, item, subject);
+    if (status == ASSAY_OK)
+        status = read_looks(d, item, subject);
     void *measures = NULL;
     if (status == ASSAY_OK)
         status = read_items(d, item, "measures", assay__record_measure_fields, read_measure,

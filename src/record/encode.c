@@ -211,6 +211,10 @@ static void write_subject(assay__json *json, const assay_record_subject *it)
     write_facts(json, "parameters", it->parameters, it->parameter_count, NULL);
     write_numbers(json, "samples_seconds", it->samples_seconds, it->sample_count);
     write_measures(json, it);
+    if (it->look_count > 0) {
+        write_numbers(json, "look_pairs", it->look_pairs, it->look_count);
+        write_numbers(json, "look_spent", it->look_spent, it->look_count);
+    }
     if (it->rounds == NULL) {
         assay__json_null(json, "rounds");
     } else {

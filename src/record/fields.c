@@ -271,6 +271,7 @@ const assay__field assay__record_comparison_fields[] = {
     NUMBER(assay_record_comparison, decision_level),
     READING(assay_record_comparison, decision_low),
     READING(assay_record_comparison, decision_high),
+    RARE_FLAG(assay_record_comparison, beside),
     END,
 };
 

@@ -9,6 +9,11 @@
 #define ASSAY__METRIC_HEAP_PEAK        "heap_peak_bytes"
 #define ASSAY__METRIC_HEAP_ALLOCATIONS "heap_allocations"
 
+/* No cost of the subject, but what befell a sample: time spent waiting for a processor while ready
+ * to run, and 1 for a disturbed sample, 0 for others. */
+#define ASSAY__METRIC_WAITED           "waited_seconds"
+#define ASSAY__METRIC_DISTURBED        "disturbed"
+
 /* No cost of the subject, but the speed of the machine beside it (sampling/yardstick.h). */
 #define ASSAY__METRIC_YARDSTICK        "yardstick_seconds"
 

@@ -15,6 +15,7 @@ enum { LABEL_WIDTH = 18, LINE_WIDTH = 79 };
 static const struct {
     const char *word, *meaning;
 } ends[] = {{"precision", "precise enough"},
+            {"verdict", "enough for a verdict"},
             {"budget", "the budget is spent"},
             {"noise", "too noisy for the precision asked"},
             {"count", "as many as asked"}};

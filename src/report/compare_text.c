@@ -147,14 +147,10 @@ static void print_comparison(const assay_record_comparison *it,
         print_wrapped(stream, it->reason, REASON_INDENT);
 }
 
-static bool is_wall_time(const assay_record_comparison *it)
-{
-    return it->metric == NULL || strcmp(it->metric, "wall_seconds") == 0;
-}
-
 static const char *metric_name(const char *metric)
 {
-    static const char *const names[][2] = {{"cpu_seconds", "processor time"},
+    static const char *const names[][2] = {{"wall_seconds", "wall time"},
+                                           {"cpu_seconds", "processor time"},
                                            {"peak_rss_bytes", "peak memory"},
                                            {"heap_peak_bytes", "peak of the heap"},
                                            {"heap_allocations", "heap allocations"},
@@ -165,15 +161,31 @@ static const char *metric_name(const char *metric)
     return metric;
 }
 
-/* What is no wall time gets a line where it differs: the record has all of them. */
+/* Processor time that says what wall time says is no news. */
+static bool is_news(const assay_record *record, const assay_record_comparison *it)
+{
+    for (size_t i = 0; i < record->comparison_count; i++) {
+        const assay_record_comparison *other = &record->comparisons[i];
+        if (!other->beside && other->verdict == it->verdict &&
+            strcmp(it->metric, "cpu_seconds") == 0 && same_text(other->baseline, it->baseline) &&
+            same_text(other->candidate, it->candidate) &&
+            same_text(other->baseline_origin, it->baseline_origin) &&
+            same_text(other->candidate_origin, it->candidate_origin))
+            return false;
+    }
+    return true;
+}
+
+/* What does not lead gets a line where it differs: the record has all of them. */
 static void print_other_metrics(const assay_record *record, FILE *stream)
 {
     bool first = true;
     for (size_t i = 0; i < record->comparison_count; i++) {
         const assay_record_comparison *it = &record->comparisons[i];
         char ratio[ASSAY__CELL_BYTES], low[ASSAY__CELL_BYTES], high[ASSAY__CELL_BYTES], text[640];
-        if (is_wall_time(it) ||
-            (it->verdict != ASSAY_VERDICT_FASTER && it->verdict != ASSAY_VERDICT_SLOWER))
+        if (!it->beside || it->metric == NULL ||
+            (it->verdict != ASSAY_VERDICT_FASTER && it->verdict != ASSAY_VERDICT_SLOWER) ||
+            !is_news(record, it))
             continue;
         bool between = is_between_records(it);
         snprintf(text, sizeof text, "%s: '%.200s'%s%.200s takes %s times as much (%s … %s): %s",
@@ -188,32 +200,42 @@ static void print_other_metrics(const assay_record *record, FILE *stream)
     }
 }
 
+/* What the ratios are of: time, unless all of them are of another metric. */
+static const char *leading_metric(const assay_record *record)
+{
+    const char *metric = record->comparisons[0].metric;
+    for (size_t i = 1; i < record->comparison_count && metric != NULL; i++)
+        if (!record->comparisons[i].beside && (record->comparisons[i].metric == NULL ||
+                                               strcmp(record->comparisons[i].metric, metric) != 0))
+            metric = NULL;
+    return metric == NULL || strcmp(metric, "wall_seconds") == 0 ? "time" : metric_name(metric);
+}
+
 static void print_rule(const assay_record *record, FILE *stream)
 {
     char margin[ASSAY__CELL_BYTES], level[ASSAY__CELL_BYTES], text[640];
     double highest = 0;
-    size_t series = 0, shown = 0;
+    size_t series = 0;
     for (size_t i = 0; i < record->comparison_count; i++) {
-        if (!is_wall_time(&record->comparisons[i]))
+        if (record->comparisons[i].beside)
             continue;
-        shown++;
         highest = fmax(highest, record->comparisons[i].decision_level);
         series += !record->comparisons[i].paired;
     }
     format_percent(record->comparisons[0].margin, margin);
     format_percent(highest, level);
-    snprintf(
-        text, sizeof text,
-        "ratio: the candidate's time over the baseline's. faster, slower: the 99 %% interval of "
-        "the ratio lies wholly beyond 1 ± %s %%; same: the 95 %% interval, shown here, lies "
-        "wholly within; otherwise inconclusive.",
-        margin);
+    snprintf(text, sizeof text,
+             "ratio: the candidate's %s over the baseline's. faster, slower: the 99 %% interval of "
+             "the ratio lies wholly beyond 1 ± %s %%; same: the 95 %% interval, shown here, lies "
+             "wholly within; otherwise inconclusive.",
+             leading_metric(record), margin);
     fputc('\n', stream);
     print_wrapped(stream, text, 0);
     if (highest > 0.99 + 1e-9) {
         snprintf(text, sizeof text,
-                 "%zu comparisons share the risk of 1 %% (Holm): intervals of up to %s %% decided.",
-                 shown, level);
+                 "The comparisons, their metrics and all looks at the samples share the risk of "
+                 "1 %%: intervals of up to %s %% decided.",
+                 level);
         print_wrapped(stream, text, 0);
     }
     if (series > 0)
@@ -249,7 +271,7 @@ assay_status assay__report_comparisons(const assay_record *record, FILE *stream,
     print_heading(stream);
     const assay_record_comparison *above = NULL;
     for (size_t i = 0; i < record->comparison_count; i++)
-        if (is_wall_time(&record->comparisons[i])) {
+        if (!record->comparisons[i].beside) {
             print_comparison(&record->comparisons[i], above, stream);
             above = &record->comparisons[i];
         }

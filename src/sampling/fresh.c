@@ -41,6 +41,8 @@ _Noreturn static void answer_and_end(assay__sampler *sampler, size_t rounds, ans
 {
     sampler->error = &to->error;
     sampler->options.progress = NULL;
+    assay__sampler_forget_thread(sampler); /* it was the parent's */
+    assay__sampler_watch_thread(sampler);
     to->status = shoot_all(sampler, rounds, to);
     for (;;) /* only the copy ends, and nothing of the program runs at its end */
         syscall(SYS_exit_group, 0);

@@ -1,12 +1,7 @@
 /* Which rounds count, and whether there are enough of them.
  *
- * One subject is judged by the relative width of the interval of its mean, several by that of each
- * candidate's ratio to the first: round by round the logarithm of the ratio, so that noise common
- * to a round cancels and the autocorrelation left in the series is what the interval pays for.
- * These are the very series that the comparison will use. Stopping looks at the width alone, never
- * at the verdict: to stop as soon as a difference shows would find differences where there are
- * none. */
-#include <float.h>
+ * One subject is judged by the relative width of the interval of its mean, several by whether every
+ * comparison with the first has its answer (decide.c). */
 #include <math.h>
 #include <stdlib.h>
 
@@ -185,20 +180,14 @@ static assay_status find_warmup(const assay__sampler *sampler, assay__judgement 
     return ASSAY_OK;
 }
 
-static void take_interval(const assay__sampler *sampler, const assay_interval *interval,
-                          assay__judgement *judgement)
+static void take_interval(const assay_interval *interval, assay__judgement *judgement)
 {
-    bool ratio = sampler->count > 1;
-    if (interval->validity != ASSAY_VALID || !(ratio || interval->estimate > 0))
+    if (interval->validity != ASSAY_VALID || !(interval->estimate > 0))
         return;
-    double half = (interval->high - interval->low) / 2;
-    double width = ratio ? expm1(half) : half / interval->estimate;
-    if (judgement->estimate.validity == ASSAY_VALID && width <= judgement->relative_width)
-        return; /* the least certain one is what has to be waited for */
-    judgement->relative_width = width;
-    judgement->estimate = assay_reading_of(ratio ? exp(interval->estimate) : interval->estimate);
-    judgement->low = assay_reading_of(ratio ? exp(interval->low) : interval->low);
-    judgement->high = assay_reading_of(ratio ? exp(interval->high) : interval->high);
+    judgement->relative_width = (interval->high - interval->low) / 2 / interval->estimate;
+    judgement->estimate = assay_reading_of(interval->estimate);
+    judgement->low = assay_reading_of(interval->low);
+    judgement->high = assay_reading_of(interval->high);
 }
 
 /* As many samples as would be there after `hopeless_budgets`. */
@@ -211,62 +200,43 @@ static size_t utmost(const assay__sampler *sampler, size_t kept)
                : ASSAY_SAMPLING_MAX_ROUNDS * (size_t)hopeless_budgets;
 }
 
-/* One series more: is it long enough? The series may have lost its beginning since the last look,
- * so each look starts from nothing. */
+/* Is the series long enough? It may have lost its beginning since the last look, so each look
+ * starts from nothing. */
 static assay_status look(const assay__sampler *sampler, assay__judgement *judgement,
                          const double *values)
 {
     size_t kept = judgement->kept;
-    double precision = sampler->options.precision;
     assay_stopping stopping;
     assay_stopping_decision decision = ASSAY_STOPPING_CONTINUE;
-    assay_status status = assay_stopping_init(&stopping, level, precision, utmost(sampler, kept));
+    assay_status status =
+        assay_stopping_init(&stopping, level, sampler->options.precision, utmost(sampler, kept));
     if (status != ASSAY_OK)
         return status;
-    if (sampler->count > 1) { /* a relative width of the ratio is an absolute one of its log */
-        stopping.relative_precision = DBL_MIN;
-        stopping.absolute_precision = log1p(precision);
-    }
     stopping.next_look = 0;
     status = kept < stopping.minimum
                  ? assay_stats_mean_interval(values, kept, level, &stopping.interval)
                  : assay_stopping_look(&stopping, values, kept, &decision);
     if (status != ASSAY_OK)
         return status;
-    take_interval(sampler, &stopping.interval, judgement);
-    judgement->precise = judgement->precise && decision == ASSAY_STOPPING_PRECISE;
-    judgement->hopeless = judgement->hopeless || decision == ASSAY_STOPPING_UNREACHABLE;
-    size_t next = stopping.next_look > stopping.minimum ? stopping.next_look : stopping.minimum;
-    judgement->next_samples = next > judgement->next_samples ? next : judgement->next_samples;
-    size_t predicted = stopping.predicted > 0 ? stopping.predicted : stopping.minimum;
-    if (predicted > judgement->needed_samples)
-        judgement->needed_samples = predicted;
+    take_interval(&stopping.interval, judgement);
+    judgement->precise = decision == ASSAY_STOPPING_PRECISE;
+    judgement->hopeless = decision == ASSAY_STOPPING_UNREACHABLE;
+    judgement->next_samples =
+        stopping.next_look > stopping.minimum ? stopping.next_look : stopping.minimum;
+    judgement->needed_samples = stopping.predicted > 0 ? stopping.predicted : stopping.minimum;
     return ASSAY_OK;
 }
 
 static assay_status look_at_all(const assay__sampler *sampler, assay__judgement *judgement,
-                                double *baseline, double *values)
+                                double *values)
 {
     assay_reading none = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
     judgement->estimate = judgement->low = judgement->high = none;
     judgement->relative_width = 0;
-    judgement->next_samples = judgement->needed_samples = 0;
-    judgement->hopeless = false;
-    judgement->kept = collect(sampler, judgement, 0, baseline);
-    judgement->precise = judgement->kept > 0;
-    if (sampler->count == 1)
-        return look(sampler, judgement, baseline);
-    for (size_t i = 1; i < sampler->count && judgement->kept > 0; i++) {
-        collect(sampler, judgement, i, values);
-        if (!make_ratios(values, baseline, judgement->kept)) {
-            judgement->precise = false;
-            continue;
-        }
-        assay_status status = look(sampler, judgement, values);
-        if (status != ASSAY_OK)
-            return status;
-    }
-    return ASSAY_OK;
+    judgement->precise = judgement->hopeless = false;
+    judgement->kept = collect(sampler, judgement, 0, values);
+    return sampler->count == 1 ? look(sampler, judgement, values)
+                               : assay__sampler_decide(sampler, judgement);
 }
 
 /* Samples that are wanted, as rounds: some of those to come will be left out too. */
@@ -283,17 +253,22 @@ static assay_sampling_end decide(const assay__sampler *sampler, const assay__jud
 {
     const assay_sampling_options *options = &sampler->options;
     double budgets = assay__sampler_elapsed(sampler) / options->budget_seconds;
-    bool settled = judgement->steady || sampler->count > 1;
+    bool several = sampler->count > 1;
     if (sampler->rounds >= options->max_rounds)
         return ASSAY_SAMPLING_COUNT;
     if (sampler->rounds < options->min_rounds)
         return ASSAY_SAMPLING_GOING;
     if (options->fixed_rounds)
         return budgets >= 1 ? ASSAY_SAMPLING_BUDGET : ASSAY_SAMPLING_GOING;
-    if (settled && judgement->precise)
+    if (several && judgement->decided)
+        return ASSAY_SAMPLING_VERDICT;
+    if (several)
+        return budgets >= 1 ? ASSAY_SAMPLING_BUDGET : ASSAY_SAMPLING_GOING;
+    if (judgement->steady && judgement->precise)
         return ASSAY_SAMPLING_PRECISION;
     if (budgets >= 1)
-        return judgement->hopeless || !settled ? ASSAY_SAMPLING_NOISE : ASSAY_SAMPLING_BUDGET;
+        return judgement->hopeless || !judgement->steady ? ASSAY_SAMPLING_NOISE
+                                                         : ASSAY_SAMPLING_BUDGET;
     return budgets >= 0.5 && judgement->hopeless ? ASSAY_SAMPLING_NOISE : ASSAY_SAMPLING_GOING;
 }
 
@@ -306,10 +281,13 @@ assay_status assay__sampler_judge(const assay__sampler *sampler, assay__judgemen
         goto cleanup;
     status = find_warmup(sampler, judgement, baseline, values);
     if (status == ASSAY_OK)
-        status = look_at_all(sampler, judgement, baseline, values);
+        status = look_at_all(sampler, judgement, values);
     if (status != ASSAY_OK)
         goto cleanup;
     judgement->next_look = rounds_for(sampler, judgement, judgement->next_samples);
+    if (sampler->rounds < sampler->options.min_rounds &&
+        judgement->next_look > sampler->options.min_rounds)
+        judgement->next_look = sampler->options.min_rounds;
     judgement->needed_rounds = rounds_for(sampler, judgement, judgement->needed_samples);
     judgement->end = decide(sampler, judgement);
 cleanup:

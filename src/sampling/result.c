@@ -11,7 +11,8 @@
 static const char *const words[] = {[ASSAY_SAMPLING_PRECISION] = "precision",
                                     [ASSAY_SAMPLING_BUDGET] = "budget",
                                     [ASSAY_SAMPLING_NOISE] = "noise",
-                                    [ASSAY_SAMPLING_COUNT] = "count"};
+                                    [ASSAY_SAMPLING_COUNT] = "count",
+                                    [ASSAY_SAMPLING_VERDICT] = "verdict"};
 
 static assay_status describe(const assay_subject *from, assay_record *record,
                              assay_record_subject *to)
@@ -73,7 +74,17 @@ static assay_status fill_samples(const assay__sampler *sampler, const assay__jud
 
 static double processor_seconds(const assay__shot *shot)
 {
-    return shot->user_seconds + shot->sys_seconds;
+    return shot->cpu_seconds;
+}
+
+static double waited(const assay__shot *shot)
+{
+    return shot->waited_seconds;
+}
+
+static double disturbed(const assay__shot *shot)
+{
+    return shot->disturbed || shot->stolen;
 }
 
 static double peak_bytes(const assay__shot *shot)
@@ -107,22 +118,53 @@ static assay_status add_measure(const assay__sampler *sampler, const assay__judg
     return ASSAY_OK;
 }
 
+/* Is a sample that counts disturbed? Where none is, there is nothing to say about it. */
+static bool any_disturbed(const assay__sampler *sampler, const assay__judgement *judgement)
+{
+    for (size_t i = 0; i < sampler->rounds; i++)
+        for (size_t k = 0; assay__sampler_counts(sampler, judgement, i) && k < sampler->count; k++)
+            if (disturbed(&sampler->shots[i * sampler->count + k]) != 0)
+                return true;
+    return false;
+}
+
 static assay_status fill_measures(const assay__sampler *sampler, const assay__judgement *judgement,
                                   size_t index, assay_record *record, assay_record_subject *to)
 {
-    enum { MEASURES = 3 };
-    to->measures = assay_record_allocate(record, MEASURES, sizeof *to->measures);
+    static const struct {
+        const char *metric;
+        double (*value_of)(const assay__shot *);
+    } all[] = {{ASSAY__METRIC_CPU, processor_seconds},
+               {ASSAY__METRIC_PEAK_RSS, peak_bytes},
+               {ASSAY__METRIC_YARDSTICK, yardstick},
+               {ASSAY__METRIC_WAITED, waited},
+               {ASSAY__METRIC_DISTURBED, disturbed}};
+    size_t count = sizeof all / sizeof *all - !any_disturbed(sampler, judgement);
+    assay_status status = ASSAY_OK;
+    to->measures = assay_record_allocate(record, count, sizeof *to->measures);
     if (to->measures == NULL)
         return ASSAY_E_MEMORY;
-    assay_status status =
-        add_measure(sampler, judgement, index, ASSAY__METRIC_CPU, processor_seconds, record, to);
-    if (status == ASSAY_OK)
-        status =
-            add_measure(sampler, judgement, index, ASSAY__METRIC_PEAK_RSS, peak_bytes, record, to);
-    if (status == ASSAY_OK)
-        status =
-            add_measure(sampler, judgement, index, ASSAY__METRIC_YARDSTICK, yardstick, record, to);
+    for (size_t i = 0; i < count && status == ASSAY_OK; i++)
+        status = add_measure(sampler, judgement, index, all[i].metric, all[i].value_of, record, to);
     return status;
+}
+
+static assay_status fill_looks(const assay__judgement *judgement, assay_record *record,
+                               assay_record_subject *to)
+{
+    size_t count = judgement->look_count;
+    double *pairs = assay_record_allocate(record, count, sizeof *pairs);
+    double *spent = assay_record_allocate(record, count, sizeof *spent);
+    if (pairs == NULL || spent == NULL)
+        return ASSAY_E_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        pairs[i] = judgement->looks[i].seen;
+        spent[i] = judgement->looks[i].spent;
+    }
+    to->look_pairs = pairs;
+    to->look_spent = spent;
+    to->look_count = count;
+    return ASSAY_OK;
 }
 
 /* Means over the samples that count; the kernel books processor time in steps that are longer than
@@ -164,6 +206,8 @@ assay_status assay__sampler_record(const assay__sampler *sampler, const assay__j
             status = fill_samples(sampler, judgement, i, record, &subject);
         if (status == ASSAY_OK)
             status = fill_measures(sampler, judgement, i, record, &subject);
+        if (status == ASSAY_OK)
+            status = fill_looks(judgement, record, &subject);
         if (status == ASSAY_OK)
             status = assay__subject_fill_time(&subject);
         if (status != ASSAY_OK)

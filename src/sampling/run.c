@@ -13,15 +13,10 @@
 #include "base/grow.h"
 #include "base/struct_size.h"
 #include "sampling/sampler.h"
+#include "stats/rule.h"
 
 static const double default_budget_seconds = 5.0;
 static const double default_precision = 0.01;
-static const double default_margin = 0.01;
-
-/* The interval of a ratio is to be this many times narrower than the margin: a difference of twice
- * the margin is then found in 99 % of runs (at 2 it would be 90 %, at 3 the deciding 99 % interval
- * ends 3.2 standard errors before the margin). */
-static const double several_share = 3.0;
 
 static const double default_min_sample_seconds = 200e-6;
 static const double default_progress_seconds = 0.1;
@@ -124,9 +119,9 @@ static void fill_defaults(assay__sampler *sampler)
 {
     assay_sampling_options *options = &sampler->options;
     use_default(&options->budget_seconds, default_budget_seconds);
-    use_default(&options->margin, default_margin);
-    use_default(&options->precision,
-                sampler->count == 1 ? default_precision : options->margin / several_share);
+    use_default(&options->margin, ASSAY__RULE_MARGIN);
+    if (sampler->count == 1)
+        use_default(&options->precision, default_precision);
     use_default(&options->min_sample_seconds, default_min_sample_seconds);
     use_default(&options->progress_seconds, default_progress_seconds);
     if (options->runs > 0)
@@ -172,6 +167,7 @@ static assay_status prepare(assay__sampler *sampler)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     sampler->processors = processors > 0 ? (double)processors : 1.0;
+    assay__sampler_watch_thread(sampler);
     sampler->iterations = calloc(sampler->count, sizeof *sampler->iterations);
     sampler->turn = calloc(sampler->count, sizeof *sampler->turn);
     assay_status status = assay__order_init(&sampler->order, sampler->count, sampler->options.seed);
@@ -182,6 +178,7 @@ static assay_status prepare(assay__sampler *sampler)
 
 static void release(assay__sampler *sampler)
 {
+    assay__sampler_forget_thread(sampler);
     assay__order_release(&sampler->order);
     free(sampler->iterations);
     free(sampler->turn);
@@ -343,7 +340,8 @@ assay_status assay_sampling_run(const assay_subject *subjects, size_t count,
         return assay__fail(error, ASSAY_E_ARGUMENT, "between 1 and %d subjects are needed, not %zu",
                            ASSAY_SAMPLING_MAX_SUBJECTS, subjects == NULL ? 0 : count);
     assay_error own = {0};
-    assay__sampler sampler = {.count = count, .error = error != NULL ? error : &own};
+    assay__sampler sampler = {
+        .count = count, .error = error != NULL ? error : &own, .schedstat = -1};
     assay_record *fresh = NULL;
     sampler.error->status = ASSAY_OK;
     assay_status status = take_options(options, &sampler);

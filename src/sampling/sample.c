@@ -6,8 +6,12 @@
  * sample (cold caches after another subject ran). For the same reason subjects whose speeds are
  * within a factor of eight share one number, so that a comparison of like with like is even. */
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "assay/clock.h"
 #include "assay/instrument.h"
@@ -102,21 +106,82 @@ static void take_usage(assay_sample *sample, const struct rusage *before,
         assay_reading_of(seconds_of(after->ru_stime) - seconds_of(before->ru_stime));
 }
 
-static assay_status measure(const assay__sampler *sampler, const assay_subject *subject,
-                            uint64_t iterations, assay_sample *sample)
+void assay__sampler_watch_thread(assay__sampler *sampler)
 {
-    if (subject->measure != NULL)
-        return subject->measure(subject->context, iterations, sample);
-    struct rusage before, after;
-    bool known = !sampler->simulated && getrusage(RUSAGE_THREAD, &before) == 0;
+    if (!sampler->simulated)
+        sampler->schedstat = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+}
+
+void assay__sampler_forget_thread(assay__sampler *sampler)
+{
+    if (sampler->schedstat >= 0)
+        close(sampler->schedstat);
+    sampler->schedstat = -1;
+}
+
+/* What the kernel has booked so far: processor time of the whole process, since a subject may have
+ * threads of its own, to the nanosecond; and how long this thread was ready to run and did not. */
+typedef struct account {
+    struct rusage usage;
+    struct timespec processor;
+    double waited_seconds; /* NAN: not known */
+    bool known;
+} account;
+
+/* The second number of schedstat, in nanoseconds (proc(5) does not have it; the kernel's
+ * Documentation/scheduler/sched-stats.rst does). */
+static double waited_so_far(int schedstat)
+{
+    char text[96];
+    unsigned long long waited_ns;
+    ssize_t length = schedstat >= 0 ? pread(schedstat, text, sizeof text - 1, 0) : -1;
+    if (length <= 0)
+        return NAN;
+    text[length] = '\0';
+    return sscanf(text, "%*u %llu", &waited_ns) == 1 ? (double)waited_ns * 1e-9 : (double)NAN;
+}
+
+static account take_account(const assay__sampler *sampler)
+{
+    account now = {.waited_seconds = NAN};
+    if (sampler->simulated)
+        return now;
+    now.known = getrusage(RUSAGE_THREAD, &now.usage) == 0 &&
+                clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now.processor) == 0;
+    now.waited_seconds = waited_so_far(sampler->schedstat);
+    return now;
+}
+
+static double seconds_between(struct timespec from, struct timespec to)
+{
+    return (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) * 1e-9;
+}
+
+static assay_status measure(const assay__sampler *sampler, const assay_subject *subject,
+                            uint64_t iterations, assay_sample *sample, double *cpu_seconds)
+{
+    *cpu_seconds = NAN;
+    if (subject->measure != NULL) {
+        assay_status status = subject->measure(subject->context, iterations, sample);
+        if (sample->user_seconds.validity == ASSAY_VALID &&
+            sample->sys_seconds.validity == ASSAY_VALID)
+            *cpu_seconds = sample->user_seconds.value + sample->sys_seconds.value;
+        return status;
+    }
+    account before = take_account(sampler);
     assay_status status = time_run(sampler, subject, iterations, sample);
-    if (known && getrusage(RUSAGE_THREAD, &after) == 0)
-        take_usage(sample, &before, &after);
+    account after = take_account(sampler);
+    if (before.known && after.known) {
+        take_usage(sample, &before.usage, &after.usage);
+        *cpu_seconds = seconds_between(before.processor, after.processor);
+    }
+    if (!isnan(before.waited_seconds) && !isnan(after.waited_seconds))
+        sample->waited_seconds = assay_reading_of(after.waited_seconds - before.waited_seconds);
     return status;
 }
 
 static assay_status take_sample(const assay__sampler *sampler, size_t index, uint64_t iterations,
-                                assay_sample *sample)
+                                assay_sample *sample, double *cpu_seconds)
 {
     const assay_subject *subject = &sampler->subjects[index];
     assay_reading none = assay_reading_missing(ASSAY_NOT_MEASURED);
@@ -125,10 +190,11 @@ static assay_status take_sample(const assay__sampler *sampler, size_t index, uin
                              .sys_seconds = none,
                              .peak_rss_bytes = none,
                              .involuntary_switches = none,
-                             .major_faults = none};
+                             .major_faults = none,
+                             .waited_seconds = none};
     assay_status status = call(subject->set_up, subject->context);
     if (status == ASSAY_OK) {
-        status = measure(sampler, subject, iterations, sample);
+        status = measure(sampler, subject, iterations, sample, cpu_seconds);
         assay_status undone = call(subject->tear_down, subject->context);
         status = status != ASSAY_OK ? status : undone;
     }
@@ -168,13 +234,16 @@ assay_status assay__sampler_shoot(assay__sampler *sampler, size_t subject, assay
 {
     assay_sample sample;
     uint64_t iterations = sampler->iterations[subject];
-    assay_status status = take_sample(sampler, subject, iterations, &sample);
+    double cpu_seconds;
+    assay_status status = take_sample(sampler, subject, iterations, &sample, &cpu_seconds);
     if (status != ASSAY_OK)
         return status;
     double divisor = (double)iterations;
     *shot = (assay__shot){.seconds = sample.seconds / divisor,
                           .user_seconds = per_iteration(sample.user_seconds, divisor),
                           .sys_seconds = per_iteration(sample.sys_seconds, divisor),
+                          .cpu_seconds = cpu_seconds / divisor,
+                          .waited_seconds = per_iteration(sample.waited_seconds, divisor),
                           .peak_rss_bytes = per_iteration(sample.peak_rss_bytes, 1),
                           .yardstick_seconds = beside(sampler),
                           .disturbed = is_disturbed(&sample),
@@ -224,7 +293,8 @@ static assay_status calibrate_one(assay__sampler *sampler, size_t index)
     uint64_t iterations = 1;
     for (int good = 0; good < TRIALS && bound > 1;) {
         assay_sample sample;
-        assay_status status = take_sample(sampler, index, iterations, &sample);
+        double cpu_seconds;
+        assay_status status = take_sample(sampler, index, iterations, &sample, &cpu_seconds);
         if (status != ASSAY_OK)
             return status;
         bool spent = assay__sampler_elapsed(sampler) > sampler->options.budget_seconds / 10;

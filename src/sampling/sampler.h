@@ -4,11 +4,14 @@
 
 #include "assay/sampling.h"
 #include "sampling/order.h"
+#include "stats/looks.h"
 
 /* One sample as it is kept. */
 typedef struct assay__shot {
     double seconds;                   /* of one iteration */
     double user_seconds, sys_seconds; /* of one iteration; NAN when not known */
+    double cpu_seconds;               /* their sum, known for shorter samples too */
+    double waited_seconds;            /* for a processor, ready to run; NAN when not known */
     double peak_rss_bytes;            /* NAN when not known */
     double yardstick_seconds;         /* beside it; NAN when not asked for */
     bool disturbed, failed;
@@ -21,7 +24,8 @@ typedef struct assay__sampler {
     size_t count;
     assay_sampling_options options; /* defaults filled in */
     const assay_clock *clock;
-    bool simulated;        /* the clock is a test's: the kernel's figures mean nothing */
+    int schedstat;  /* the kernel's word on how long this thread waited for a processor; or -1 */
+    bool simulated; /* the clock is a test's: the kernel's figures mean nothing */
     double start_seconds;  /* of the budget, on the clock */
     double target_seconds; /* of one sample */
     uint64_t *iterations;  /* of one sample, for each subject */
@@ -40,6 +44,9 @@ typedef struct assay__sampler {
 
 /* sample.c */
 double assay__sampler_elapsed(const assay__sampler *sampler);
+/* Open and close what the kernel says about the calling thread. */
+void assay__sampler_watch_thread(assay__sampler *sampler);
+void assay__sampler_forget_thread(assay__sampler *sampler);
 /* Choose how many iterations make a sample of each subject. */
 ASSAY_MUST_USE assay_status assay__sampler_calibrate(assay__sampler *sampler);
 /* Take one sample of one subject. */
@@ -62,8 +69,14 @@ typedef struct assay__judgement {
     size_t warmup_rounds; /* left out at the beginning */
     bool rejecting;       /* disturbed rounds are left out */
     size_t kept;          /* rounds that count */
-    bool precise;         /* every interval is narrow enough */
-    bool hopeless;        /* one of them would not be after many budgets */
+    bool precise;         /* one subject: the interval is narrow enough */
+    bool hopeless;        /* it would not be after many budgets */
+    bool decided;         /* several: every comparison has its answer */
+    assay__look looks[ASSAY__LOOKS_MAX]; /* several: so far */
+    size_t look_count;
+    assay__looks beyond, same;     /* where they leave the risks of the two kinds of verdict */
+    double beyond_risk, same_risk; /* at the last look */
+    double first_progress;         /* share of the budget that was gone at the first look */
     size_t next_samples, needed_samples;
     size_t next_look;     /* rounds in all at which to judge again */
     size_t needed_rounds; /* guessed, in all */
@@ -73,6 +86,10 @@ typedef struct assay__judgement {
 
 ASSAY_MUST_USE assay_status assay__sampler_judge(const assay__sampler *sampler,
                                                  assay__judgement *judgement);
+
+/* decide.c: do the samples of several subjects answer every comparison with the first? */
+ASSAY_MUST_USE assay_status assay__sampler_decide(const assay__sampler *sampler,
+                                                  assay__judgement *judgement);
 
 /* Does this round count? */
 bool assay__sampler_counts(const assay__sampler *sampler, const assay__judgement *judgement,

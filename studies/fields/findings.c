@@ -184,7 +184,9 @@ static assay_status compare_turns(const assay__fields_findings *findings, assay_
     for (size_t m = 0; m < ASSAY__FIELDS_MODELS && status == ASSAY_OK; m++)
         if (m != baseline)
             status = assay__record_append_subject(turns, findings->turns[m]);
-    return status == ASSAY_OK ? assay_record_compare(turns, NULL) : status;
+    assay_compare_options by_wall_time = ASSAY_COMPARE_OPTIONS_INIT;
+    by_wall_time.metric = "wall_seconds"; /* a speed is of wall time, whatever the machine did */
+    return status == ASSAY_OK ? assay_record_compare(turns, &by_wall_time) : status;
 }
 
 static assay_status add_verdicts(assay__fields_findings *findings)
@@ -200,7 +202,8 @@ static assay_status add_verdicts(assay__fields_findings *findings)
     assay_record_free(turns);
     for (size_t i = 0; i < findings->record->comparison_count && status == ASSAY_OK; i++)
         for (size_t m = 0; m < ASSAY__FIELDS_MODELS; m++)
-            if (strcmp(findings->record->comparisons[i].candidate, findings->turns[m]->name) == 0)
+            if (!findings->record->comparisons[i].beside &&
+                strcmp(findings->record->comparisons[i].candidate, findings->turns[m]->name) == 0)
                 findings->verdicts[m] = speedup_of(&findings->record->comparisons[i]);
     return status;
 }

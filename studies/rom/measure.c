@@ -206,12 +206,14 @@ static assay_status describe_subjects(const assay__rom_trial *self, assay_record
 /* Compare the subjects of one work: in a record of their own, so that nothing else is. */
 static assay_status compare_work(const assay_record *sampled, int work, assay_record *found)
 {
+    assay_compare_options by_wall_time = ASSAY_COMPARE_OPTIONS_INIT;
+    by_wall_time.metric = "wall_seconds"; /* a speed is of wall time, whatever the machine did */
     assay_record *pair = NULL;
     assay_status status = assay_record_new(&pair);
     for (int i = 0; i < MODELS && status == ASSAY_OK; i++)
         status = assay__record_append_subject(pair, &sampled->subjects[work * MODELS + i]);
     if (status == ASSAY_OK)
-        status = assay_record_compare(pair, NULL);
+        status = assay_record_compare(pair, &by_wall_time);
     if (status == ASSAY_OK) {
         pair->subject_count = 0; /* `found` has them already, with the rounds of all */
         status = assay__record_append(found, pair);

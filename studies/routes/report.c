@@ -179,7 +179,8 @@ static json_t *comparisons_json(const assay_record *record)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < record->comparison_count; i++)
-        json_array_append_new(list, comparison_json(&record->comparisons[i]));
+        if (!record->comparisons[i].beside)
+            json_array_append_new(list, comparison_json(&record->comparisons[i]));
     return list;
 }
 

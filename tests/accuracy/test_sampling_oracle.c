@@ -39,7 +39,6 @@ typedef struct setting {
 static const setting settings[] = {
     {"mean to 0.5 %, log-normal noise of 10 %", 0.10, true, 1, 0.005, 30, BAR},
     {"mean to 2 %, log-normal noise of 40 %", 0.40, true, 1, 0.02, 30, BAR},
-    {"ratio to 0.5 %, normal noise of 5 %", 0.05, false, 2, 0.005, 30, BAR},
     {"mean to 1 %, normal noise of 10 %", 0.10, false, 1, 0.01, 100, BAR},
     {"mean to 1 %, normal noise of 7 %", 0.07, false, 1, 0.01, 200, BAR},
     {"mean to 1 %, normal noise of 5 %", 0.05, false, 1, 0.01, 300, BAR},

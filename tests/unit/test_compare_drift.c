@@ -97,8 +97,10 @@ static bool check_ramp(bool paired, double ramp, double difference, double margi
         mean += logs[i] / MANY;
     }
     compare_halves(logs, MANY, &change, &chance);
-    bool forbidden = change > chance && fabs(mean) < change && fabs(mean) + change > log1p(margin);
     const char *reason = compare(record, margin, false)->reason;
+    check_near(log(record->comparisons[0].ratio.value), mean, 0.002);
+    mean = log(record->comparisons[0].ratio.value);
+    bool forbidden = change > chance && fabs(mean) < change && fabs(mean) + change > log1p(margin);
     snprintf(expected, sizeof expected, "%s by %g %% within",
              paired ? "the ratio changed" : "the candidate drifted",
              round(1000 * expm1(change)) / 10);

@@ -331,7 +331,7 @@ static void test_no_member_is_forgotten(void **state)
     memset(bytes, 0, sizeof bytes);
     cover(bytes, assay__record_subject_fields);
     COVER(assay_record_subject, command, rounds);
-    COVER(assay_record_subject, measures, measure_count);
+    COVER(assay_record_subject, measures, look_count);
     check_covered(bytes, 0, offsetof(assay_record_subject, reserved));
     memset(bytes, 0, sizeof bytes);
     cover(bytes, assay__record_model_fields);

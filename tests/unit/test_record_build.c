@@ -81,8 +81,10 @@ static void test_items_begin_with_zero_in_reserve(void **state)
     assay_record_metric_init(&metric);
     assay_record_subject_init(&subject);
     assay__record_comparison_init(&comparison);
-    SAME_RESERVED(&operation, &subject);
-    SAME_RESERVED(&metric, &comparison);
+    SAME_RESERVED(&operation, &operation);
+    SAME_RESERVED(&subject, &subject);
+    SAME_RESERVED(&metric, &metric);
+    SAME_RESERVED(&comparison, &comparison);
 }
 
 static void test_parameters_are_unique_and_bounded(void **state)

@@ -251,28 +251,57 @@ static void every_candidate_is_precise(void **state)
                                       .progress_context = &seen,
                                       .progress_seconds = 1e-6};
     assay_record *record = sample_actors(w, actors, 3, options);
-    assert_string_equal(record->subjects[0].stopped, "precision");
-    assert_in_range(record->subjects[1].sample_count, 200, 800); /* (1.96 * 10 % / 1 %)^2 = 384 */
+    assert_string_equal(record->subjects[0].stopped, "verdict");
+    assert_in_range(record->subjects[1].sample_count, 384, 1600); /* (1.96 * 10 % / 1 %)^2 = 384 */
     assert_true(fabs(seen.estimate - 2) < 0.2);
     assert_true(seen.least_width > 0.005);
     assay_record_free(record);
 }
 
-/* Unless another precision is asked for, the ratio is wanted to a third of the margin, which is 1 %
- * unless said otherwise. */
-static void a_third_of_the_margin(void **state)
+/* Sampling ends as soon as there is an answer: that they differ, or that they do not differ by more
+ * than the margin, which is 1 % unless said otherwise. */
+static void the_answer_ends_it(void **state)
 {
     world *w = *state;
-    for (int given = 0; given < 2; given++) {
-        double noise = given ? 0.05 : 0.05 / 3;
-        actor actors[2] = {{.seconds = 1e-3}, {.seconds = 1e-3, .noise = noise}};
-        assay_record *record = sample_actors(
-            w, actors, 2,
-            (assay_sampling_options){.margin = given ? 0.03 : 0, .budget_seconds = 100});
-        assert_string_equal(record->subjects[0].stopped, "precision");
-        assert_in_range(record->subjects[1].sample_count, 60, 180); /* (1.96 * 5 % / 1 %)^2 = 96 */
+    static const struct {
+        double ratio, noise, margin;
+        size_t least, most;
+    } cases[] = {{3, 0.05, 0, 6, 12},
+                 {1.1, 0.02, 0, 6, 30},
+                 {1, 0.02, 0, 16, 150},
+                 {1, 0.06, 0.03, 16, 150}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        actor actors[2] = {{.seconds = 1e-3},
+                           {.seconds = 1e-3 * cases[i].ratio, .noise = cases[i].noise}};
+        assay_record *record = sample_actors(w, actors, 2,
+                                             (assay_sampling_options){.margin = cases[i].margin,
+                                                                      .budget_seconds = 100,
+                                                                      .fixed_warmup = true});
+        const assay_record_subject *subject = &record->subjects[1];
+        assert_string_equal(subject->stopped, "verdict");
+        assert_in_range(subject->sample_count, cases[i].least, cases[i].most);
+        assert_true(subject->look_count > 0 && subject->look_spent[subject->look_count - 1] < 1);
+        assert_true(subject->look_pairs[subject->look_count - 1] == (double)subject->sample_count);
         assay_record_free(record);
     }
+}
+
+/* What cannot be answered takes the whole budget, and the last look has all of the risk. */
+static void the_budget_is_used(void **state)
+{
+    world *w = *state;
+    actor actors[2] = {{.seconds = 1e-3}, {.seconds = 1.008e-3, .noise = 0.2}};
+    uint64_t begun_ns = w->now_ns;
+    assay_record *record =
+        sample_actors(w, actors, 2, (assay_sampling_options){.budget_seconds = 0.3});
+    const assay_record_subject *subject = &record->subjects[1];
+    assert_string_equal(subject->stopped, "budget");
+    assert_true(w->now_ns - begun_ns >= 300000000);
+    assert_true(subject->look_spent[subject->look_count - 1] == 1);
+    for (size_t i = 1; i < subject->look_count; i++)
+        assert_true(subject->look_pairs[i] > subject->look_pairs[i - 1] &&
+                    subject->look_spent[i] > subject->look_spent[i - 1]);
+    assay_record_free(record);
 }
 
 static void disturb_every_other(actor *self, assay_sample *sample)
@@ -335,7 +364,7 @@ static void a_drift_of_all_is_none_of_the_ratio(void **state)
     actor actors[2] = {{.seconds = 1e-3, .noise = 0.001, .touch = slow_down_gradually},
                        {.seconds = 2e-3, .noise = 0.001, .touch = slow_down_gradually}};
     assay_record *record = sample_actors(w, actors, 2, (assay_sampling_options){.min_rounds = 200});
-    assert_string_equal(record->subjects[0].stopped, "precision");
+    assert_string_equal(record->subjects[0].stopped, "verdict");
     assert_int_equal(record->subjects[0].sample_count, 200);
     assay_record_free(record);
 }
@@ -419,7 +448,8 @@ int main(void)
         IN_A_WORLD(a_twentieth_of_the_machine_may_be_stolen),
         IN_A_WORLD(bounds_of_iterations_are_kept),
         IN_A_WORLD(every_candidate_is_precise),
-        IN_A_WORLD(a_third_of_the_margin),
+        IN_A_WORLD(the_answer_ends_it),
+        IN_A_WORLD(the_budget_is_used),
         IN_A_WORLD(what_goes_is_made_up_for),
         IN_A_WORLD(a_warmup_is_found_in_a_long_series),
         IN_A_WORLD(a_long_drift_is_no_steady_state),

@@ -200,7 +200,7 @@ static void the_interval_is_shown(void **state)
         actor actors[2] = {{.seconds = 10e-3, .noise = 0.05}, {.seconds = 20e-3, .noise = 0.05}};
         assay_sampling_progress last = {0};
         assay_sampling_options options = {.max_rounds = 60,
-                                          .min_rounds = 60,
+                                          .precision = 1e-6,
                                           .progress = keep_progress,
                                           .progress_context = &last,
                                           .progress_seconds = 1e-9};

@@ -81,7 +81,7 @@ P
 for other in g slow; do
     "$ASSAY" compare g.json $other.json --gate --json compared.json >/dev/null
     echo "gate $?"
-    python3 -c 'import json; print([(c["candidate"], c["verdict"]) for c in json.load(open("compared.json"))["comparisons"]])'
+    python3 -c 'import json; print([(c["candidate"], c["verdict"]) for c in json.load(open("compared.json"))["comparisons"] if not c.get("beside")])'
 done
 show profile --model graph_transformer $small --scaling encodings --sizes 4 --budget 0.2s | figures | tail -n 16
 echo

@@ -4,7 +4,7 @@ figures() {
         -e '/^(baseline|vanilla|distilled)/s/  +/ /g' -e '/generated/s/ \(.*//'
 }
 # The verdict, its figures and its reason are the machine's.
-verdict() { sed -E -e 's/^(vanilla +distilled) .*/\1 VERDICT/' -e '/^ +/d'; }
+verdict() { sed -E -e 's/^(vanilla +distilled) .*/\1 VERDICT/' -e '/^ +/d' -e '/^processor time:/,/^$/d'; }
 show study routes --quick --num-gene 20 --models vanilla,distilled --od-source test --search beam --beam-width 4 --seed 42 \
     --roads 100 --drives 300 --epochs 4 --compare-time 200ms --out here --json summary.json | figures | verdict
 find here -type f | sort

@@ -1,0 +1,103 @@
+/* The error-spending approach of Lan and DeMets (1983, "Discrete sequential boundaries for clinical
+ * trials"): at each look the boundary is the one that a Brownian motion without drift, which has
+ * not crossed an earlier one, crosses with just the probability that may be spent there. The
+ * density of the paths that have not crossed is carried from look to look by numerical integration
+ * (Armitage, McPherson and Rowe 1969). Bonferroni's bound, which only adds up the probabilities,
+ * would ask for 10 to 30 % more samples: looks at nearly the same data agree.
+ *
+ * The motion and the boundaries are symmetric, so half of the density is enough. With 64 points the
+ * risk of 30 looks is right to 1 in 1000. */
+#include "stats/looks.h"
+
+#include <math.h>
+
+enum { POINTS = ASSAY__LOOKS_POINTS };
+
+static double upper_tail(double z)
+{
+    return 0.5 * erfc(z * M_SQRT1_2);
+}
+
+static double normal_density(double z)
+{
+    return exp(-z * z / 2) / 2.5066282746310002;
+}
+
+static double midpoint(double reach, int i)
+{
+    return reach * (i + 0.5) / POINTS;
+}
+
+/* The share of the paths that go on which is beyond ± boundary at the next look. */
+static double crossing(const assay__looks *looks, double seen, double boundary)
+{
+    double spread = sqrt(seen - looks->seen), sum = 0;
+    if (looks->seen == 0)
+        return 2 * upper_tail(boundary / spread);
+    for (int i = 0; i < POINTS; i++) {
+        double x = midpoint(looks->reach, i);
+        sum += looks->density[i] *
+               (upper_tail((boundary - x) / spread) + upper_tail((boundary + x) / spread));
+    }
+    return 2 * sum * looks->reach / POINTS;
+}
+
+/* By secants on the logarithm of the share, which falls nearly like a parabola; kept between bounds
+ * that are halved where a secant leaves them. */
+static double boundary_for(const assay__looks *looks, double seen, double share)
+{
+    enum { STEPS = 60 };
+    double low = 0, high = 40 * sqrt(seen), at = 3 * sqrt(seen), last = low, last_miss = INFINITY;
+    for (int k = 0; k < STEPS && high - low > 1e-9 * high; k++) {
+        double miss = log(fmax(crossing(looks, seen, at), 1e-300) / share);
+        if (fabs(miss) < 1e-7)
+            return at;
+        if (miss > 0)
+            low = at;
+        else
+            high = at;
+        double next = at - miss * (at - last) / (miss - last_miss);
+        last = at;
+        last_miss = miss;
+        at = next > low && next < high ? next : (low + high) / 2;
+    }
+    return at;
+}
+
+static void advance(assay__looks *looks, double seen, double boundary)
+{
+    double spread = sqrt(seen - looks->seen), next[POINTS];
+    for (int i = 0; i < POINTS; i++) {
+        double x = midpoint(boundary, i), sum = 0;
+        for (int k = 0; k < POINTS && looks->seen > 0; k++) {
+            double from = midpoint(looks->reach, k);
+            sum += looks->density[k] *
+                   (normal_density((x - from) / spread) + normal_density((x + from) / spread));
+        }
+        next[i] = looks->seen > 0 ? sum * looks->reach / POINTS / spread
+                                  : normal_density(x / spread) / spread;
+    }
+    for (int i = 0; i < POINTS; i++)
+        looks->density[i] = next[i];
+    looks->reach = boundary;
+    looks->seen = seen;
+}
+
+double assay__looks_next(assay__looks *looks, assay__look look, double risk)
+{
+    double may_be_spent = risk * fmin(look.spent, 1);
+    double share = fmax(may_be_spent - looks->spent, 1e-12 * risk);
+    double boundary = boundary_for(looks, look.seen, share);
+    looks->spent = fmax(looks->spent, may_be_spent);
+    advance(looks, look.seen, boundary);
+    return 2 * upper_tail(boundary / sqrt(look.seen));
+}
+
+double assay__looks_risk(const assay__look *looks, size_t count, double risk)
+{
+    assay__looks so_far = {0};
+    double now = risk;
+    for (size_t i = 0; i < count; i++)
+        now = assay__looks_next(&so_far, looks[i], risk);
+    return now;
+}
