@@ -8,8 +8,8 @@
 #include "assay/model.h"
 #include "bench/models/peer.h"
 #include "models/graph/encoding.h"
-#include "models/graph/narrow_product.h"
 #include "models/graph/transformer.h"
+#include "models/kernel/kernels.h"
 
 /* Exits: a benchmark that cannot run has nothing to print. */
 static void require(assay_status status, const assay_error *error)
@@ -116,9 +116,8 @@ typedef struct product {
 
 static void ours(const product *p)
 {
-    assay__narrow_operand left = p->transposed ? (assay__narrow_operand){p->a, 1, p->m}
-                                               : (assay__narrow_operand){p->a, p->k, 1};
-    assay__narrow_product(p->m, p->n, p->k, left, p->b, p->n, false, p->c, p->n);
+    assay__narrow_product(p->m, p->n, p->k, p->a, p->transposed ? 1 : p->k,
+                          p->transposed ? p->m : 1, p->b, p->n, false, p->c, p->n);
 }
 
 static void bare(const product *p)

@@ -4,9 +4,8 @@
 
 #include "base/random.h"
 #include "bench/models/peer.h"
-#include "models/kernel/activation.h"
+#include "models/kernel/kernels.h"
 #include "models/kernel/linear.h"
-#include "models/kernel/normalize.h"
 #include "models/kernel/optimizer.h"
 #include "models/kernel/threads.h"
 #include "models/pde/burgers.h"

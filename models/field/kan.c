@@ -18,7 +18,7 @@
 
 #include "base/error.h"
 #include "models/field/spline.h"
-#include "models/kernel/activation.h"
+#include "models/kernel/kernels.h"
 #include "models/kernel/matmul.h"
 
 enum {
@@ -253,7 +253,7 @@ static void layer_forward(kan_net *kan, layer *at, int64_t rows, const float *x,
     int64_t block = kan->net.block, functions = assay__spline_functions(kan->knots);
     for (int64_t i = 0; i < at->in; i++) {
         float *basis = at->basis + i * (functions + 1) * block, *silu = basis + functions * block;
-        assay__spline_basis(kan->knots, rows, x + i * block, basis, block);
+        assay__spline_basis(kan->knots.order, kan->knots.grid, rows, x + i * block, basis, block);
         if (training) {
             assay__activate_with_slope(ASSAY__SILU, rows, x + i * block, silu,
                                        at->silu_slope + i * block);
@@ -307,7 +307,8 @@ static void layer_backward(kan_net *kan, layer *at, int64_t rows, const float *x
         float *to = dx + i * block;
         for (int64_t row = 0; row < rows; row++)
             to[row] = dsilu[row] * slope[row];
-        assay__spline_backward(kan->knots, rows, x + i * block, dbasis, block, to);
+        assay__spline_backward(kan->knots.order, kan->knots.grid, rows, x + i * block, dbasis,
+                               block, to);
     }
 }
 

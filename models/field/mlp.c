@@ -16,11 +16,10 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "models/kernel/activation.h"
 #include "models/kernel/describe.h"
+#include "models/kernel/kernels.h"
 #include "models/kernel/linear.h"
 #include "models/kernel/matmul.h"
-#include "models/kernel/simd.h"
 
 enum {
     SMALL_PRODUCT = 1000000, /* multiply-adds, see above */
@@ -189,15 +188,6 @@ static void release(assay__neural_net *net)
 
 /* ---- One block of rows ---- */
 
-/* z = scale z. Not left to the product's alpha: PyTorch rounds W x + b first, and omega 30 turns
- * the difference into one of the sine. */
-ASSAY__SIMD static void multiply(int64_t count, float scale, float *z)
-{
-    ASSAY__LANES
-    for (int64_t i = 0; i < count; i++)
-        z[i] *= scale;
-}
-
 /* z (rows, out) = scale (W x + b) */
 static void linear(const mlp_net *mlp, const layer *at, int64_t rows, const float *x, float *z)
 {
@@ -208,8 +198,10 @@ static void linear(const mlp_net *mlp, const layer *at, int64_t rows, const floa
         memcpy(z + row * at->out, at->bias, (size_t)at->out * sizeof *z);
     assay__matmul(rows, at->out, at->in, 1, (assay__matrix){x, at->in, false}, weight, 1, z,
                   at->out);
+    /* Not left to the product's alpha: PyTorch rounds W x + b first, and omega 30 turns the
+     * difference into one of the sine. */
     if (at->scale != 1)
-        multiply(rows * at->out, at->scale, z);
+        assay__scale_by(rows * at->out, at->scale, z);
 }
 
 /* Ready for `rows` rows: weights turned if they will be used often enough. */
@@ -243,20 +235,6 @@ static void forward(assay__neural_net *net, int64_t rows, const float *x, bool t
     linear(mlp, &mlp->layers[mlp->layer_count - 1], rows, x, y);
 }
 
-/* dz = scale slope dy, all (rows, width), in place of dy; dbias (width) += its rows. */
-ASSAY__SIMD static void through_activation(int64_t rows, int64_t width, float scale,
-                                           const float *restrict slope, float *restrict dy,
-                                           float *restrict dbias)
-{
-    for (int64_t i = 0; i < rows; i++) {
-        for (int64_t j = 0; j < width; j++) {
-            float dz = scale * slope[i * width + j] * dy[i * width + j];
-            dy[i * width + j] = dz;
-            dbias[j] += dz;
-        }
-    }
-}
-
 static void backward(assay__neural_net *net, int64_t rows, const float *x, float *dx)
 {
     mlp_net *mlp = (mlp_net *)net;
@@ -264,7 +242,7 @@ static void backward(assay__neural_net *net, int64_t rows, const float *x, float
     for (int64_t i = mlp->layer_count - 1; i >= 0; i--) {
         layer *at = &mlp->layers[i];
         if (at->slope != NULL)
-            through_activation(rows, at->out, at->scale, at->slope, dy, at->dbias);
+            assay__slope_backward(rows, at->out, at->scale, at->slope, dy, at->dbias);
         else
             assay__column_sum(rows, at->out, dy, at->dbias);
         const float *from = i == 0 ? x : mlp->layers[i - 1].y;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "models/kernel/loss.h"
+#include "models/kernel/kernels.h"
 #include "models/kernel/threads.h"
 
 assay_status assay__neural_net_init(assay__neural_net *net, const assay__neural_net_kind *kind,

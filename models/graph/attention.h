@@ -39,12 +39,4 @@ void assay__attention_backward(const assay__attention *attention, const float *q
                                const float *output, const float *log_sum, const float *doutput,
                                float *scratch, float *dqkv, float *dbias);
 
-/* The parts of forward and backward for sparse attention; called by those. */
-void assay__attention_sparse_forward(const assay__attention *attention, const float *qkv,
-                                     float *scratch, float *output, float *log_sum);
-void assay__attention_sparse_backward(const assay__attention *attention, const float *qkv,
-                                      const float *output, const float *log_sum,
-                                      const float *doutput, float *scratch, float *dqkv,
-                                      float *dbias);
-
 #endif

@@ -5,11 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/kernel/activation.h"
 #include "models/kernel/dropout.h"
+#include "models/kernel/kernels.h"
 #include "models/kernel/linear.h"
-#include "models/kernel/normalize.h"
-#include "models/kernel/simd.h"
 
 static const float EPSILON = 1e-5F; /* PyTorch's default of nn.LayerNorm */
 
@@ -165,14 +163,6 @@ static void linear(const assay__layer_place *place, size_t weight, int64_t in, i
                           assay__parameters_value(place->parameters, weight + 1), y);
 }
 
-ASSAY__SIMD
-static void add(int64_t count, const float *restrict x, float *restrict y)
-{
-    ASSAY__LANES
-    for (int64_t i = 0; i < count; i++)
-        y[i] += x[i];
-}
-
 static assay__attention attention_of(const assay__layer *layer, const assay__layer_place *place)
 {
     assay__attention attention = place->attention;
@@ -197,7 +187,7 @@ void assay__layer_forward(const assay__layer *layer, const assay__layer_place *p
     assay__attention_forward(&attention, kept->qkv, rest, kept->mixed, kept->log_sum);
     linear(place, layer->out_proj, hidden, hidden, kept->mixed, kept->sum[ATTENTION]);
     merge(layer, place, h, ATTENTION, kept, attended);
-    add(nodes * hidden, attended, kept->merged);
+    assay__add(nodes * hidden, attended, kept->merged);
 
     linear(place, layer->ffn[0], hidden, shape->ffn, kept->merged, kept->ffn_before);
     assay__activate(shape->gelu ? ASSAY__GELU : ASSAY__RELU, nodes * shape->ffn, kept->ffn_before,
@@ -300,7 +290,7 @@ void assay__layer_backward(const assay__layer *layer, const assay__layer_place *
                             dbranch, rest, dh);
 
     norm_backward(layer, place, ATTENTION, kept, dnext, dsum);
-    add(wide, dsum, dh);
+    assay__add(wide, dsum, dh);
     dbranch = branch_backward(place, ATTENTION, kept, dsum, branch);
     attention_backward(layer, place, h, kept, dbranch, rest, dh);
 }

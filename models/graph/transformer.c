@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "models/graph/encoding.h"
 #include "models/graph/layer.h"
+#include "models/kernel/kernels.h"
 #include "models/kernel/linear.h"
-#include "models/kernel/loss.h"
 #include "models/kernel/optimizer.h"
 
 struct assay__graph_transformer {

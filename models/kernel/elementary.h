@@ -1,6 +1,6 @@
 /* Elementary functions of one float32, written so that a loop over them is vectorised: no branch,
  * no call, no table. For callers that fuse them into loops of their own (see simd.h); whole arrays
- * are in activation.h.
+ * are in kernels.h.
  *
  * Method: argument reduction after Cody and Waite ("Software Manual for the Elementary Functions",
  * 1980) and polynomials that are minimax in relative error; tools/fit-elementary derives every

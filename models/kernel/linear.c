@@ -5,8 +5,8 @@
 
 #include <string.h>
 
+#include "models/kernel/kernels.h"
 #include "models/kernel/matmul.h"
-#include "models/kernel/simd.h"
 
 void assay__linear_forward(int64_t rows, int64_t in, int64_t out, const float *x,
                            const float *weight, const float *bias, float *y)
@@ -27,28 +27,13 @@ void assay__linear_forward(int64_t rows, int64_t in, int64_t out, const float *x
                   (assay__matrix){weight, in, true}, beta, y, out);
 }
 
-/* The two products of backward for one output, in one pass over x. */
-ASSAY__SIMD static void backward_of_one(int64_t rows, int64_t in, const float *dy, const float *x,
-                                        const float *weight, float *dx, float *dweight)
-{
-    for (int64_t i = 0; i < rows; i++) {
-        float slope = dy[i];
-        const float *x_row = x + i * in;
-        ASSAY__LANES
-        for (int64_t j = 0; j < in; j++)
-            dweight[j] += slope * x_row[j];
-        for (int64_t j = 0; dx != NULL && j < in; j++)
-            dx[i * in + j] = slope * weight[j];
-    }
-}
-
 void assay__linear_backward(int64_t rows, int64_t in, int64_t out, const float *dy, const float *x,
                             const float *weight, float *dx, float *dweight, float *dbias)
 {
     if (dbias != NULL)
         assay__column_sum(rows, out, dy, dbias);
     if (out == 1) {
-        backward_of_one(rows, in, dy, x, weight, dx, dweight);
+        assay__linear_backward_of_one(rows, in, dy, x, weight, dx, dweight);
         return;
     }
     if (dx != NULL) {
@@ -57,13 +42,4 @@ void assay__linear_backward(int64_t rows, int64_t in, int64_t out, const float *
     }
     assay__matmul(out, in, rows, 1, (assay__matrix){dy, out, true}, (assay__matrix){x, in, false},
                   1, dweight, in);
-}
-
-ASSAY__SIMD void assay__column_sum(int64_t rows, int64_t columns, const float *dy, float *dbias)
-{
-    for (int64_t i = 0; i < rows; i++) {
-        ASSAY__LANES
-        for (int64_t j = 0; j < columns; j++)
-            dbias[j] += dy[i * columns + j];
-    }
 }

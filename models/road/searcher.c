@@ -8,16 +8,11 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "models/kernel/kernels.h"
 #include "models/kernel/linear.h"
 #include "models/kernel/matmul.h"
-#include "models/kernel/simd.h"
-#include "models/road/gru.h"
 
-enum {
-    ROWS = 4, /* of a tile of the product that stays in registers */
-    COLUMNS = 32,
-    LINE_FLOATS = 16 /* of a cache line */
-};
+enum { LINE_FLOATS = 16 /* of a cache line */ };
 
 /* ---- Set-up ---- */
 
@@ -176,67 +171,6 @@ void assay__road_searcher_set_hook(assay__road_searcher *searcher,
 
 /* ---- The forward pass ---- */
 
-/* One tile of the product below: `deep` rows and `broad` columns, constants in the case that
- * counts. */
-ASSAY__ELEMENT void tile(int64_t deep, int64_t broad, int64_t wide, int64_t k, const float *x,
-                         const float *w, const float *bias, float *y)
-{
-    float sum[ROWS][COLUMNS];
-    for (int64_t r = 0; r < deep; r++)
-        for (int64_t j = 0; j < broad; j++)
-            sum[r][j] = bias[j];
-    for (int64_t i = 0; i < k; i++) {
-        for (int64_t r = 0; r < deep; r++)
-            for (int64_t j = 0; j < broad; j++)
-                sum[r][j] += x[r * k + i] * w[i * wide + j];
-    }
-    for (int64_t r = 0; r < deep; r++)
-        for (int64_t j = 0; j < broad; j++)
-            y[r * wide + j] = sum[r][j];
-}
-
-/* y (rows, wide) = x (rows, k) w (k, wide) + bias (wide), a tile of y at a time in registers.
- * OpenBLAS spends more on packing so few rows than on the product. */
-ASSAY__SIMD static void few_rows(int64_t rows, int64_t wide, int64_t k, const float *x,
-                                 const float *w, const float *bias, float *y)
-{
-    for (int64_t row = 0; row < rows; row += ROWS) {
-        int64_t deep = rows - row < ROWS ? rows - row : ROWS;
-        for (int64_t column = 0; column < wide; column += COLUMNS) {
-            int64_t broad = wide - column < COLUMNS ? wide - column : COLUMNS;
-            const float *x_tile = x + row * k;
-            float *y_tile = y + row * wide + column;
-            if (deep == ROWS && broad == COLUMNS)
-                tile(ROWS, COLUMNS, wide, k, x_tile, w + column, bias + column, y_tile);
-            else if (deep == 1 && broad == COLUMNS)
-                tile(1, COLUMNS, wide, k, x_tile, w + column, bias + column, y_tile);
-            else
-                tile(deep, broad, wide, k, x_tile, w + column, bias + column, y_tile);
-        }
-    }
-}
-
-/* logits of the candidates first ... end - 1 of one route */
-ASSAY__SIMD static void score(int64_t scorer, int64_t first, int64_t end, const int32_t *choice,
-                              const float *features, const float *road_score, const float *context,
-                              const float *goal, const float *feature_weight, const float *out,
-                              float *logits)
-{
-    const float *w0 = feature_weight, *w1 = w0 + scorer, *w2 = w1 + scorer, *w3 = w2 + scorer;
-    for (int64_t c = first; c < end; c++) {
-        const float *row = road_score + (int64_t)choice[c] * scorer;
-        const float *f = features + c * ASSAY__ROAD_MOVING_FEATURES;
-        float f0 = f[0], f1 = f[1], f2 = f[2], f3 = f[3], sum = 0;
-        ASSAY__SUM(sum)
-        for (int64_t j = 0; j < scorer; j++) {
-            float a =
-                row[j] + context[j] + goal[j] + f0 * w0[j] + f1 * w1[j] + f2 * w2[j] + f3 * w3[j];
-            sum += (a > 0 ? a : 0) * out[j];
-        }
-        logits[c] = sum;
-    }
-}
-
 static void swap(float **a, float **b)
 {
     float *kept = *a;
@@ -255,13 +189,13 @@ void assay__road_searcher_forward(assay__road_searcher *self)
                          self->reached[0] + route->parent * wide, wide,
                          self->state[0] + route->parent * H, self->gates, self->state[1] + i * H);
     }
-    few_rows(self->beam_count, wide, H, self->state[1], self->product, self->product_bias,
-             self->reached[1]);
-    for (int64_t i = 0; i < self->beam_count; i++) {
-        score(s->scorer, self->first[i], self->first[i + 1], self->choice, self->features,
-              self->road_score, self->reached[1] + i * wide + gates, self->goal_score,
-              self->feature_weight, out, self->logits);
-    }
+    for (int64_t i = 0; i < self->beam_count; i++)
+        memcpy(self->reached[1] + i * wide, self->product_bias, (size_t)wide * sizeof(float));
+    assay__narrow_product(self->beam_count, wide, H, self->state[1], H, 1, self->product, wide,
+                          true, self->reached[1], wide);
+    assay__road_score_routes(self->beam_count, self->first, s->scorer, self->choice, self->features,
+                             self->road_score, self->reached[1] + gates, wide, self->goal_score,
+                             self->feature_weight, out, self->logits);
     swap(&self->state[0], &self->state[1]);
     swap(&self->reached[0], &self->reached[1]);
 }

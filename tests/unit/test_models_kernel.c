@@ -13,13 +13,11 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "models/kernel/activation.h"
 #include "models/kernel/dropout.h"
+#include "models/kernel/kernels.h"
 #include "models/kernel/linear.h"
-#include "models/kernel/loss.h"
 #include "models/kernel/matmul.h"
 #include "models/kernel/memory.h"
-#include "models/kernel/normalize.h"
 #include "models/kernel/optimizer.h"
 #include "models/kernel/parameters.h"
 #include "tests/reference/reference.h"

@@ -1,11 +1,10 @@
 /* A row is read from memory once: it fits the first-level cache, where the later passes find it. */
-#include "models/kernel/normalize.h"
-
 #include <math.h>
 
 #include "models/kernel/elementary.h"
+#include "models/kernel/level/level.h"
 
-ASSAY__SIMD static void softmax_row(int64_t columns, const float *x, float *y)
+static void softmax_row(int64_t columns, const float *x, float *y)
 {
     float most = assay__largest(columns, x);
     float sum = 0;
@@ -21,14 +20,15 @@ ASSAY__SIMD static void softmax_row(int64_t columns, const float *x, float *y)
         y[j] *= scale;
 }
 
-void assay__softmax_forward(int64_t rows, int64_t columns, int64_t stride, const float *x, float *y)
+void ASSAY__AT(softmax_forward)(int64_t rows, int64_t columns, int64_t stride, const float *x,
+                                float *y)
 {
     for (int64_t i = 0; i < rows; i++)
         softmax_row(columns, x + i * stride, y + i * stride);
 }
 
-ASSAY__SIMD void assay__softmax_backward(int64_t rows, int64_t columns, int64_t stride,
-                                         const float *dy, const float *y, float *dx)
+void ASSAY__AT(softmax_backward)(int64_t rows, int64_t columns, int64_t stride, const float *dy,
+                                 const float *y, float *dx)
 {
     for (int64_t i = 0; i < rows; i++) {
         const float *dy_row = dy + i * stride, *y_row = y + i * stride;
@@ -44,9 +44,8 @@ ASSAY__SIMD void assay__softmax_backward(int64_t rows, int64_t columns, int64_t 
 }
 
 /* Mean first, then the squares about it: the one-pass formula cancels where the mean is large. */
-ASSAY__SIMD static void normalize_row(int64_t columns, float epsilon, const float *x,
-                                      const float *scale, const float *shift, float *y, float *mean,
-                                      float *rstd)
+static void normalize_row(int64_t columns, float epsilon, const float *x, const float *scale,
+                          const float *shift, float *y, float *mean, float *rstd)
 {
     float sum = 0;
     ASSAY__SUM(sum)
@@ -65,9 +64,9 @@ ASSAY__SIMD static void normalize_row(int64_t columns, float epsilon, const floa
     *rstd = inverse;
 }
 
-void assay__layer_norm_forward(int64_t rows, int64_t columns, float epsilon, const float *x,
-                               const float *scale, const float *shift, float *y, float *mean,
-                               float *rstd)
+void ASSAY__AT(layer_norm_forward)(int64_t rows, int64_t columns, float epsilon, const float *x,
+                                   const float *scale, const float *shift, float *y, float *mean,
+                                   float *rstd)
 {
     for (int64_t i = 0; i < rows; i++) {
         normalize_row(columns, epsilon, x + i * columns, scale, shift, y + i * columns, mean + i,
@@ -75,16 +74,16 @@ void assay__layer_norm_forward(int64_t rows, int64_t columns, float epsilon, con
     }
 }
 
-ASSAY__SIMD static void add(int64_t count, const float *x, const float *r, float *sum)
+static void add(int64_t count, const float *x, const float *r, float *sum)
 {
     ASSAY__LANES
     for (int64_t j = 0; j < count; j++)
         sum[j] = x[j] + r[j];
 }
 
-void assay__layer_norm_residual(int64_t rows, int64_t columns, float epsilon, const float *x,
-                                const float *r, const float *scale, const float *shift, float *sum,
-                                float *y, float *mean, float *rstd)
+void ASSAY__AT(layer_norm_residual)(int64_t rows, int64_t columns, float epsilon, const float *x,
+                                    const float *r, const float *scale, const float *shift,
+                                    float *sum, float *y, float *mean, float *rstd)
 {
     for (int64_t i = 0; i < rows; i++) {
         int64_t row = i * columns;
@@ -94,10 +93,9 @@ void assay__layer_norm_residual(int64_t rows, int64_t columns, float epsilon, co
 }
 
 /* With n = (x - mean) rstd and g = dy scale: dx = rstd (g - mean(g) - n mean(g n)). */
-ASSAY__SIMD void assay__layer_norm_backward(int64_t rows, int64_t columns, const float *dy,
-                                            const float *x, const float *scale, const float *mean,
-                                            const float *rstd, float *dx, float *dscale,
-                                            float *dshift)
+void ASSAY__AT(layer_norm_backward)(int64_t rows, int64_t columns, const float *dy, const float *x,
+                                    const float *scale, const float *mean, const float *rstd,
+                                    float *dx, float *dscale, float *dshift)
 {
     for (int64_t i = 0; i < rows; i++) {
         const float *dy_row = dy + i * columns, *x_row = x + i * columns;
