@@ -1,8 +1,11 @@
-/* OpenBLAS, whose kernels are picked for the processor at run time. */
+/* Our own product (level/product.c) where it is faster, which is for the sizes of our models, and
+ * OpenBLAS, whose kernels are picked for the processor at run time, for the others. */
 #include "models/kernel/matmul.h"
 
 #include <cblas.h>
 #include <stdbool.h>
+
+#include "models/kernel/kernels.h"
 
 static CBLAS_TRANSPOSE transpose_of(assay__matrix matrix)
 {
@@ -43,6 +46,13 @@ void assay__matmul(int64_t m, int64_t n, int64_t k, float alpha, assay__matrix a
 {
     if (m == 0 || n == 0 || k == 0) {
         scale(m, n, beta, c, c_stride);
+        return;
+    }
+    if (alpha == 1 && (beta == 0 || beta == 1) &&
+        assay__product_pays(m, n, k, a.transposed, a.stride, b.transposed)) {
+        assay__product(m, n, k, a.data, a.transposed ? 1 : a.stride, a.transposed ? a.stride : 1,
+                       b.data, b.transposed ? 1 : b.stride, b.transposed ? b.stride : 1, beta == 1,
+                       c, c_stride);
         return;
     }
     const int64_t rest = columns_apart(m, n, k, a, b), main = n - rest;

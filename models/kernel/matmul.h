@@ -1,4 +1,4 @@
-/* Matrix products on OpenBLAS, row-major float32. Threads as assay_models_set_threads() says. */
+/* Matrix products, row-major float32. Threads as assay_models_set_threads() says. */
 #ifndef ASSAY_MODELS_KERNEL_MATMUL_H
 #define ASSAY_MODELS_KERNEL_MATMUL_H
 

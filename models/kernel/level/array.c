@@ -43,17 +43,51 @@ void ASSAY__AT(subtract_row)(int64_t rows, int64_t columns, const double *restri
             y[i * columns + j] = x[i * columns + j] - row[j];
 }
 
-/* Whole lines of y are written, so that each is touched once. */
+/* y (SQUARE, SQUARE) = x^T, row strides given, in registers: halves of pairs of rows change places,
+ * at distance 1, 2 and 4. */
+enum { SQUARE = 8 };
+typedef float eight __attribute__((vector_size(32)));
+typedef float eight_at __attribute__((vector_size(32), aligned(4), may_alias));
+
+ASSAY__ELEMENT void transpose_square(const float *x, int64_t x_stride, float *y, int64_t y_stride)
+{
+    eight r[SQUARE], s[SQUARE];
+    ASSAY__UNROLL
+    for (int i = 0; i < SQUARE; i++)
+        r[i] = *(const eight_at *)(x + i * x_stride);
+    ASSAY__UNROLL
+    for (int i = 0; i < SQUARE; i += 2) {
+        s[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+        s[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+    }
+    ASSAY__UNROLL
+    for (int i = 0; i < SQUARE; i += 4) {
+        ASSAY__UNROLL
+        for (int j = i; j < i + 2; j++) {
+            r[j] = __builtin_shufflevector(s[j], s[j + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+            r[j + 2] = __builtin_shufflevector(s[j], s[j + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+        }
+    }
+    ASSAY__UNROLL
+    for (int j = 0; j < SQUARE / 2; j++) {
+        *(eight_at *)(y + j * y_stride) =
+            __builtin_shufflevector(r[j], r[j + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+        *(eight_at *)(y + (j + 4) * y_stride) =
+            __builtin_shufflevector(r[j], r[j + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+    }
+}
+
+/* Squares below each other first, so that lines of y are written one after the other. */
 void ASSAY__AT(transpose)(int64_t rows, int64_t columns, const float *restrict x, int64_t x_stride,
                           float *restrict y, int64_t y_stride)
 {
-    enum { LINE = 16 };
-    for (int64_t start = 0; start < rows; start += LINE) {
-        int64_t length = rows - start < LINE ? rows - start : LINE;
-        for (int64_t j = 0; j < columns; j++)
-            for (int64_t i = 0; i < length; i++)
-                y[j * y_stride + start + i] = x[(start + i) * x_stride + j];
-    }
+    const int64_t tall = rows / SQUARE * SQUARE, wide = columns / SQUARE * SQUARE;
+    for (int64_t j = 0; j < wide; j += SQUARE)
+        for (int64_t i = 0; i < tall; i += SQUARE)
+            transpose_square(x + i * x_stride + j, x_stride, y + j * y_stride + i, y_stride);
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = i < tall ? wide : 0; j < columns; j++)
+            y[j * y_stride + i] = x[i * x_stride + j];
 }
 
 void ASSAY__AT(scatter_add)(int64_t count, int64_t width, const int32_t *index, const float *from,

@@ -1,6 +1,14 @@
 /* A tile of rows by vectors is held in registers while the inner dimension runs through, as many
- * sums as the level has registers for: the arithmetic is the limit, not the loads, and b may come
- * from the second cache level. */
+ * sums as the level has registers for: the arithmetic is the limit, not the loads.
+ *
+ * narrow_product() reads both operands where they stand. product() first copies what the tiles read
+ * again and again (Goto and van de Geijn 2008, "Anatomy of high-performance matrix
+ * multiplication"): a panel of b, DEPTH by one tile's columns, which then stays in the cache
+ * nearest to the processor; and, where a is transposed, GROUP rows of it, as its columns lie on as
+ * many pages of memory as there are. Against OpenBLAS, whose kernels are for any size, a panel fits
+ * our sizes: few hundred rows. */
+#include <string.h>
+
 #include "models/kernel/level/level.h"
 
 #if defined(__AVX512F__)
@@ -89,11 +97,9 @@ ASSAY__ELEMENT void strip(const int rows, const product *p, int64_t n)
         remainder_of(rows, p, at, n);
 }
 
-void ASSAY__AT(narrow_product)(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row,
-                               int64_t a_column, const float *b, int64_t b_stride, bool add,
-                               float *c, int64_t c_stride)
+/* m rows and n columns */
+static void strips(int64_t m, int64_t n, product p)
 {
-    product p = {k, a, a_row, a_column, b, b_stride, add, c, c_stride};
     while (m > 0) {
         int rows = m >= ROWS ? ROWS : m >= 4 && ROWS > 4 ? 4 : m >= 2 && ROWS > 2 ? 2 : 1;
         if (rows == ROWS)
@@ -104,8 +110,92 @@ void ASSAY__AT(narrow_product)(int64_t m, int64_t n, int64_t k, const float *a, 
             strip(2, &p, n);
         else
             strip(1, &p, n);
-        p.a += rows * a_row;
-        p.c += rows * c_stride;
+        p.a += rows * p.a_row;
+        p.c += rows * p.c_stride;
         m -= rows;
     }
+}
+
+void ASSAY__AT(narrow_product)(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row,
+                               int64_t a_column, const float *b, int64_t b_stride, bool add,
+                               float *c, int64_t c_stride)
+{
+    strips(m, n, (product){k, a, a_row, a_column, b, b_stride, add, c, c_stride});
+}
+
+/* ---- With copies ---- */
+
+enum { PANEL = VECTORS * ASSAY__FLOATS, DEPTH = 256 };
+
+/* panel (depth, PANEL) = b (depth, columns), element (l, j) at b[l * row + j * column]; 0 beside it
+ */
+static void copy_panel(int64_t depth, int64_t columns, const float *b, int64_t row, int64_t column,
+                       float *panel)
+{
+    if (columns < PANEL)
+        memset(panel, 0, (size_t)(depth * PANEL) * sizeof *panel);
+    if (row == 1 && column != 1) {
+        ASSAY__AT(transpose)(columns, depth, b, column, panel, PANEL);
+        return;
+    }
+    for (int64_t l = 0; l < depth && columns == PANEL; l++)
+        memcpy(panel + l * PANEL, b + l * row, PANEL * sizeof *panel); /* a constant: no call */
+    for (int64_t l = 0; l < depth && columns < PANEL; l++)
+        memcpy(panel + l * PANEL, b + l * row, (size_t)columns * sizeof *panel);
+}
+
+/* m rows of a panel whose columns are no whole vectors: through a result that has them. */
+static void odd_strips(int64_t m, int64_t n, product p)
+{
+    float whole[ROWS * PANEL];
+    for (int64_t i = 0; i < m; i += ROWS) {
+        const int64_t rows = m - i < ROWS ? m - i : ROWS;
+        product part = p;
+        part.a += i * p.a_row;
+        part.add = false;
+        part.c = whole;
+        part.c_stride = PANEL;
+        strips(rows, (n + ASSAY__FLOATS - 1) / ASSAY__FLOATS * ASSAY__FLOATS, part);
+        for (int64_t r = 0; r < rows; r++) {
+            float *to = p.c + (i + r) * p.c_stride;
+            for (int64_t j = 0; j < n; j++)
+                to[j] = whole[r * PANEL + j] + (p.add ? to[j] : 0);
+        }
+    }
+}
+
+void ASSAY__AT(product)(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row,
+                        int64_t a_column, const float *b, int64_t b_row, int64_t b_column, bool add,
+                        float *c, int64_t c_stride)
+{
+    float panel[DEPTH * PANEL] __attribute__((aligned(64)));
+    for (int64_t l = 0; l < k; l += DEPTH) {
+        const int64_t depth = k - l < DEPTH ? k - l : DEPTH;
+        for (int64_t j = 0; j < n; j += PANEL) {
+            const int64_t columns = n - j < PANEL ? n - j : PANEL;
+            const product p = {depth, a + l * a_column, a_row, a_column, panel,
+                               PANEL, add || l > 0,     c + j, c_stride};
+            copy_panel(depth, columns, b + l * b_row + j * b_column, b_row, b_column, panel);
+            if (columns % ASSAY__FLOATS == 0)
+                strips(m, columns, p);
+            else
+                odd_strips(m, columns, p);
+        }
+    }
+}
+
+/* As bench/models/kernel.c and bench/models/graph.c found. Of a transposed a, rows are read across:
+ * with 16 registers' tiles that is too often for the lines and pages it touches, and rows 4 KiB
+ * apart share one set of the cache. */
+bool ASSAY__AT(product_pays)(int64_t m, int64_t n, int64_t k, bool a_transposed, int64_t a_stride,
+                             bool b_transposed)
+{
+#if defined(__AVX__)
+    enum { FAR = 1024, FEW = 32 };
+    const bool a_pays = !a_transposed || (ASSAY__MANY_REGISTERS && a_stride < FAR);
+    return a_pays && n >= ASSAY__FLOATS && k >= 8 && m >= (b_transposed ? ROWS : FEW);
+#else
+    (void)m, (void)n, (void)k, (void)a_transposed, (void)a_stride, (void)b_transposed;
+    return false; /* not measured: OpenBLAS */
+#endif
 }
