@@ -105,7 +105,7 @@ static void silu_slope(int64_t count, const float *x, float *y, float *slope)
     ASSAY__LANES
     for (int64_t i = 0; i < count; i++) {
         float v = x[i];
-        float z = assay__exp1(-assay__abs1(v));
+        float z = assay__exp_to_zero(-assay__abs1(v));
         float share = 1 / (1 + z);
         float s = (v < 0 ? z : 1) * share;
         y[i] = v * s;
