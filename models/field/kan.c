@@ -203,6 +203,11 @@ assay_status assay__kan_new(const assay__kan_shape *shape, uint64_t seed, assay_
     return ASSAY_OK;
 }
 
+static assay_status twin(const assay__neural_net *net, assay__neural_net **made)
+{
+    return assay__kan_new(&((const kan_net *)net)->shape, 0, NULL, made);
+}
+
 static void release(assay__neural_net *net)
 {
     free(((kan_net *)net)->layers);
@@ -378,4 +383,5 @@ static const assay__neural_net_kind kolmogorov_arnold = {.begin = begin,
                                                          .backward = backward,
                                                          .end = end,
                                                          .describe = describe,
+                                                         .twin = twin,
                                                          .release = release};

@@ -4,7 +4,7 @@
  * best with neither operand of forward transposed, so the weights are turned once per call where
  * there are enough rows to pay for it.
  *
- * Bias: written into the rows before the product is added. Activation and slope: one pass
+ * Activation and slope: one pass
  * (kernel/activation.h). Backward: dy times slope and the sum over rows that is the bias's
  * gradient, one pass.
  */
@@ -181,6 +181,11 @@ assay_status assay__mlp_new(const assay__mlp_shape *shape, uint64_t seed, assay_
     return ASSAY_OK;
 }
 
+static assay_status twin(const assay__neural_net *net, assay__neural_net **made)
+{
+    return assay__mlp_new(&((const mlp_net *)net)->shape, 0, NULL, made);
+}
+
 static void release(assay__neural_net *net)
 {
     free(((mlp_net *)net)->layers);
@@ -194,10 +199,8 @@ static void linear(const mlp_net *mlp, const layer *at, int64_t rows, const floa
     assay__matrix weight = {at->weight, at->in, true};
     if (mlp->turned)
         weight = (assay__matrix){at->turned, at->out, false};
-    for (int64_t row = 0; row < rows; row++)
-        memcpy(z + row * at->out, at->bias, (size_t)at->out * sizeof *z);
-    assay__matmul(rows, at->out, at->in, 1, (assay__matrix){x, at->in, false}, weight, 1, z,
-                  at->out);
+    assay__matmul_bias(rows, at->out, at->in, (assay__matrix){x, at->in, false}, weight, at->bias,
+                       z, at->out);
     /* Not left to the product's alpha: PyTorch rounds W x + b first, and omega 30 turns the
      * difference into one of the sine. */
     if (at->scale != 1)
@@ -303,4 +306,5 @@ static const assay__neural_net_kind perceptron = {.begin = begin,
                                                   .forward = forward,
                                                   .backward = backward,
                                                   .describe = describe,
+                                                  .twin = twin,
                                                   .release = release};

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "models/kernel/kernels.h"
+#include "models/kernel/threads.h"
 
 /* A block of scores is 256 KiB at most; backward has two. */
 enum { QUERIES = 64, KEYS = 1024, ROWS = 8, COLUMNS = 16 };
@@ -91,6 +92,24 @@ static size_t lay_out(head *h, float *scratch)
     return total;
 }
 
+/* Of full attention, for one part. */
+static size_t head_scratch(const assay__attention *attention)
+{
+    head h = {.width = attention->head_width,
+              .across = padded(attention->graph->largest, COLUMNS),
+              .deep = padded(attention->head_width, COLUMNS)};
+    return (size_t)padded((int64_t)lay_out(&h, NULL) + COLUMNS, COLUMNS); /* starts at a vector */
+}
+
+/* Threads that share the heads: a head of few nodes is not worth waking one. */
+static int parts_of(const assay__attention *attention)
+{
+    enum { LEAST = 20000 }; /* scores */
+    int64_t scores = attention->graph->largest * attention->graph->nodes;
+    int64_t parts = attention->threads < attention->heads ? attention->threads : attention->heads;
+    return scores < LEAST || parts < 1 ? 1 : (int)parts;
+}
+
 size_t assay__attention_scratch(const assay__attention *attention)
 {
     if (attention->attended != NULL) {
@@ -101,10 +120,7 @@ size_t assay__attention_scratch(const assay__attention *attention)
         }
         return (size_t)most;
     }
-    head h = {.width = attention->head_width,
-              .across = padded(attention->graph->largest, COLUMNS),
-              .deep = padded(attention->head_width, COLUMNS)};
-    return lay_out(&h, NULL) + COLUMNS; /* to start at a vector's boundary */
+    return (size_t)parts_of(attention) * head_scratch(attention);
 }
 
 static assay__sparse_attention sparse_of(const assay__attention *attention)
@@ -231,28 +247,6 @@ static void forward_head(const head *h, float *output, float *log_sum)
     }
 }
 
-void assay__attention_forward(const assay__attention *attention, const float *qkv, float *scratch,
-                              float *output, float *log_sum)
-{
-    if (attention->attended != NULL) {
-        const assay__sparse_attention sparse = sparse_of(attention);
-        assay__attention_sparse_forward(&sparse, qkv, scratch, output, log_sum);
-        return;
-    }
-    const assay__graph *graph = attention->graph;
-    int64_t pairs = 0;
-    for (int64_t g = 0; g < graph->graphs; g++) {
-        int64_t first = graph->graph_offsets[g];
-        for (int64_t a = 0; a < attention->heads; a++) {
-            head h = head_of(attention, g, a, pairs, qkv, scratch);
-            forward_head(&h, output + first * h.hidden + a * h.width,
-                         log_sum + a * graph->nodes + first);
-        }
-        int64_t nodes = graph->graph_offsets[g + 1] - first;
-        pairs += nodes * nodes;
-    }
-}
-
 /* ---- Backward ---- */
 
 typedef struct head_gradient {
@@ -316,6 +310,76 @@ static void backward_head(const head *h, const head_gradient *d)
                               d->dqkv + 2 * h->hidden, stride);
 }
 
+/* ---- The heads of all graphs, among threads ---- */
+
+/* A pass over all heads: forward, or backward where dqkv is not NULL. */
+typedef struct heads_pass {
+    const assay__attention *attention;
+    const float *qkv;
+    float *scratch; /* one head's for each part */
+    size_t scratch_each;
+    int parts;
+    float *output, *log_sum;
+    const float *doutput; /* backward */
+    float *dqkv, *dbias;
+} heads_pass;
+
+static void heads_backward(const heads_pass *p, const head *h, int64_t first, int64_t index)
+{
+    int64_t start = first * h->hidden + index * h->width;
+    head_gradient d = {.output = p->output + start,
+                       .doutput = p->doutput + start,
+                       .log_sum = p->log_sum + index * p->attention->graph->nodes + first,
+                       .dqkv = p->dqkv + first * 3 * h->hidden + index * h->width,
+                       .dbias = h->bias == NULL ? NULL : p->dbias + index};
+    backward_head(h, &d);
+}
+
+/* Every head of which the part is that number modulo the parts: a head's bias has one writer. */
+static void heads_part(void *context, int part)
+{
+    const heads_pass *p = context;
+    const assay__graph *graph = p->attention->graph;
+    float *scratch = p->scratch + (size_t)part * p->scratch_each;
+    int64_t pairs = 0;
+    for (int64_t g = 0; g < graph->graphs; g++) {
+        const int64_t first = graph->graph_offsets[g];
+        const int64_t nodes = graph->graph_offsets[g + 1] - first;
+        for (int64_t a = part; a < p->attention->heads; a += p->parts) {
+            const head h = head_of(p->attention, g, a, pairs, p->qkv, scratch);
+            if (p->dqkv != NULL) {
+                heads_backward(p, &h, first, a);
+            } else {
+                forward_head(&h, p->output + first * h.hidden + a * h.width,
+                             p->log_sum + a * graph->nodes + first);
+            }
+        }
+        pairs += nodes * nodes;
+    }
+}
+
+static void pass_heads(heads_pass pass)
+{
+    pass.parts = parts_of(pass.attention);
+    pass.scratch_each = head_scratch(pass.attention);
+    assay__parallel(pass.parts, heads_part, &pass);
+}
+
+void assay__attention_forward(const assay__attention *attention, const float *qkv, float *scratch,
+                              float *output, float *log_sum)
+{
+    if (attention->attended != NULL) {
+        const assay__sparse_attention sparse = sparse_of(attention);
+        assay__attention_sparse_forward(&sparse, qkv, scratch, output, log_sum);
+        return;
+    }
+    pass_heads((heads_pass){.attention = attention,
+                            .qkv = qkv,
+                            .scratch = scratch,
+                            .output = output,
+                            .log_sum = log_sum});
+}
+
 void assay__attention_backward(const assay__attention *attention, const float *qkv,
                                const float *output, const float *log_sum, const float *doutput,
                                float *scratch, float *dqkv, float *dbias)
@@ -326,21 +390,12 @@ void assay__attention_backward(const assay__attention *attention, const float *q
                                          dbias);
         return;
     }
-    const assay__graph *graph = attention->graph;
-    int64_t pairs = 0;
-    for (int64_t g = 0; g < graph->graphs; g++) {
-        int64_t first = graph->graph_offsets[g];
-        for (int64_t a = 0; a < attention->heads; a++) {
-            head h = head_of(attention, g, a, pairs, qkv, scratch);
-            int64_t start = first * h.hidden + a * h.width;
-            head_gradient d = {.output = output + start,
-                               .doutput = doutput + start,
-                               .log_sum = log_sum + a * graph->nodes + first,
-                               .dqkv = dqkv + first * 3 * h.hidden + a * h.width,
-                               .dbias = h.bias == NULL ? NULL : dbias + a};
-            backward_head(&h, &d);
-        }
-        int64_t nodes = graph->graph_offsets[g + 1] - first;
-        pairs += nodes * nodes;
-    }
+    pass_heads((heads_pass){.attention = attention,
+                            .qkv = qkv,
+                            .scratch = scratch,
+                            .output = (float *)output, /* backward only reads them */
+                            .log_sum = (float *)log_sum,
+                            .doutput = doutput,
+                            .dqkv = dqkv,
+                            .dbias = dbias});
 }

@@ -1,6 +1,5 @@
-/* OpenBLAS does the products, but for one output, where a pass over x is faster. The bias is
- * written into y first and the product added to it, so that y is touched once less than by a
- * product followed by an addition. */
+/* Products of matrices, but for one output, where a pass over x is faster. The product starts from
+ * the bias, so that y is touched once less than by a product followed by an addition. */
 #include "models/kernel/linear.h"
 
 #include <string.h>
@@ -11,20 +10,20 @@
 void assay__linear_forward(int64_t rows, int64_t in, int64_t out, const float *x,
                            const float *weight, const float *bias, float *y)
 {
-    if (bias != NULL)
-        for (int64_t i = 0; i < rows; i++)
+    const assay__matrix left = {x, in, false}, right = {weight, in, true};
+    const float beta = bias != NULL ? 1 : 0;
+    if (rows == 1 || out == 1) {
+        for (int64_t i = 0; bias != NULL && i < rows; i++)
             memcpy(y + i * out, bias, (size_t)out * sizeof *y);
-    float beta = bias != NULL ? 1 : 0;
-    if (rows == 1) {
-        assay__matvec(out, in, weight, in, x, beta, y);
-        return;
+        if (rows == 1)
+            assay__matvec(out, in, weight, in, x, beta, y);
+        else
+            assay__matvec(rows, in, x, in, weight, beta, y);
+    } else if (bias != NULL) {
+        assay__matmul_bias(rows, out, in, left, right, bias, y, out);
+    } else {
+        assay__matmul(rows, out, in, 1, left, right, 0, y, out);
     }
-    if (out == 1) {
-        assay__matvec(rows, in, x, in, weight, beta, y);
-        return;
-    }
-    assay__matmul(rows, out, in, 1, (assay__matrix){x, in, false},
-                  (assay__matrix){weight, in, true}, beta, y, out);
 }
 
 void assay__linear_backward(int64_t rows, int64_t in, int64_t out, const float *dy, const float *x,

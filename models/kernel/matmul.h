@@ -16,6 +16,10 @@ typedef struct assay__matrix {
 void assay__matmul(int64_t m, int64_t n, int64_t k, float alpha, assay__matrix a, assay__matrix b,
                    float beta, float *c, int64_t c_stride);
 
+/* c (m, n; row stride) = a (m, k) b (k, n) + bias (n) in each row; k is at least 1 */
+void assay__matmul_bias(int64_t m, int64_t n, int64_t k, assay__matrix a, assay__matrix b,
+                        const float *bias, float *c, int64_t c_stride);
+
 /* y (m) = a (m, k) x (k) + beta y; a row-major with that stride. */
 void assay__matvec(int64_t m, int64_t k, const float *a, int64_t stride, const float *x, float beta,
                    float *y);

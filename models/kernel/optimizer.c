@@ -6,6 +6,25 @@
 
 #include "base/error.h"
 #include "models/kernel/kernels.h"
+#include "models/kernel/threads.h"
+
+typedef struct adam_pass {
+    size_t count;
+    float rate, correction;
+    const float *gradient;
+    float *first, *second, *value;
+    int parts;
+} adam_pass;
+
+static void adam_part(void *context, int part)
+{
+    enum { GRAIN = 1024 };
+    const adam_pass *p = context;
+    int64_t start = assay__part_start((int64_t)p->count, GRAIN, p->parts, part);
+    int64_t end = assay__part_start((int64_t)p->count, GRAIN, p->parts, part + 1);
+    assay__adam_update((size_t)(end - start), p->rate, p->correction, p->gradient + start,
+                       p->first + start, p->second + start, p->value + start);
+}
 
 assay_status assay__adam_step(assay__adam *state, assay__memory *memory,
                               assay__parameters *parameters, double learning_rate,
@@ -20,7 +39,10 @@ assay_status assay__adam_step(assay__adam *state, assay__memory *memory,
     state->step++;
     double rate = learning_rate / (1 - pow(0.9, (double)state->step));
     double correction = 1 / sqrt(1 - pow(0.999, (double)state->step));
-    assay__adam_update(parameters->total, (float)rate, (float)correction, parameters->gradients,
-                       state->first, state->second, parameters->values);
+    enum { LEAST = 16384 };
+    adam_pass pass = {parameters->total, (float)rate,   (float)correction,  parameters->gradients,
+                      state->first,      state->second, parameters->values, 1};
+    pass.parts = assay__parts((int64_t)pass.count, LEAST);
+    assay__parallel(pass.parts, adam_part, &pass);
     return ASSAY_OK;
 }

@@ -27,6 +27,7 @@ typedef struct product {
     int64_t a_row, a_column;
     const float *b;
     int64_t b_stride;
+    const float *bias; /* NULL: none; not together with add */
     bool add;
     float *c;
     int64_t c_stride;
@@ -43,7 +44,9 @@ ASSAY__ELEMENT void tile(const int rows, const int vectors, const product *p, in
         ASSAY__UNROLL
         for (int v = 0; v < vectors; v++) {
             sums[i][v] = (assay__floats){0};
-            if (p->add)
+            if (p->bias != NULL)
+                sums[i][v] = *(const assay__floats_at *)(p->bias + at + v * ASSAY__FLOATS);
+            else if (p->add)
                 sums[i][v] = *(assay__floats_at *)(p->c + i * p->c_stride + at + v * ASSAY__FLOATS);
         }
     }
@@ -74,6 +77,7 @@ static void remainder_of(int rows, const product *p, int64_t at, int64_t n)
     for (int i = 0; i < rows; i++) {
         for (int64_t j = at; j < n; j++) {
             float sum = p->add ? p->c[i * p->c_stride + j] : 0;
+            sum += p->bias != NULL ? p->bias[j] : 0;
             for (int64_t l = 0; l < p->k; l++)
                 sum += p->a[i * p->a_row + l * p->a_column] * p->b[l * p->b_stride + j];
             p->c[i * p->c_stride + j] = sum;
@@ -120,7 +124,7 @@ void ASSAY__AT(narrow_product)(int64_t m, int64_t n, int64_t k, const float *a, 
                                int64_t a_column, const float *b, int64_t b_stride, bool add,
                                float *c, int64_t c_stride)
 {
-    strips(m, n, (product){k, a, a_row, a_column, b, b_stride, add, c, c_stride});
+    strips(m, n, (product){k, a, a_row, a_column, b, b_stride, NULL, add, c, c_stride});
 }
 
 /* ---- With copies ---- */
@@ -152,6 +156,7 @@ static void odd_strips(int64_t m, int64_t n, product p)
         const int64_t rows = m - i < ROWS ? m - i : ROWS;
         product part = p;
         part.a += i * p.a_row;
+        part.bias = NULL;
         part.add = false;
         part.c = whole;
         part.c_stride = PANEL;
@@ -159,22 +164,30 @@ static void odd_strips(int64_t m, int64_t n, product p)
         for (int64_t r = 0; r < rows; r++) {
             float *to = p.c + (i + r) * p.c_stride;
             for (int64_t j = 0; j < n; j++)
-                to[j] = whole[r * PANEL + j] + (p.add ? to[j] : 0);
+                to[j] = whole[r * PANEL + j] + (p.bias != NULL ? p.bias[j] : p.add ? to[j] : 0);
         }
     }
 }
 
 void ASSAY__AT(product)(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row,
-                        int64_t a_column, const float *b, int64_t b_row, int64_t b_column, bool add,
-                        float *c, int64_t c_stride)
+                        int64_t a_column, const float *b, int64_t b_row, int64_t b_column,
+                        const float *bias, bool add, float *c, int64_t c_stride)
 {
     float panel[DEPTH * PANEL] __attribute__((aligned(64)));
     for (int64_t l = 0; l < k; l += DEPTH) {
         const int64_t depth = k - l < DEPTH ? k - l : DEPTH;
         for (int64_t j = 0; j < n; j += PANEL) {
             const int64_t columns = n - j < PANEL ? n - j : PANEL;
-            const product p = {depth, a + l * a_column, a_row, a_column, panel,
-                               PANEL, add || l > 0,     c + j, c_stride};
+            const product p = {.k = depth,
+                               .a = a + l * a_column,
+                               .a_row = a_row,
+                               .a_column = a_column,
+                               .b = panel,
+                               .b_stride = PANEL,
+                               .bias = l == 0 && bias != NULL ? bias + j : NULL,
+                               .add = add || l > 0,
+                               .c = c + j,
+                               .c_stride = c_stride};
             copy_panel(depth, columns, b + l * b_row + j * b_column, b_row, b_column, panel);
             if (columns % ASSAY__FLOATS == 0)
                 strips(m, columns, p);
