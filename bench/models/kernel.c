@@ -36,16 +36,6 @@ static void activate(void *context)
     arrays *a = context;
     assay__activate(a->activation, NODES * 512, a->x, a->y);
 }
-static void softmax(void *context)
-{
-    arrays *a = context;
-    assay__softmax_forward(ROWS, COLUMNS, COLUMNS, a->x, a->y);
-}
-static void softmax_backward(void *context)
-{
-    arrays *a = context;
-    assay__softmax_backward(ROWS, COLUMNS, COLUMNS, a->x, a->y, a->dy);
-}
 static void layer_norm(void *context)
 {
     arrays *a = context;
@@ -112,9 +102,6 @@ static void compare_arrays(peer_server *server)
         snprintf(name, sizeof name, "%s of 500x512", names[kind]);
         peer_compare(server, name, "PyTorch", names[kind], 1.05, activate, &a);
     }
-    peer_compare(server, "softmax 4000x500", "PyTorch", "softmax", 1.05, softmax, &a);
-    peer_compare(server, "softmax backward 4000x500", "PyTorch", "softmax-backward", 1.05,
-                 softmax_backward, &a);
     peer_compare(server, "layer norm 500x256", "PyTorch", "layer-norm", 1.05, layer_norm, &a);
     assay__parameters_init(&a.parameters);
     (void)assay__parameters_add(&a.parameters, 1, (int64_t[]){WEIGHTS}, "w");

@@ -139,8 +139,11 @@ void assay__parallel(int parts, assay__part part, void *context)
         atomic_flag_clear(&pool.busy);
         return;
     }
+    const bool before = inside;
+    inside = before || parts > 1;
     for (int i = 0; i < parts; i++)
         part(context, i);
+    inside = before;
 }
 
 int assay__threads(void)

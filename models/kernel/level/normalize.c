@@ -1,47 +1,7 @@
 /* A row is read from memory once: it fits the first-level cache, where the later passes find it. */
 #include <math.h>
 
-#include "models/kernel/elementary.h"
 #include "models/kernel/level/level.h"
-
-static void softmax_row(int64_t columns, const float *x, float *y)
-{
-    float most = assay__largest(columns, x);
-    float sum = 0;
-    ASSAY__SUM(sum)
-    for (int64_t j = 0; j < columns; j++) {
-        float power = assay__exp_negative(x[j] - most);
-        y[j] = power;
-        sum += power;
-    }
-    float scale = 1 / sum;
-    ASSAY__LANES
-    for (int64_t j = 0; j < columns; j++)
-        y[j] *= scale;
-}
-
-void ASSAY__AT(softmax_forward)(int64_t rows, int64_t columns, int64_t stride, const float *x,
-                                float *y)
-{
-    for (int64_t i = 0; i < rows; i++)
-        softmax_row(columns, x + i * stride, y + i * stride);
-}
-
-void ASSAY__AT(softmax_backward)(int64_t rows, int64_t columns, int64_t stride, const float *dy,
-                                 const float *y, float *dx)
-{
-    for (int64_t i = 0; i < rows; i++) {
-        const float *dy_row = dy + i * stride, *y_row = y + i * stride;
-        float *dx_row = dx + i * stride;
-        float sum = 0;
-        ASSAY__SUM(sum)
-        for (int64_t j = 0; j < columns; j++)
-            sum += dy_row[j] * y_row[j];
-        ASSAY__LANES
-        for (int64_t j = 0; j < columns; j++)
-            dx_row[j] = y_row[j] * (dy_row[j] - sum);
-    }
-}
 
 /* Mean first, then the squares about it: the one-pass formula cancels where the mean is large. */
 static void normalize_row(int64_t columns, float epsilon, const float *x, const float *scale,
