@@ -15,6 +15,8 @@
 #include "models/field/mlp.h"
 #include "models/graph/transformer.h"
 #include "models/kernel/threads.h"
+#include "models/road/city.h"
+#include "models/road/search.h"
 
 enum { ROUNDS = 15, SIZE = 1024, ROWS = 20000 };
 #define ROUND_SECONDS 0.1
@@ -114,6 +116,56 @@ static void train_field(void *context)
         &error);
 }
 
+enum { ROADS = 10000, PAIRS = 24, WIDTH = 4 };
+
+typedef struct routes {
+    assay__road_network *city;
+    assay__next_road *model;
+    assay__road_searcher *searchers[2];
+    int64_t pairs[PAIRS][2];
+} routes;
+
+static void make_routes(routes *subject)
+{
+    assay_error error;
+    assay__next_road_shape shape = assay__next_road_shape_of(ASSAY__NEXT_ROAD_VANILLA, ROADS);
+    require(assay__city_new(ROADS, 1, &error, &subject->city), &error);
+    require(assay__next_road_new(&shape, 1, &error, &subject->model), &error);
+    require(assay__road_searcher_new(subject->city, subject->model, WIDTH, 200, &error,
+                                     &subject->searchers[0]),
+            &error);
+    require(assay__road_searcher_twin(subject->searchers[0], &error, &subject->searchers[1]),
+            &error);
+    for (int i = 0; i < PAIRS; i++) {
+        subject->pairs[i][0] = (i * 7919) % ROADS;
+        subject->pairs[i][1] = (i * 104729 + 5000) % ROADS;
+    }
+}
+
+static void free_routes(routes *subject)
+{
+    assay__road_searcher_free(subject->searchers[1]);
+    assay__road_searcher_free(subject->searchers[0]);
+    assay__next_road_free(subject->model);
+    assay__road_network_free(subject->city);
+}
+
+static void take_route(void *context, int64_t index, const assay__road_route *route)
+{
+    (void)context;
+    (void)index;
+    (void)route;
+}
+
+static void search(void *context)
+{
+    routes *subject = context;
+    assay_error error;
+    require(assay__road_search_many(subject->searchers, assay__threads(), subject->pairs, PAIRS,
+                                    WIDTH, take_route, NULL, &error),
+            &error);
+}
+
 /* ---- The gain ---- */
 
 /* Seconds a call with that many threads: OpenBLAS's own for the bare product. */
@@ -186,16 +238,19 @@ int main(void)
     assay__models_start();
     transformer graph;
     field net;
+    routes road;
     product p = {calloc(SIZE * SIZE, sizeof(float)), calloc(SIZE * SIZE, sizeof(float)),
                  calloc(SIZE * SIZE, sizeof(float))};
     make_transformer(&graph);
     make_field(&net);
+    make_routes(&road);
     assay_model_set_training(graph.model, true);
     subject sgemm = {.name = "sgemm of 1024", .run = multiply, .context = &p};
     subject subjects[] = {
         {.name = "graph transformer, forward", .run = forward, .context = &graph},
         {.name = "graph transformer, training step", .run = train, .context = &graph},
-        {.name = "mlp tanh hidden 64, training step", .run = train_field, .context = &net}};
+        {.name = "mlp tanh hidden 64, training step", .run = train_field, .context = &net},
+        {.name = "beam search, 24 routes, width 4", .run = search, .context = &road}};
     enum { COUNT = sizeof subjects / sizeof *subjects };
     prepare(&sgemm, true);
     for (int i = 0; i < COUNT; i++)
@@ -213,6 +268,7 @@ int main(void)
         ok &= show(subjects[i].name, gain_of(&subjects[i]), gain_of(&sgemm));
     assay_model_free(graph.model);
     assay__neural_net_free(net.net);
+    free_routes(&road);
     free(net.x);
     free(net.y);
     free(p.a);

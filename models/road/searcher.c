@@ -51,7 +51,8 @@ static assay_status take_memory(assay__road_searcher *self)
         {roads, sizeof(uint32_t), &self->seen},
         {1 + steps, sizeof(int32_t), &self->route},
     };
-    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
+    enum { TABLES = 5 }; /* of the weights: a twin has them from the first */
+    for (size_t i = self->twin ? TABLES : 0; i < sizeof needs / sizeof *needs; i++) {
         assay_status status = assay__memory_resize(self->memory, ASSAY__WORKSPACE, needs[i].count,
                                                    needs[i].size, needs[i].block);
         if (status != ASSAY_OK)
@@ -152,6 +153,34 @@ assay_status assay__road_searcher_new(const assay__road_network *network,
     }
     assay__road_searcher_refresh(self);
     *searcher = self;
+    return ASSAY_OK;
+}
+
+assay_status assay__road_searcher_twin(const assay__road_searcher *searcher, assay_error *error,
+                                       assay__road_searcher **twin)
+{
+    assay__road_searcher *self = calloc(1, sizeof *self);
+    *twin = NULL;
+    if (self == NULL || (self->memory = assay__memory_new()) == NULL) {
+        free(self);
+        return assay__fail(error, ASSAY_E_MEMORY, "no memory for a search");
+    }
+    self->twin = true;
+    self->network = searcher->network;
+    self->model = searcher->model;
+    self->max_width = searcher->max_width;
+    self->max_steps = searcher->max_steps;
+    self->road_input = searcher->road_input;
+    self->road_score = searcher->road_score;
+    self->product = searcher->product;
+    self->product_bias = searcher->product_bias;
+    self->feature_weight = searcher->feature_weight;
+    assay_status status = take_memory(self);
+    if (status != ASSAY_OK) {
+        assay__road_searcher_free(self);
+        return assay__fail(error, status, "no memory for a search");
+    }
+    *twin = self;
     return ASSAY_OK;
 }
 

@@ -18,6 +18,8 @@
 #include "assay/model.h"
 #include "models/kernel/matmul.h"
 #include "models/kernel/threads.h"
+#include "models/road/city.h"
+#include "models/road/search.h"
 
 enum { PARTS = 7 };
 
@@ -108,6 +110,9 @@ static void test_two_callers(void **state)
 static void test_fork(void **state)
 {
     (void)state;
+#if defined(__SANITIZE_THREAD__)
+    skip(); /* its runtime lets no child of a threaded process start threads */
+#endif
     assay_models_set_threads(3);
     assert_true(every_part_once(10));
     pid_t child = fork();
@@ -208,12 +213,68 @@ static void test_products(void **state)
     }
 }
 
+enum { PAIRS = 15, LONGEST = 64 };
+
+typedef struct found {
+    int64_t count[PAIRS];
+    int32_t roads[PAIRS][LONGEST];
+} found;
+
+static void keep_route(void *context, int64_t index, const assay__road_route *route)
+{
+    found *f = context;
+    f->count[index] = route->count;
+    memcpy(f->roads[index], route->roads, (size_t)route->count * sizeof *route->roads);
+}
+
+/* A searcher and its twins find what the searcher finds alone; the first failure is told. */
+static void test_searches(void **state)
+{
+    (void)state;
+    assay__next_road_shape shape = assay__next_road_shape_of(ASSAY__NEXT_ROAD_VANILLA, 300);
+    assay__road_network *city;
+    assay__next_road *model;
+    assay__road_searcher *searchers[3];
+    assert_int_equal(assay__city_new(300, 1, NULL, &city), ASSAY_OK);
+    assert_int_equal(assay__next_road_new(&shape, 1, NULL, &model), ASSAY_OK);
+    assert_int_equal(assay__road_searcher_new(city, model, 3, LONGEST - 1, NULL, &searchers[0]),
+                     ASSAY_OK);
+    for (int i = 1; i < 3; i++)
+        assert_int_equal(assay__road_searcher_twin(searchers[0], NULL, &searchers[i]), ASSAY_OK);
+    int64_t pairs[PAIRS][2];
+    for (int i = 0; i < PAIRS; i++) {
+        pairs[i][0] = i * 17 % 300;
+        pairs[i][1] = (i * 41 + 100) % 300;
+    }
+    found alone = {0}, shared = {0};
+    assay_error error = {0};
+    assay_models_set_threads(3);
+    assert_int_equal(
+        assay__road_search_many(searchers, 1, pairs, PAIRS, 3, keep_route, &alone, &error),
+        ASSAY_OK);
+    assert_int_equal(
+        assay__road_search_many(searchers, 3, pairs, PAIRS, 3, keep_route, &shared, &error),
+        ASSAY_OK);
+    assert_true(alone.count[0] > 0);
+    assert_memory_equal(&alone, &shared, sizeof alone);
+    pairs[7][1] = 300;
+    assert_int_equal(
+        assay__road_search_many(searchers, 3, pairs, PAIRS, 3, keep_route, &shared, &error),
+        ASSAY_E_ARGUMENT);
+    assert_non_null(strstr(error.message, "300"));
+    for (int i = 2; i >= 0; i--)
+        assay__road_searcher_free(searchers[i]);
+    assay__next_road_free(model);
+    assay__road_network_free(city);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_part_once), cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_two_callers),     cmocka_unit_test(test_fork),
         cmocka_unit_test(test_models_agree),    cmocka_unit_test(test_products),
+        cmocka_unit_test(test_searches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
