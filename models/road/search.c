@@ -213,11 +213,11 @@ assay_status assay__road_search_greedy(assay__road_searcher *searcher, int64_t o
 
 typedef struct many {
     assay__road_searcher *const *searchers;
-    int parts;
     const int64_t (*pairs)[2];
     int64_t count, width;
     assay__road_take take;
     void *context;
+    _Atomic int64_t next; /* the pair to take: searches differ in length */
     atomic_int failed;
     assay_error *error;
 } many;
@@ -225,7 +225,8 @@ typedef struct many {
 static void search_part(void *context, int part)
 {
     many *m = context;
-    for (int64_t i = part; i < m->count && atomic_load(&m->failed) == ASSAY_OK; i += m->parts) {
+    for (int64_t i;
+         (i = atomic_fetch_add(&m->next, 1)) < m->count && atomic_load(&m->failed) == ASSAY_OK;) {
         assay__road_route route;
         assay_error error = {0};
         int none = ASSAY_OK;
@@ -243,7 +244,6 @@ assay_status assay__road_search_many(assay__road_searcher *const *searchers, int
                                      assay__road_take take, void *context, assay_error *error)
 {
     many m = {.searchers = searchers,
-              .parts = searcher_count,
               .pairs = pairs,
               .count = count,
               .width = width,
