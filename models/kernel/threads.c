@@ -97,16 +97,17 @@ static void start_workers(int wanted)
         pthread_mutex_init(&pool.lock, NULL);
         pthread_cond_init(&pool.wake, NULL);
     }
-    sigset_t all, before;
+    pthread_attr_t attributes;
+    sigset_t all;
     sigfillset(&all);
-    if (pool.workers >= wanted || pthread_sigmask(SIG_BLOCK, &all, &before) != 0)
+    if (pool.workers >= wanted || pthread_attr_init(&attributes) != 0)
         return;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setsigmask_np(&attributes, &all);
     pthread_t thread;
-    while (pool.workers < wanted && pthread_create(&thread, NULL, worker, NULL) == 0) {
-        pthread_detach(thread);
+    while (pool.workers < wanted && pthread_create(&thread, &attributes, worker, NULL) == 0)
         pool.workers++;
-    }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
 }
 
 static void run(int parts, assay__part part, void *context)
