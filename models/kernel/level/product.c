@@ -197,15 +197,15 @@ void ASSAY__AT(product)(int64_t m, int64_t n, int64_t k, const float *a, int64_t
     }
 }
 
-/* As bench/models/kernel.c and bench/models/graph.c found. Of a transposed a, rows are read across:
- * with 16 registers' tiles that is too often for the lines and pages it touches, and rows 4 KiB
- * apart share one set of the cache. */
+/* Found by timing both at the models' sizes, interleaved. Of a transposed a, rows are read across:
+ * with the small tiles of 16 registers that is too often for the lines and pages it touches if they
+ * lie far apart, and rows 4 KiB apart share one set of the cache at every level. */
 bool ASSAY__AT(product_pays)(int64_t m, int64_t n, int64_t k, bool a_transposed, int64_t a_stride,
                              bool b_transposed)
 {
 #if defined(__AVX__)
-    enum { FAR = 1024, FEW = 32 };
-    const bool a_pays = !a_transposed || (ASSAY__MANY_REGISTERS && a_stride < FAR);
+    enum { FAR = ASSAY__MANY_REGISTERS ? 1024 : 128, FEW = 32 };
+    const bool a_pays = !a_transposed || a_stride < FAR;
     return a_pays && n >= ASSAY__FLOATS && k >= 8 && m >= (b_transposed ? ROWS : FEW);
 #else
     (void)m, (void)n, (void)k, (void)a_transposed, (void)a_stride, (void)b_transposed;
