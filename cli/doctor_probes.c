@@ -18,6 +18,7 @@
 #include "assay/clock.h"
 #include "assay/instrument.h"
 #include "assay/memory.h"
+#include "base/level.h"
 #include "cli/doctor_probes.h"
 #include "cli/scratch_dir.h"
 #include "studies/common/peak.h"
@@ -330,9 +331,19 @@ static void examine_peak(doctor_finding *f)
     advise(f, "assay doctor --measure");
 }
 
+static void examine_level(doctor_finding *f)
+{
+    char levels[128];
+    assay__level_list(levels, sizeof levels);
+    int now = assay__level_now(NULL);
+    conclude(f, DOCTOR_OK, "the models use %s%s; this machine has %s", assay__level_name(now),
+             now < assay__level_highest() ? ", as ASSAY_CPU says" : "", levels);
+}
+
 const doctor_probe doctor_probes[] = {
     {"time", "clock", "clock", examine_clock},
     {"time", "cpu_frequency", "processor speed", examine_frequency},
+    {"time", "cpu_level", "processor level", examine_level},
     {"time", "smt", "core sharing", examine_smt},
     {"time", "virtualization", "virtual machine", examine_virtualization},
     {"time", "load", "other work", examine_load},

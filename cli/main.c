@@ -1,9 +1,11 @@
 /* The `assay` command: finds the subcommand and hands over. Everything a user can learn from
  * `assay help` comes from the tables of the commands themselves (commands.h, options.h). */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
 
+#include "base/level.h"
 #include "base/nearest.h"
 #include "cli/common/commands.h"
 #include "cli/common/message.h"
@@ -76,6 +78,21 @@ static int help(const char *topic)
     return EX_OK;
 }
 
+/* Refuses a level of the processor that is not one of this machine: what it was to hold back would
+ * be measured unheld. */
+static bool level_is_known(void)
+{
+    const char *refused;
+    assay__level_now(&refused);
+    if (refused == NULL)
+        return true;
+    char levels[128];
+    assay__level_list(levels, sizeof levels);
+    message_error("assay: ASSAY_CPU is '%s', which is no level of this machine; it has %s", refused,
+                  levels);
+    return false;
+}
+
 static int dispatch(int argc, char **argv)
 {
     if (argc < 2) {
@@ -97,7 +114,9 @@ static int dispatch(int argc, char **argv)
         return EX_USAGE;
     }
     const command *found = find(word);
-    return found != NULL ? found->main(found, argc - 1, argv + 1) : unknown_command(word);
+    if (found == NULL)
+        return unknown_command(word);
+    return level_is_known() ? found->main(found, argc - 1, argv + 1) : EX_USAGE;
 }
 
 int main(int argc, char **argv)

@@ -22,6 +22,17 @@ function(assay_add_test name)
     ENVIRONMENT "ASSAY_SOURCE=${CMAKE_SOURCE_DIR};ASSAY_BUILD=${CMAKE_BINARY_DIR};ASSAY_SANITIZE=${ASSAY_SANITIZE}")
 endfunction()
 
+# Tests with kernels in them run again at each level below the highest (ASSAY_CPU, src/base/level.h), as
+# NAME@LEVEL; tests/at-level skips the levels that this machine does not have.
+set(LEVEL_TESTS test_models_graph test_models_graph_encoding test_models_kan test_models_kernel test_models_kernel_math
+                test_models_lstm test_models_mlp test_models_mvar test_models_pde_burgers test_models_pde_heat
+                test_models_road test_models_allocations)
+function(assay_add_level_tests name program)
+  foreach(level ${ASSAY_LOWER_LEVELS})
+    assay_add_test(${name}@${level} bash ${CMAKE_SOURCE_DIR}/tests/at-level ${level} $<TARGET_FILE:${program}>)
+  endforeach()
+endfunction()
+
 file(GLOB sources CONFIGURE_DEPENDS tests/reference/*.c)
 add_library(test_reference STATIC ${sources})
 target_include_directories(test_reference PRIVATE ${CMAKE_SOURCE_DIR} src)
@@ -38,6 +49,9 @@ foreach(folder unit accuracy)
     target_link_libraries(${name} PRIVATE test_reference assay_studies assay_models_static assay_static
                                           PkgConfig::CMOCKA m)
     assay_add_test(${folder}/${name} ${name})
+    if(name IN_LIST LEVEL_TESTS)
+      assay_add_level_tests(${folder}/${name} ${name})
+    endif()
   endforeach()
 endforeach()
 

@@ -61,7 +61,7 @@ static void compare_perceptrons(peer_server *server)
     static const int widths[] = {32, 64, 128, 256};
     for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
         int width = widths[w];
-        double bar = width == 64 ? 2 : 1;
+        double bar = width == 64 ? 2.2 : 1.05;
         for (int a = 0; a < (width == 64 ? 5 : 2); a++) {
             snprintf(name, sizeof name, "mlp %s hidden %d training step", activations[a], width);
             snprintf(task, sizeof task, "train %s %d", activations[a], width);
@@ -76,10 +76,11 @@ static void compare_perceptrons(peer_server *server)
     for (int rows = 1; rows <= 1000; rows *= 1000) {
         snprintf(name, sizeof name, "mlp tanh hidden 64 forward of %d", rows);
         snprintf(task, sizeof task, "forward tanh 64 %d", rows);
-        compare(server, name, task, 1, &assay__mlp_class, (double[]){2, 64, 3, 1, 1, rows});
+        compare(server, name, task, 1.05, &assay__mlp_class, (double[]){2, 64, 3, 1, 1, rows});
         snprintf(name, sizeof name, "siren hidden 64 forward of %d", rows);
         snprintf(task, sizeof task, "forward sine 64 %d", rows);
-        compare(server, name, task, 1, &assay__siren_class, (double[]){2, 64, 3, 1, 30, 30, rows});
+        compare(server, name, task, 1.05, &assay__siren_class,
+                (double[]){2, 64, 3, 1, 30, 30, rows});
     }
 }
 
@@ -90,13 +91,13 @@ static void compare_kans(peer_server *server)
     for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
         snprintf(name, sizeof name, "kan hidden %d training step", widths[w]);
         snprintf(task, sizeof task, "train kan %d", widths[w]);
-        compare(server, name, task, 2, &assay__kan_class,
+        compare(server, name, task, 25, &assay__kan_class,
                 (double[]){2, widths[w], 1, 1, 5, 3, 1, 1000});
     }
     for (int rows = 1; rows <= 1000; rows *= 1000) {
         snprintf(name, sizeof name, "kan hidden 5 forward of %d", rows);
         snprintf(task, sizeof task, "forward kan 5 %d", rows);
-        compare(server, name, task, 1, &assay__kan_class, (double[]){2, 5, 1, 1, 5, 3, 1, rows});
+        compare(server, name, task, 25, &assay__kan_class, (double[]){2, 5, 1, 1, 5, 3, 1, rows});
     }
 }
 

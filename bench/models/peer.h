@@ -5,6 +5,9 @@
  *     peer_compare(&server, "lstm one step", "PyTorch", "lstm-step", 15, one_step, &context);
  *     return peer_stop(&server);
  *
+ * Bars are against Debian's packages; a PyTorch of version 2 or later (ASSAY_PYTHON) has bars of
+ * its own, 1 unless the benchmark sets server.modern_bar.
+ *
  * The peer is a process that answers "REPEATS TASK" with seconds per call (see peers/peer.py).
  * Rounds alternate between the two sides, so that both see the same noise; each is long enough for
  * the clock and short enough not to outlast a quiet moment. Shown are the median of either side and
@@ -28,13 +31,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/level.h"
+
 enum { PEER_ROUNDS = 9 };
 #define PEER_ROUND_SECONDS 0.03
 
 typedef struct peer_server {
     FILE *questions, *answers; /* NULL: no peer */
     pid_t pid;
-    bool missed; /* a bar */
+    bool missed;       /* a bar */
+    double modern_bar; /* against PyTorch 2 or later, instead of a row's own; 0: its own */
 } peer_server;
 
 /* One call of what is measured. */
@@ -120,10 +126,11 @@ static inline void peer_start(peer_server *server, const char *script)
     server->questions = fdopen(down[1], "w");
     server->answers = fdopen(up[0], "r");
     char line[256] = "";
-    if (fgets(line, sizeof line, server->answers) == NULL || strcmp(line, "ready\n") != 0) {
+    if (fgets(line, sizeof line, server->answers) == NULL || strncmp(line, "ready", 5) != 0) {
         fprintf(stderr, "no peer %s: %s\n", script, line[0] != '\0' ? line : "it did not start");
         peer_close(server);
     }
+    server->modern_bar = strtod(line + 5, NULL) >= 2 ? 1 : 0; /* "ready 2.11.0" */
 }
 
 /* Seconds per call; NaN without a peer or when it cannot. */
@@ -189,9 +196,17 @@ static inline double peer_compare(peer_server *server, const char *name, const c
         return NAN;
     peer_print_time(name, peer_name, peer_median(theirs));
     double ratio = peer_median(ratios);
+    if (server->modern_bar > 0 && strcmp(peer_name, "PyTorch") == 0)
+        bar = server->modern_bar;
     peer_print_ratio(server, name, peer_name, ratio, bar);
     fflush(stdout);
     return ratio;
+}
+
+/* The bar for the level of the processor that is in use (ASSAY_CPU, base/level.h). */
+static inline double peer_bar_at_level(double lower, double highest)
+{
+    return assay__level_now(NULL) < 2 ? lower : highest; /* below x86-64-v4 */
 }
 
 /* The exit status of the benchmark: 0, or 1 where a bar was missed. */

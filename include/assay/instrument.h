@@ -92,8 +92,10 @@ ASSAY_API assay_reading assay_machine_steal_seconds(void);
 typedef void (*assay_fact_sink)(void *context, const char *key, const char *value,
                                 assay_validity validity);
 
-/* hostname, cpu, cores, usable_cores, memory_bytes, kernel, os, virtualization, container,
- * governor, turbo, smt, numa_nodes, transparent_hugepages, load_average, boot_id. About 1 ms. */
+/* hostname, cpu, vector (the widest that the processor has), cpu_level (what the models use, see
+ * ASSAY_CPU in assay(1); a value of ASSAY_CPU that is no level of this machine is named), cores,
+ * usable_cores, memory_bytes, kernel, os, virtualization, container, governor, turbo, smt,
+ * numa_nodes, transparent_hugepages, load_average, boot_id. About 1 ms. */
 ASSAY_API void assay_machine_describe(assay_fact_sink emit, void *context);
 
 #ifdef __cplusplus

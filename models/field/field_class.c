@@ -107,7 +107,7 @@ assay_status assay__field_describe(void *state, const assay_tensor *inputs, size
 
 void assay__field_memory(void *state, assay_model_memory *figures)
 {
-    assay__memory_figures(((assay__field_model *)state)->net->memory, figures);
+    assay__neural_net_memory(((assay__field_model *)state)->net, figures);
 }
 
 /* ---- Made-up data ---- */

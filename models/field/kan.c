@@ -18,7 +18,7 @@
 
 #include "base/error.h"
 #include "models/field/spline.h"
-#include "models/kernel/activation.h"
+#include "models/kernel/kernels.h"
 #include "models/kernel/matmul.h"
 
 enum {
@@ -203,6 +203,11 @@ assay_status assay__kan_new(const assay__kan_shape *shape, uint64_t seed, assay_
     return ASSAY_OK;
 }
 
+static assay_status twin(const assay__neural_net *net, assay__neural_net **made)
+{
+    return assay__kan_new(&((const kan_net *)net)->shape, 0, NULL, made);
+}
+
 static void release(assay__neural_net *net)
 {
     free(((kan_net *)net)->layers);
@@ -253,7 +258,7 @@ static void layer_forward(kan_net *kan, layer *at, int64_t rows, const float *x,
     int64_t block = kan->net.block, functions = assay__spline_functions(kan->knots);
     for (int64_t i = 0; i < at->in; i++) {
         float *basis = at->basis + i * (functions + 1) * block, *silu = basis + functions * block;
-        assay__spline_basis(kan->knots, rows, x + i * block, basis, block);
+        assay__spline_basis(kan->knots.order, kan->knots.grid, rows, x + i * block, basis, block);
         if (training) {
             assay__activate_with_slope(ASSAY__SILU, rows, x + i * block, silu,
                                        at->silu_slope + i * block);
@@ -307,7 +312,8 @@ static void layer_backward(kan_net *kan, layer *at, int64_t rows, const float *x
         float *to = dx + i * block;
         for (int64_t row = 0; row < rows; row++)
             to[row] = dsilu[row] * slope[row];
-        assay__spline_backward(kan->knots, rows, x + i * block, dbasis, block, to);
+        assay__spline_backward(kan->knots.order, kan->knots.grid, rows, x + i * block, dbasis,
+                               block, to);
     }
 }
 
@@ -377,4 +383,5 @@ static const assay__neural_net_kind kolmogorov_arnold = {.begin = begin,
                                                          .backward = backward,
                                                          .end = end,
                                                          .describe = describe,
+                                                         .twin = twin,
                                                          .release = release};

@@ -4,7 +4,7 @@
  * best with neither operand of forward transposed, so the weights are turned once per call where
  * there are enough rows to pay for it.
  *
- * Bias: written into the rows before the product is added. Activation and slope: one pass
+ * Activation and slope: one pass
  * (kernel/activation.h). Backward: dy times slope and the sum over rows that is the bias's
  * gradient, one pass.
  */
@@ -16,11 +16,10 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "models/kernel/activation.h"
 #include "models/kernel/describe.h"
+#include "models/kernel/kernels.h"
 #include "models/kernel/linear.h"
 #include "models/kernel/matmul.h"
-#include "models/kernel/simd.h"
 
 enum {
     SMALL_PRODUCT = 1000000, /* multiply-adds, see above */
@@ -182,6 +181,11 @@ assay_status assay__mlp_new(const assay__mlp_shape *shape, uint64_t seed, assay_
     return ASSAY_OK;
 }
 
+static assay_status twin(const assay__neural_net *net, assay__neural_net **made)
+{
+    return assay__mlp_new(&((const mlp_net *)net)->shape, 0, NULL, made);
+}
+
 static void release(assay__neural_net *net)
 {
     free(((mlp_net *)net)->layers);
@@ -189,27 +193,18 @@ static void release(assay__neural_net *net)
 
 /* ---- One block of rows ---- */
 
-/* z = scale z. Not left to the product's alpha: PyTorch rounds W x + b first, and omega 30 turns
- * the difference into one of the sine. */
-ASSAY__SIMD static void multiply(int64_t count, float scale, float *z)
-{
-    ASSAY__LANES
-    for (int64_t i = 0; i < count; i++)
-        z[i] *= scale;
-}
-
 /* z (rows, out) = scale (W x + b) */
 static void linear(const mlp_net *mlp, const layer *at, int64_t rows, const float *x, float *z)
 {
     assay__matrix weight = {at->weight, at->in, true};
     if (mlp->turned)
         weight = (assay__matrix){at->turned, at->out, false};
-    for (int64_t row = 0; row < rows; row++)
-        memcpy(z + row * at->out, at->bias, (size_t)at->out * sizeof *z);
-    assay__matmul(rows, at->out, at->in, 1, (assay__matrix){x, at->in, false}, weight, 1, z,
-                  at->out);
+    assay__matmul_bias(rows, at->out, at->in, (assay__matrix){x, at->in, false}, weight, at->bias,
+                       z, at->out);
+    /* Not left to the product's alpha: PyTorch rounds W x + b first, and omega 30 turns the
+     * difference into one of the sine. */
     if (at->scale != 1)
-        multiply(rows * at->out, at->scale, z);
+        assay__scale_by(rows * at->out, at->scale, z);
 }
 
 /* Ready for `rows` rows: weights turned if they will be used often enough. */
@@ -243,20 +238,6 @@ static void forward(assay__neural_net *net, int64_t rows, const float *x, bool t
     linear(mlp, &mlp->layers[mlp->layer_count - 1], rows, x, y);
 }
 
-/* dz = scale slope dy, all (rows, width), in place of dy; dbias (width) += its rows. */
-ASSAY__SIMD static void through_activation(int64_t rows, int64_t width, float scale,
-                                           const float *restrict slope, float *restrict dy,
-                                           float *restrict dbias)
-{
-    for (int64_t i = 0; i < rows; i++) {
-        for (int64_t j = 0; j < width; j++) {
-            float dz = scale * slope[i * width + j] * dy[i * width + j];
-            dy[i * width + j] = dz;
-            dbias[j] += dz;
-        }
-    }
-}
-
 static void backward(assay__neural_net *net, int64_t rows, const float *x, float *dx)
 {
     mlp_net *mlp = (mlp_net *)net;
@@ -264,7 +245,7 @@ static void backward(assay__neural_net *net, int64_t rows, const float *x, float
     for (int64_t i = mlp->layer_count - 1; i >= 0; i--) {
         layer *at = &mlp->layers[i];
         if (at->slope != NULL)
-            through_activation(rows, at->out, at->scale, at->slope, dy, at->dbias);
+            assay__slope_backward(rows, at->out, at->scale, at->slope, dy, at->dbias);
         else
             assay__column_sum(rows, at->out, dy, at->dbias);
         const float *from = i == 0 ? x : mlp->layers[i - 1].y;
@@ -325,4 +306,5 @@ static const assay__neural_net_kind perceptron = {.begin = begin,
                                                   .forward = forward,
                                                   .backward = backward,
                                                   .describe = describe,
+                                                  .twin = twin,
                                                   .release = release};

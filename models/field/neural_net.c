@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "models/kernel/loss.h"
+#include "models/kernel/kernels.h"
 #include "models/kernel/threads.h"
+
+enum { MAX_PARTS = 64, LEAST_ROWS = 32 /* of a block that a thread takes */ };
 
 assay_status assay__neural_net_init(assay__neural_net *net, const assay__neural_net_kind *kind,
                                     int64_t input, int64_t output)
@@ -26,6 +28,9 @@ void assay__neural_net_free(assay__neural_net *net)
 {
     if (net == NULL)
         return;
+    for (int i = 0; i < net->twin_count; i++)
+        assay__neural_net_free(net->twins[i]);
+    free(net->twins);
     net->kind->release(net);
     assay__parameters_release(&net->parameters);
     assay__memory_free(net->memory);
@@ -41,30 +46,69 @@ static int64_t block_of(int64_t rows, int64_t most)
     return (even + 15) / 16 * 16;
 }
 
-static assay_status begin(assay__neural_net *net, int64_t rows, bool training, assay_error *error)
+/* ---- Threads ---- */
+
+/* Twins for all threads but the first. */
+static assay_status take_twins(assay__neural_net *net, int count)
 {
-    if (rows < 1)
-        return assay__fail(error, ASSAY_E_ARGUMENT, "%lld rows; give at least 1", (long long)rows);
-    if (rows > INT64_MAX / net->output ||
-        assay__memory_resize(net->memory, ASSAY__ACTIVATIONS, (size_t)(rows * net->output),
-                             sizeof *net->y, &net->y) != ASSAY_OK)
-        return assay__fail(error, ASSAY_E_MEMORY, "out of memory for the output of %lld rows",
-                           (long long)rows);
-    net->kind->begin(net, rows, training);
+    if (count <= net->twin_count)
+        return ASSAY_OK;
+    assay__neural_net **twins = realloc(net->twins, (size_t)count * sizeof(*twins));
+    if (twins == NULL)
+        return ASSAY_E_MEMORY;
+    net->twins = twins;
+    while (net->twin_count < count) {
+        assay_status status = net->kind->twin(net, &twins[net->twin_count]);
+        if (status != ASSAY_OK)
+            return status;
+        net->twin_count++;
+    }
     return ASSAY_OK;
 }
 
-assay_status assay__neural_net_forward(assay__neural_net *net, int64_t rows, const float *x,
-                                       assay_error *error, const float **y)
+void assay__neural_net_memory(const assay__neural_net *net, assay_model_memory *figures)
 {
-    assay_status status = begin(net, rows, false, error);
-    if (status != ASSAY_OK)
-        return status;
-    int64_t block = block_of(rows, net->block);
-    for (int64_t row = 0; row < rows; row += block)
-        net->kind->forward(net, block < rows - row ? block : rows - row, x + row * net->input,
-                           false, net->y + row * net->output);
-    *y = net->y;
+    assay__memory_figures(net->memory, figures);
+    for (int i = 0; i < net->twin_count; i++) {
+        assay_model_memory twin;
+        assay__memory_figures(net->twins[i]->memory, &twin);
+        figures->workspace += twin.parameters + twin.gradients + twin.activations + twin.workspace;
+    }
+}
+
+/* ---- A call ---- */
+
+/* One call: forward of all rows, and backward if `training`. */
+typedef struct call {
+    assay__neural_net *net;
+    int64_t rows, block;
+    int parts;
+    bool training;
+    const float *x, *target, *dy; /* training: either target or dy */
+    float *dx;                    /* NULL: not wanted */
+    double losses[MAX_PARTS];
+} call;
+
+static assay_status begin(call *c, assay_error *error)
+{
+    assay__neural_net *net = c->net;
+    if (c->rows < 1) {
+        return assay__fail(error, ASSAY_E_ARGUMENT, "%lld rows; give at least 1",
+                           (long long)c->rows);
+    }
+    int64_t each = c->rows / assay__threads() / 16 * 16;
+    c->block = block_of(c->rows, each < LEAST_ROWS   ? LEAST_ROWS
+                                 : each > net->block ? net->block
+                                                     : each);
+    c->parts = assay__parts((c->rows + c->block - 1) / c->block, 1);
+    c->parts = c->parts < MAX_PARTS ? c->parts : MAX_PARTS;
+    if (c->rows > INT64_MAX / net->output ||
+        assay__memory_resize(net->memory, ASSAY__ACTIVATIONS, (size_t)(c->rows * net->output),
+                             sizeof *net->y, &net->y) != ASSAY_OK ||
+        take_twins(net, c->parts - 1) != ASSAY_OK) {
+        return assay__fail(error, ASSAY_E_MEMORY, "out of memory for the output of %lld rows",
+                           (long long)c->rows);
+    }
     return ASSAY_OK;
 }
 
@@ -74,50 +118,94 @@ static double block_loss(int64_t count, double share, const float *y, const floa
                          float *dy)
 {
     double mean = assay__mse(count, y, target, dy);
-    for (int64_t i = 0; i < count; i++)
-        dy[i] *= (float)share;
+    assay__scale_by(count, (float)share, dy);
     return share * mean;
 }
 
-/* Forward and backward of every block. Either `target` is given, and the loss against it returned,
- * or dy; dx may be NULL. */
-static double pass(assay__neural_net *net, int64_t rows, const float *x, const float *target,
-                   const float *dy, float *dx)
+/* Rows from `row` on through `net`, which may be a twin; returns their part of the loss. */
+static double pass_block(const call *c, assay__neural_net *net, int64_t row)
 {
-    const assay__neural_net_kind *kind = net->kind;
-    int64_t block = block_of(rows, net->block), input = net->input, output = net->output;
+    const int64_t here = c->block < c->rows - row ? c->block : c->rows - row;
+    const int64_t input = net->input, output = net->output;
+    float *y = c->net->y + row * output;
     double loss = 0;
-    for (int64_t row = 0; row < rows; row += block) {
-        int64_t here = block < rows - row ? block : rows - row;
-        float *y = net->y + row * output;
-        kind->forward(net, here, x + row * input, true, y);
-        if (target != NULL)
-            loss += block_loss(here * output, (double)here / (double)rows, y, target + row * output,
-                               net->dy);
-        else
-            memcpy(net->dy, dy + row * output, (size_t)(here * output) * sizeof *dy);
-        kind->backward(net, here, x + row * input, dx == NULL ? NULL : dx + row * input);
+    net->kind->forward(net, here, c->x + row * input, c->training, y);
+    if (!c->training)
+        return 0;
+    if (c->target != NULL) {
+        loss = block_loss(here * output, (double)here / (double)c->rows, y,
+                          c->target + row * output, net->dy);
+    } else {
+        memcpy(net->dy, c->dy + row * output, (size_t)(here * output) * sizeof *net->dy);
     }
-    if (kind->end != NULL)
-        kind->end(net);
+    net->kind->backward(net, here, c->x + row * input, c->dx == NULL ? NULL : c->dx + row * input);
     return loss;
+}
+
+/* Blocks one after the other, so that the sums are the same whoever computes them. */
+static void call_part(void *context, int part)
+{
+    call *c = context;
+    assay__neural_net *net = part == 0 ? c->net : c->net->twins[part - 1];
+    if (part > 0) {
+        memcpy(net->parameters.values, c->net->parameters.values,
+               net->parameters.total * sizeof *net->parameters.values);
+    }
+    net->kind->begin(net, c->rows, c->training);
+    double loss = 0;
+    const int64_t end = assay__part_start(c->rows, c->block, c->parts, part + 1);
+    for (int64_t row = assay__part_start(c->rows, c->block, c->parts, part); row < end;
+         row += c->block)
+        loss += pass_block(c, net, row);
+    if (c->training && net->kind->end != NULL)
+        net->kind->end(net);
+    c->losses[part] = loss;
+}
+
+/* All blocks; returns the loss. */
+static double run(call *c)
+{
+    assay__parallel(c->parts, call_part, c);
+    double loss = c->losses[0];
+    for (int part = 1; part < c->parts; part++) {
+        loss += c->losses[part];
+        if (c->training) {
+            assay__add((int64_t)c->net->parameters.total,
+                       c->net->twins[part - 1]->parameters.gradients, c->net->parameters.gradients);
+        }
+    }
+    return loss;
+}
+
+assay_status assay__neural_net_forward(assay__neural_net *net, int64_t rows, const float *x,
+                                       assay_error *error, const float **y)
+{
+    call c = {.net = net, .rows = rows, .x = x};
+    assay_status status = begin(&c, error);
+    if (status != ASSAY_OK)
+        return status;
+    (void)run(&c);
+    *y = net->y;
+    return ASSAY_OK;
 }
 
 assay_status assay__neural_net_gradient(assay__neural_net *net, int64_t rows, const float *x,
                                         const float *target, assay_error *error, double *loss)
 {
-    assay_status status = begin(net, rows, true, error);
+    call c = {.net = net, .rows = rows, .training = true, .x = x, .target = target};
+    assay_status status = begin(&c, error);
     if (status == ASSAY_OK)
-        *loss = pass(net, rows, x, target, NULL, NULL);
+        *loss = run(&c);
     return status;
 }
 
 assay_status assay__neural_net_backward(assay__neural_net *net, int64_t rows, const float *x,
                                         const float *dy, assay_error *error, float *dx)
 {
-    assay_status status = begin(net, rows, true, error);
+    call c = {.net = net, .rows = rows, .training = true, .x = x, .dy = dy, .dx = dx};
+    assay_status status = begin(&c, error);
     if (status == ASSAY_OK)
-        (void)pass(net, rows, x, NULL, dy, dx);
+        (void)run(&c);
     return status;
 }
 

@@ -5,7 +5,9 @@
  * through the whole network while they are in the cache, so a kind of network is four functions of
  * one block (assay__neural_net_kind) and keeps activations for one block only. Nothing is allocated
  * after it is made but the output (rows, output), when rows grow, and Adam's moments at the first
- * update. One thread at a time.
+ * update. One thread at a time calls; where more threads are allowed (threads.h), blocks of one
+ * call are shared among them, each with a twin of the network that has blocks and gradients of its
+ * own.
  *
  * A kind has assay__neural_net as its first member, so that the address of one is that of the
  * other. */
@@ -34,6 +36,8 @@ typedef struct assay__neural_net_kind {
     /* The arithmetic of forward on so many rows. */
     void (*describe)(const assay__neural_net *net, int64_t rows, assay_term_sink sink,
                      void *context);
+    /* A second network of the same shape; its weights do not matter. ASSAY_E_MEMORY. */
+    assay_status (*twin)(const assay__neural_net *net, assay__neural_net **twin);
     /* Frees what the kind owns beside net->memory, not the network itself. */
     void (*release)(assay__neural_net *net);
 } assay__neural_net_kind;
@@ -47,6 +51,8 @@ struct assay__neural_net {
     float *dy;                    /* (block, output) or larger; the kind takes it from memory */
     float *y;                     /* (rows of the largest call so far, output) */
     assay__adam adam;
+    assay__neural_net **twins; /* (twin_count): what the threads but the first work with */
+    int twin_count;
 };
 
 /* `net` zeroed and the first member of what malloc gave; assay__neural_net_free() is safe from here
@@ -55,6 +61,9 @@ ASSAY_MUST_USE assay_status assay__neural_net_init(assay__neural_net *net,
                                                    const assay__neural_net_kind *kind,
                                                    int64_t input, int64_t output);
 void assay__neural_net_free(assay__neural_net *net);
+
+/* What the network holds, its twins included. */
+void assay__neural_net_memory(const assay__neural_net *net, assay_model_memory *figures);
 
 /* x (rows, input); *y (rows, output) is the network's until the next call. */
 ASSAY_MUST_USE assay_status assay__neural_net_forward(assay__neural_net *net, int64_t rows,

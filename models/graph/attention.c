@@ -5,20 +5,19 @@
  * 2018, "Online normalizer calculation for softmax").
  *
  * The columns of one head are strewn over rows of 3 hidden values, so each head is first copied
- * into arrays of its own, padded with zeros to what graph/narrow_product.h wants, keys and values
- * transposed where a product needs them so. That is nodes x width values against nodes x nodes x
- * width of work. */
+ * into arrays of its own, padded with zeros to whole tiles of the product, keys and values
+ * transposed where it needs them so. That is nodes x width values against nodes x nodes x width of
+ * work. */
 #include "models/graph/attention.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "models/graph/narrow_product.h"
-#include "models/kernel/elementary.h"
-#include "models/kernel/simd.h"
+#include "models/kernel/kernels.h"
+#include "models/kernel/threads.h"
 
 /* A block of scores is 256 KiB at most; backward has two. */
-enum { QUERIES = 64, KEYS = 1024, ROWS = ASSAY__NARROW_ROWS, COLUMNS = ASSAY__NARROW_COLUMNS };
+enum { QUERIES = 64, KEYS = 1024, ROWS = 8, COLUMNS = 16 };
 
 /* Rows that are read down a column are kept this much farther apart than they are long, as a power
  * of two would put them all into the same few sets of the cache. */
@@ -93,6 +92,24 @@ static size_t lay_out(head *h, float *scratch)
     return total;
 }
 
+/* Of full attention, for one part. */
+static size_t head_scratch(const assay__attention *attention)
+{
+    head h = {.width = attention->head_width,
+              .across = padded(attention->graph->largest, COLUMNS),
+              .deep = padded(attention->head_width, COLUMNS)};
+    return (size_t)padded((int64_t)lay_out(&h, NULL) + COLUMNS, COLUMNS); /* starts at a vector */
+}
+
+/* Threads that share the heads: a head of few nodes is not worth waking one. */
+static int parts_of(const assay__attention *attention)
+{
+    enum { LEAST = 20000 }; /* scores */
+    int64_t scores = attention->graph->largest * attention->graph->nodes;
+    int64_t parts = attention->threads < attention->heads ? attention->threads : attention->heads;
+    return scores < LEAST || parts < 1 ? 1 : (int)parts;
+}
+
 size_t assay__attention_scratch(const assay__attention *attention)
 {
     if (attention->attended != NULL) {
@@ -103,10 +120,17 @@ size_t assay__attention_scratch(const assay__attention *attention)
         }
         return (size_t)most;
     }
-    head h = {.width = attention->head_width,
-              .across = padded(attention->graph->largest, COLUMNS),
-              .deep = padded(attention->head_width, COLUMNS)};
-    return lay_out(&h, NULL) + COLUMNS; /* to start at a vector's boundary */
+    return (size_t)parts_of(attention) * head_scratch(attention);
+}
+
+static assay__sparse_attention sparse_of(const assay__attention *attention)
+{
+    return (assay__sparse_attention){.nodes = attention->graph->nodes,
+                                     .heads = attention->heads,
+                                     .head_width = attention->head_width,
+                                     .offsets = attention->attended->offsets,
+                                     .neighbours = attention->attended->neighbours,
+                                     .bias = attention->buckets > 0 ? attention->bias : NULL};
 }
 
 static head head_of(const assay__attention *attention, int64_t graph, int64_t index,
@@ -135,45 +159,20 @@ static head head_of(const assay__attention *attention, int64_t graph, int64_t in
 /* ---- Copies of a head's columns ---- */
 
 /* to (rows padded to `all`, deep) = factor x from (rows, width; `stride` apart) */
-ASSAY__SIMD
 static void gather(const head *h, int64_t rows, int64_t all, float factor, const float *from,
-                   int64_t stride, float *restrict to)
+                   int64_t stride, float *to)
 {
-    for (int64_t i = 0; i < rows; i++) {
-        for (int64_t j = 0; j < h->width; j++)
-            to[i * h->deep + j] = factor * from[i * stride + j];
-        for (int64_t j = h->width; j < h->deep; j++)
-            to[i * h->deep + j] = 0;
-    }
-    memset(to + rows * h->deep, 0, (size_t)((all - rows) * h->deep) * sizeof *to);
+    assay__attention_gather(rows, all, h->width, h->deep, factor, from, stride, to);
 }
 
-/* to (rows, width; `stride` apart) = factor x from (rows, deep) */
-ASSAY__SIMD
-static void put_back(const head *h, int64_t rows, float factor, const float *restrict from,
-                     float *to, int64_t stride)
+/* to (width, across) = from (nodes, width; 3 hidden apart) transposed, with zeros in the padding */
+static void gather_across(const head *h, const float *from, float *to)
 {
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t j = 0; j < h->width; j++)
-            to[i * stride + j] = factor * from[i * h->deep + j];
-}
-
-/* to (width, across) = from (nodes, width; 3 hidden apart) transposed; whole vectors are written,
- * so that lines are touched once. */
-ASSAY__SIMD
-static void gather_across(const head *h, const float *from, float *restrict to)
-{
-    const int64_t stride = 3 * h->hidden;
-    for (int64_t start = 0; start < h->across; start += COLUMNS) {
-        int64_t rows = least(COLUMNS, h->nodes - start);
-        for (int64_t j = 0; j < h->width; j++) {
-            float *restrict line = to + j * (h->across + APART) + start;
-            for (int64_t i = 0; i < rows; i++)
-                line[i] = from[(start + i) * stride + j];
-            for (int64_t i = rows; i < COLUMNS; i++)
-                line[i] = 0;
-        }
-    }
+    const int64_t stride = h->across + APART;
+    assay__transpose(h->nodes, h->width, from, 3 * h->hidden, to, stride);
+    for (int64_t j = 0; j < h->width; j++)
+        for (int64_t i = h->nodes; i < h->across; i++)
+            to[j * stride + i] = 0;
 }
 
 /* A block of scores: queries from `row`, keys from `column`. */
@@ -204,9 +203,9 @@ static void take_queries(const head *h, const block *b)
 /* scores (tall, wide); 0 in the padding */
 static void score(const head *h, const block *b)
 {
-    assay__narrow_product(
-        b->tall, b->wide, h->width, (assay__narrow_operand){h->queries, h->deep, 1},
-        h->keys_across + b->column, h->across + APART, false, h->scores, b->stride);
+    assay__narrow_product(b->tall, b->wide, h->width, h->queries, h->deep, 1,
+                          h->keys_across + b->column, h->across + APART, false, h->scores,
+                          b->stride);
     if (h->bias == NULL)
         return;
     for (int64_t i = 0; i < b->rows; i++) {
@@ -217,31 +216,6 @@ static void score(const head *h, const block *b)
 }
 
 /* ---- Forward ---- */
-
-/* One row of scores becomes exp(score - maximum); what was summed so far, and the part of the
- * output it stands for, are scaled to the new maximum. */
-ASSAY__SIMD
-static void weigh(int64_t columns, float *restrict scores, float *maximum, float *sum,
-                  int64_t width, float *restrict output)
-{
-    float most = assay__largest(columns, scores);
-    most = most > *maximum ? most : *maximum;
-    float total = 0;
-    ASSAY__SUM(total)
-    for (int64_t j = 0; j < columns; j++) {
-        float weight = assay__exp1(scores[j] - most);
-        scores[j] = weight;
-        total += weight;
-    }
-    if (*sum != 0) {
-        float correction = expf(*maximum - most);
-        total += *sum * correction;
-        for (int64_t j = 0; j < width; j++)
-            output[j] *= correction;
-    }
-    *maximum = most;
-    *sum = total;
-}
 
 /* output (nodes, hidden) at this head's columns; log_sum (nodes) */
 static void forward_head(const head *h, float *output, float *log_sum)
@@ -258,40 +232,18 @@ static void forward_head(const head *h, float *output, float *log_sum)
         for (int64_t column = 0; column < h->nodes; column += KEYS) {
             b = block_of(h, row, column);
             score(h, &b);
-            for (int64_t i = 0; i < b.rows; i++) {
-                weigh(b.columns, h->scores + i * b.stride, &h->maximum[i], &h->sum[i], h->width,
-                      h->mixed + i * h->deep);
-            }
-            assay__narrow_product(
-                b.tall, h->deep, b.columns, (assay__narrow_operand){h->scores, b.stride, 1},
-                h->values + column * h->deep, h->deep, column > 0, h->mixed, h->deep);
+            assay__attention_weigh(b.rows, b.columns, b.stride, h->scores, h->maximum, h->sum,
+                                   h->width, h->deep, h->mixed);
+            assay__narrow_product(b.tall, h->deep, b.columns, h->scores, b.stride, 1,
+                                  h->values + column * h->deep, h->deep, column > 0, h->mixed,
+                                  h->deep);
         }
         for (int64_t i = 0; i < b.rows; i++) {
-            put_back(h, 1, 1 / h->sum[i], h->mixed + i * h->deep, output + (row + i) * h->hidden,
-                     h->hidden);
             log_sum[row + i] = h->maximum[i] + logf(h->sum[i]);
+            h->sum[i] = 1 / h->sum[i];
         }
-    }
-}
-
-void assay__attention_forward(const assay__attention *attention, const float *qkv, float *scratch,
-                              float *output, float *log_sum)
-{
-    if (attention->attended != NULL) {
-        assay__attention_sparse_forward(attention, qkv, scratch, output, log_sum);
-        return;
-    }
-    const assay__graph *graph = attention->graph;
-    int64_t pairs = 0;
-    for (int64_t g = 0; g < graph->graphs; g++) {
-        int64_t first = graph->graph_offsets[g];
-        for (int64_t a = 0; a < attention->heads; a++) {
-            head h = head_of(attention, g, a, pairs, qkv, scratch);
-            forward_head(&h, output + first * h.hidden + a * h.width,
-                         log_sum + a * graph->nodes + first);
-        }
-        int64_t nodes = graph->graph_offsets[g + 1] - first;
-        pairs += nodes * nodes;
+        assay__attention_put_back(b.rows, h->width, h->deep, 1, h->sum, h->mixed,
+                                  output + row * h->hidden, h->hidden);
     }
 }
 
@@ -303,24 +255,6 @@ typedef struct head_gradient {
     float *dqkv;                   /* as qkv */
     float *dbias;                  /* as the bias; NULL: none */
 } head_gradient;
-
-/* A row of scores becomes weights, and a row of the weights' gradients those of the scores. */
-ASSAY__SIMD
-static void weigh_backward(int64_t columns, float log_sum, int64_t width,
-                           const float *restrict output, const float *restrict doutput,
-                           float *restrict scores, float *restrict gradients)
-{
-    float along = 0; /* sum_j weight_j dweight_j = output . doutput */
-    ASSAY__SUM(along)
-    for (int64_t j = 0; j < width; j++)
-        along += output[j] * doutput[j];
-    ASSAY__LANES
-    for (int64_t j = 0; j < columns; j++) {
-        float weight = assay__exp1(scores[j] - log_sum);
-        scores[j] = weight;
-        gradients[j] = weight * (gradients[j] - along);
-    }
-}
 
 static void add_bias_gradient(const head *h, const block *b, float *dbias)
 {
@@ -335,26 +269,21 @@ static void add_bias_gradient(const head *h, const block *b, float *dbias)
 static void backward_block(const head *h, const head_gradient *d, const block *b)
 {
     const int64_t deep = h->deep, keys = b->column * deep;
-    const assay__narrow_operand weights_across = {h->scores, 1, b->stride};
-    const assay__narrow_operand gradients_across = {h->gradients, 1, b->stride};
     score(h, b);
-    assay__narrow_product(b->tall, b->wide, h->width, (assay__narrow_operand){h->doutput, deep, 1},
+    assay__narrow_product(b->tall, b->wide, h->width, h->doutput, deep, 1,
                           h->values_across + b->column, h->across + APART, false, h->gradients,
                           b->stride);
-    for (int64_t i = 0; i < b->rows; i++) {
-        const int64_t at = (b->row + i) * h->hidden;
-        weigh_backward(b->columns, d->log_sum[b->row + i], h->width, d->output + at,
-                       d->doutput + at, h->scores + i * b->stride, h->gradients + i * b->stride);
-    }
+    assay__attention_weigh_backward(b->rows, b->columns, b->stride, d->log_sum + b->row, h->width,
+                                    h->hidden, d->output + b->row * h->hidden,
+                                    d->doutput + b->row * h->hidden, h->scores, h->gradients);
     if (d->dbias != NULL)
         add_bias_gradient(h, b, d->dbias);
-    assay__narrow_product(b->tall, deep, b->columns,
-                          (assay__narrow_operand){h->gradients, b->stride, 1}, h->keys + keys, deep,
-                          b->column > 0, h->mixed, deep);
-    assay__narrow_product(b->wide, deep, b->rows, weights_across, h->doutput, deep, b->row > 0,
-                          h->dvalues + keys, deep);
-    assay__narrow_product(b->wide, deep, b->rows, gradients_across, h->queries, deep, b->row > 0,
-                          h->dkeys + keys, deep);
+    assay__narrow_product(b->tall, deep, b->columns, h->gradients, b->stride, 1, h->keys + keys,
+                          deep, b->column > 0, h->mixed, deep);
+    assay__narrow_product(b->wide, deep, b->rows, h->scores, 1, b->stride, h->doutput, deep,
+                          b->row > 0, h->dvalues + keys, deep);
+    assay__narrow_product(b->wide, deep, b->rows, h->gradients, 1, b->stride, h->queries, deep,
+                          b->row > 0, h->dkeys + keys, deep);
 }
 
 static void backward_head(const head *h, const head_gradient *d)
@@ -372,10 +301,83 @@ static void backward_head(const head *h, const head_gradient *d)
             b = block_of(h, row, column);
             backward_block(h, d, &b);
         }
-        put_back(h, b.rows, h->scale, h->mixed, d->dqkv + row * stride, stride);
+        assay__attention_put_back(b.rows, h->width, h->deep, h->scale, NULL, h->mixed,
+                                  d->dqkv + row * stride, stride);
     }
-    put_back(h, h->nodes, 1, h->dkeys, d->dqkv + h->hidden, stride);
-    put_back(h, h->nodes, 1, h->dvalues, d->dqkv + 2 * h->hidden, stride);
+    assay__attention_put_back(h->nodes, h->width, h->deep, 1, NULL, h->dkeys, d->dqkv + h->hidden,
+                              stride);
+    assay__attention_put_back(h->nodes, h->width, h->deep, 1, NULL, h->dvalues,
+                              d->dqkv + 2 * h->hidden, stride);
+}
+
+/* ---- The heads of all graphs, among threads ---- */
+
+/* A pass over all heads: forward, or backward where dqkv is not NULL. */
+typedef struct heads_pass {
+    const assay__attention *attention;
+    const float *qkv;
+    float *scratch; /* one head's for each part */
+    size_t scratch_each;
+    int parts;
+    float *output, *log_sum;
+    const float *doutput; /* backward */
+    float *dqkv, *dbias;
+} heads_pass;
+
+static void heads_backward(const heads_pass *p, const head *h, int64_t first, int64_t index)
+{
+    int64_t start = first * h->hidden + index * h->width;
+    head_gradient d = {.output = p->output + start,
+                       .doutput = p->doutput + start,
+                       .log_sum = p->log_sum + index * p->attention->graph->nodes + first,
+                       .dqkv = p->dqkv + first * 3 * h->hidden + index * h->width,
+                       .dbias = h->bias == NULL ? NULL : p->dbias + index};
+    backward_head(h, &d);
+}
+
+/* Every head of which the part is that number modulo the parts: a head's bias has one writer. */
+static void heads_part(void *context, int part)
+{
+    const heads_pass *p = context;
+    const assay__graph *graph = p->attention->graph;
+    float *scratch = p->scratch + (size_t)part * p->scratch_each;
+    int64_t pairs = 0;
+    for (int64_t g = 0; g < graph->graphs; g++) {
+        const int64_t first = graph->graph_offsets[g];
+        const int64_t nodes = graph->graph_offsets[g + 1] - first;
+        for (int64_t a = part; a < p->attention->heads; a += p->parts) {
+            const head h = head_of(p->attention, g, a, pairs, p->qkv, scratch);
+            if (p->dqkv != NULL) {
+                heads_backward(p, &h, first, a);
+            } else {
+                forward_head(&h, p->output + first * h.hidden + a * h.width,
+                             p->log_sum + a * graph->nodes + first);
+            }
+        }
+        pairs += nodes * nodes;
+    }
+}
+
+static void pass_heads(heads_pass pass)
+{
+    pass.parts = parts_of(pass.attention);
+    pass.scratch_each = head_scratch(pass.attention);
+    assay__parallel(pass.parts, heads_part, &pass);
+}
+
+void assay__attention_forward(const assay__attention *attention, const float *qkv, float *scratch,
+                              float *output, float *log_sum)
+{
+    if (attention->attended != NULL) {
+        const assay__sparse_attention sparse = sparse_of(attention);
+        assay__attention_sparse_forward(&sparse, qkv, scratch, output, log_sum);
+        return;
+    }
+    pass_heads((heads_pass){.attention = attention,
+                            .qkv = qkv,
+                            .scratch = scratch,
+                            .output = output,
+                            .log_sum = log_sum});
 }
 
 void assay__attention_backward(const assay__attention *attention, const float *qkv,
@@ -383,25 +385,17 @@ void assay__attention_backward(const assay__attention *attention, const float *q
                                float *scratch, float *dqkv, float *dbias)
 {
     if (attention->attended != NULL) {
-        assay__attention_sparse_backward(attention, qkv, output, log_sum, doutput, scratch, dqkv,
+        const assay__sparse_attention sparse = sparse_of(attention);
+        assay__attention_sparse_backward(&sparse, qkv, output, log_sum, doutput, scratch, dqkv,
                                          dbias);
         return;
     }
-    const assay__graph *graph = attention->graph;
-    int64_t pairs = 0;
-    for (int64_t g = 0; g < graph->graphs; g++) {
-        int64_t first = graph->graph_offsets[g];
-        for (int64_t a = 0; a < attention->heads; a++) {
-            head h = head_of(attention, g, a, pairs, qkv, scratch);
-            int64_t start = first * h.hidden + a * h.width;
-            head_gradient d = {.output = output + start,
-                               .doutput = doutput + start,
-                               .log_sum = log_sum + a * graph->nodes + first,
-                               .dqkv = dqkv + first * 3 * h.hidden + a * h.width,
-                               .dbias = h.bias == NULL ? NULL : dbias + a};
-            backward_head(&h, &d);
-        }
-        int64_t nodes = graph->graph_offsets[g + 1] - first;
-        pairs += nodes * nodes;
-    }
+    pass_heads((heads_pass){.attention = attention,
+                            .qkv = qkv,
+                            .scratch = scratch,
+                            .output = (float *)output, /* backward only reads them */
+                            .log_sum = (float *)log_sum,
+                            .doutput = doutput,
+                            .dqkv = dqkv,
+                            .dbias = dbias});
 }

@@ -17,6 +17,7 @@ typedef struct assay__attention {
     int64_t heads;
     int64_t head_width; /* hidden = heads x head_width */
     const assay__graph *graph;
+    int threads;                      /* that share the heads of full attention; 0: one */
     const assay__adjacency *attended; /* sparse: whom each node looks at; NULL: its whole graph */
 
     /* Relative-position bias, optional. */
@@ -25,7 +26,7 @@ typedef struct assay__attention {
     const uint8_t *distances; /* assay__graph_distances(); NULL if sparse: 0 itself, 1 others */
 } assay__attention;
 
-/* Floats of scratch that forward and backward need. */
+/* Floats of scratch that forward and backward need; more threads need more. */
 size_t assay__attention_scratch(const assay__attention *attention);
 
 /* `qkv` (nodes, 3 hidden): of each node its query, key and value, heads one after the other.
@@ -38,13 +39,5 @@ void assay__attention_forward(const assay__attention *attention, const float *qk
 void assay__attention_backward(const assay__attention *attention, const float *qkv,
                                const float *output, const float *log_sum, const float *doutput,
                                float *scratch, float *dqkv, float *dbias);
-
-/* The parts of forward and backward for sparse attention; called by those. */
-void assay__attention_sparse_forward(const assay__attention *attention, const float *qkv,
-                                     float *scratch, float *output, float *log_sum);
-void assay__attention_sparse_backward(const assay__attention *attention, const float *qkv,
-                                      const float *output, const float *log_sum,
-                                      const float *doutput, float *scratch, float *dqkv,
-                                      float *dbias);
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "models/kernel/simd.h"
+#include "models/kernel/kernels.h"
 
 void assay__graph_init(assay__graph *graph, assay__memory *memory)
 {
@@ -229,26 +229,9 @@ assay_status assay__graph_attended(assay__graph *graph, assay__adjacency *attend
 
 /* ---- Sums over neighbours ---- */
 
-ASSAY__SIMD
-void assay__graph_sum_add(const assay__adjacency *adjacency, int64_t nodes, int64_t width,
-                          const float *x, float *y)
-{
-    for (int64_t i = 0; i < nodes; i++) {
-        float *restrict sum = y + i * width;
-        const float *restrict own = x + i * width;
-        for (int64_t j = 0; j < width; j++)
-            sum[j] += own[j];
-        for (int64_t e = adjacency->offsets[i]; e < adjacency->offsets[i + 1]; e++) {
-            const float *restrict row = x + adjacency->neighbours[e] * width;
-            for (int64_t j = 0; j < width; j++)
-                sum[j] += row[j];
-        }
-    }
-}
-
 void assay__graph_sum(const assay__adjacency *adjacency, int64_t nodes, int64_t width,
                       const float *x, float *y)
 {
     memset(y, 0, (size_t)(nodes * width) * sizeof *y);
-    assay__graph_sum_add(adjacency, nodes, width, x, y);
+    assay__neighbours_sum_add(adjacency->offsets, adjacency->neighbours, nodes, width, x, y);
 }

@@ -60,8 +60,5 @@ ASSAY_MUST_USE assay_status assay__graph_attended(assay__graph *graph, assay__ad
 /* y (nodes, width) = x + the sum of x over the neighbours, both (nodes, width); y must not be x. */
 void assay__graph_sum(const assay__adjacency *adjacency, int64_t nodes, int64_t width,
                       const float *x, float *y);
-/* The same, added to y. */
-void assay__graph_sum_add(const assay__adjacency *adjacency, int64_t nodes, int64_t width,
-                          const float *x, float *y);
 
 #endif

@@ -5,11 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/kernel/activation.h"
 #include "models/kernel/dropout.h"
+#include "models/kernel/kernels.h"
 #include "models/kernel/linear.h"
-#include "models/kernel/normalize.h"
-#include "models/kernel/simd.h"
+#include "models/kernel/threads.h"
 
 static const float EPSILON = 1e-5F; /* PyTorch's default of nn.LayerNorm */
 
@@ -141,6 +140,25 @@ static uint64_t mask_of(const assay__layer_kept *kept, uint64_t part)
     return kept->dropout_key * 3 + part;
 }
 
+enum { LEAST_VALUES = 16384 }; /* of a part: some microseconds */
+
+typedef struct norm_pass {
+    int64_t rows, columns;
+    const float *x, *scale, *shift;
+    float *sum, *y, *mean, *rstd;
+    int parts;
+} norm_pass;
+
+static void norm_part(void *context, int part)
+{
+    const norm_pass *p = context;
+    const int64_t first = assay__part_start(p->rows, 1, p->parts, part);
+    const int64_t rows = assay__part_start(p->rows, 1, p->parts, part + 1) - first;
+    const int64_t at = first * p->columns;
+    assay__layer_norm_residual(rows, p->columns, EPSILON, p->sum + at, p->x + at, p->scale,
+                               p->shift, p->sum + at, p->y + at, p->mean + first, p->rstd + first);
+}
+
 /* y = norm `part` of (x + dropout(branch)); branch (nodes, hidden) stands in kept->sum[part]. */
 static void merge(const assay__layer *layer, const assay__layer_place *place, const float *x,
                   int part, assay__layer_kept *kept, float *y)
@@ -151,10 +169,17 @@ static void merge(const assay__layer *layer, const assay__layer_place *place, co
         assay__dropout(nodes * hidden, kept->dropout, mask_of(kept, (uint64_t)part), branch,
                        branch);
     }
-    assay__layer_norm_residual(nodes, hidden, EPSILON, branch, x,
-                               assay__parameters_value(place->parameters, layer->norm[part]),
-                               assay__parameters_value(place->parameters, layer->norm[part] + 1),
-                               branch, y, kept->mean[part], kept->rstd[part]);
+    norm_pass pass = {.rows = nodes,
+                      .columns = hidden,
+                      .x = x,
+                      .scale = assay__parameters_value(place->parameters, layer->norm[part]),
+                      .shift = assay__parameters_value(place->parameters, layer->norm[part] + 1),
+                      .sum = branch,
+                      .y = y,
+                      .mean = kept->mean[part],
+                      .rstd = kept->rstd[part],
+                      .parts = assay__parts(nodes * hidden, LEAST_VALUES)};
+    assay__parallel(pass.parts, norm_part, &pass);
 }
 
 static void linear(const assay__layer_place *place, size_t weight, int64_t in, int64_t out,
@@ -165,12 +190,33 @@ static void linear(const assay__layer_place *place, size_t weight, int64_t in, i
                           assay__parameters_value(place->parameters, weight + 1), y);
 }
 
-ASSAY__SIMD
-static void add(int64_t count, const float *restrict x, float *restrict y)
+/* y = f(x) or, backward, y = y f'(x): of the feed-forward part. */
+typedef struct activation_pass {
+    bool gelu, backward;
+    int64_t count;
+    const float *x;
+    float *y;
+    int parts;
+} activation_pass;
+
+static void activation_part(void *context, int part)
 {
-    ASSAY__LANES
-    for (int64_t i = 0; i < count; i++)
-        y[i] += x[i];
+    enum { GRAIN = 64 };
+    const activation_pass *p = context;
+    const int64_t first = assay__part_start(p->count, GRAIN, p->parts, part);
+    const int64_t count = assay__part_start(p->count, GRAIN, p->parts, part + 1) - first;
+    const float *x = p->x + first;
+    float *y = p->y + first;
+    if (!p->backward)
+        assay__activate(p->gelu ? ASSAY__GELU : ASSAY__RELU, count, x, y);
+    else
+        (p->gelu ? assay__gelu_backward : assay__relu_backward)(count, y, x, y);
+}
+
+static void pass_activation(activation_pass pass)
+{
+    pass.parts = assay__parts(pass.count, LEAST_VALUES);
+    assay__parallel(pass.parts, activation_part, &pass);
 }
 
 static assay__attention attention_of(const assay__layer *layer, const assay__layer_place *place)
@@ -197,11 +243,11 @@ void assay__layer_forward(const assay__layer *layer, const assay__layer_place *p
     assay__attention_forward(&attention, kept->qkv, rest, kept->mixed, kept->log_sum);
     linear(place, layer->out_proj, hidden, hidden, kept->mixed, kept->sum[ATTENTION]);
     merge(layer, place, h, ATTENTION, kept, attended);
-    add(nodes * hidden, attended, kept->merged);
+    assay__add(nodes * hidden, attended, kept->merged);
 
     linear(place, layer->ffn[0], hidden, shape->ffn, kept->merged, kept->ffn_before);
-    assay__activate(shape->gelu ? ASSAY__GELU : ASSAY__RELU, nodes * shape->ffn, kept->ffn_before,
-                    kept->ffn);
+    pass_activation(
+        (activation_pass){shape->gelu, false, nodes * shape->ffn, kept->ffn_before, kept->ffn, 0});
     linear(place, layer->ffn[1], shape->ffn, hidden, kept->ffn, kept->sum[FEED_FORWARD]);
     merge(layer, place, kept->merged, FEED_FORWARD, kept, next);
 }
@@ -261,8 +307,8 @@ static void feed_forward_backward(const assay__layer *layer, const assay__layer_
     norm_backward(layer, place, FEED_FORWARD, kept, dnext, dnext);
     float *dbranch = branch_backward(place, FEED_FORWARD, kept, dnext, scratch);
     linear_backward(place, layer->ffn[1], shape->ffn, hidden, dbranch, kept->ffn, dffn);
-    (shape->gelu ? assay__gelu_backward : assay__relu_backward)(nodes * shape->ffn, dffn,
-                                                                kept->ffn_before, dffn);
+    pass_activation(
+        (activation_pass){shape->gelu, true, nodes * shape->ffn, kept->ffn_before, dffn, 0});
     linear_backward_add(place, layer->ffn[0], hidden, shape->ffn, dffn, kept->merged, dnext);
 }
 
@@ -300,7 +346,7 @@ void assay__layer_backward(const assay__layer *layer, const assay__layer_place *
                             dbranch, rest, dh);
 
     norm_backward(layer, place, ATTENTION, kept, dnext, dsum);
-    add(wide, dsum, dh);
+    assay__add(wide, dsum, dh);
     dbranch = branch_backward(place, ATTENTION, kept, dsum, branch);
     attention_backward(layer, place, h, kept, dbranch, rest, dh);
 }

@@ -1,7 +1,7 @@
 /* Graph isomorphism network: the sum of a neighbourhood through two maps. Kept: the sum and what
  * relu made of the first map's output, which is all that its slope depends on. */
 #include "models/graph/message.h"
-#include "models/kernel/activation.h"
+#include "models/kernel/kernels.h"
 #include "models/kernel/linear.h"
 
 void assay__gin_forward(const assay__message *message, const assay__parameters *parameters,
@@ -35,5 +35,5 @@ void assay__gin_backward(const assay__message *message, const assay__parameters 
                            assay__parameters_value(parameters, first), dsum,
                            assay__parameters_gradient(parameters, first),
                            assay__parameters_gradient(parameters, first + 1));
-    assay__graph_sum_add(&graph->out, nodes, width, dsum, dh);
+    assay__neighbours_sum_add(graph->out.offsets, graph->out.neighbours, nodes, width, dsum, dh);
 }

@@ -10,48 +10,17 @@
 
 #include "base/error.h"
 #include "models/graph/encoding.h"
-#include "models/kernel/simd.h"
+#include "models/kernel/kernels.h"
 
-enum { STARTS = 64 }; /* columns: a row is four cache lines */
+enum { STARTS = ASSAY__WALK_STARTS };
 
 typedef struct walk {
-    const assay__adjacency *sources; /* row i of a product sums over them */
-    int64_t first, nodes;            /* the graph's */
+    const int64_t *offsets;
+    const int32_t *neighbours; /* the sources of each node: row i of a product sums over them */
+    int64_t first, nodes;      /* the graph's */
     const float *before,
         *after; /* (nodes) factors of a term by its source, of a sum by its target */
 } walk;
-
-/* y (nodes, STARTS) = M x: y_i = after_i sum over sources j of before_j x_j */
-ASSAY__SIMD
-static void step(const walk *w, const float *x, float *y)
-{
-    const assay__adjacency *sources = w->sources;
-    for (int64_t i = 0; i < w->nodes; i++) {
-        float *restrict out = y + i * STARTS;
-        float sum[STARTS] = {0};
-        const int64_t end = sources->offsets[w->first + i + 1];
-        for (int64_t e = sources->offsets[w->first + i]; e < end; e++) {
-            int64_t j = sources->neighbours[e] - w->first;
-            const float *restrict row = x + j * STARTS;
-            const float factor = w->before[j];
-            for (int c = 0; c < STARTS; c++)
-                sum[c] += factor * row[c];
-        }
-        const float factor = w->after[i];
-        for (int c = 0; c < STARTS; c++)
-            out[c] = factor * sum[c];
-    }
-}
-
-/* products (STARTS) = the columns of x by those of y, (nodes, STARTS) each */
-ASSAY__SIMD
-static void multiply(int64_t nodes, const float *x, const float *y, float *restrict products)
-{
-    memset(products, 0, STARTS * sizeof *products);
-    for (int64_t i = 0; i < nodes; i++)
-        for (int c = 0; c < STARTS; c++)
-            products[c] += x[i * STARTS + c] * y[i * STARTS + c];
-}
 
 /* The columns of starts from `start` on; x and y are (nodes, STARTS), out at the first start's row.
  */
@@ -63,12 +32,12 @@ static void walk_symmetric(const walk *w, int64_t start, int64_t starts, int64_t
     for (int64_t c = 0; c < starts; c++)
         x[(start + c) * STARTS + c] = 1;
     for (int64_t k = 1; k <= steps; k += 2) {
-        step(w, x, y);
-        multiply(w->nodes, x, y, products); /* S^(k/2) by S^(k/2 + 1) */
+        assay__walk_step(w->offsets, w->neighbours, w->first, w->nodes, w->before, w->after, x, y);
+        assay__walk_multiply(w->nodes, x, y, products); /* S^(k/2) by S^(k/2 + 1) */
         for (int64_t c = 0; c < starts; c++)
             out[c * stride + k - 1] = products[c];
         if (k < steps) {
-            multiply(w->nodes, y, y, products);
+            assay__walk_multiply(w->nodes, y, y, products);
             for (int64_t c = 0; c < starts; c++)
                 out[c * stride + k] = products[c];
         }
@@ -85,7 +54,7 @@ static void walk_directed(const walk *w, int64_t start, int64_t starts, int64_t 
     for (int64_t c = 0; c < starts; c++)
         x[(start + c) * STARTS + c] = 1;
     for (int64_t k = 1; k <= steps; k++) {
-        step(w, x, y);
+        assay__walk_step(w->offsets, w->neighbours, w->first, w->nodes, w->before, w->after, x, y);
         for (int64_t c = 0; c < starts; c++)
             out[c * stride + k - 1] = y[(start + c) * STARTS + c];
         float *swapped = x;
@@ -148,7 +117,7 @@ assay_status assay__encode_walk(assay__encoder *encoder, assay__graph *graph, in
     set_factors(graph, symmetric, before, after);
     for (int64_t g = 0; g < graph->graphs; g++) {
         int64_t first = graph->graph_offsets[g], n = graph->graph_offsets[g + 1] - first;
-        walk w = {&graph->in, first, n, before + first, after + first};
+        walk w = {graph->in.offsets, graph->in.neighbours, first, n, before + first, after + first};
         for (int64_t start = 0; start < n; start += STARTS) {
             int64_t starts = n - start < STARTS ? n - start : STARTS;
             float *out = y + (first + start) * stride;

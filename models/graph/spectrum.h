@@ -38,8 +38,4 @@ ASSAY_MUST_USE assay_status assay__spectrum_sparse(const assay__spectrum *spectr
                                                    double *scratch, int64_t width, double *values,
                                                    double *vectors);
 
-/* y (nodes, width) = L x */
-void assay__spectrum_apply(const assay__spectrum *spectrum, int64_t width, const double *x,
-                           double *y);
-
 #endif

@@ -17,7 +17,7 @@
 
 #include "base/random.h"
 #include "models/graph/spectrum.h"
-#include "models/kernel/simd.h"
+#include "models/kernel/kernels.h"
 
 static const double TOLERANCE = 1e-9; /* of residuals; the spectrum has length 2 */
 static const double GAIN = 1e10;      /* of the filter within the block, at most, in one round */
@@ -50,32 +50,6 @@ size_t assay__spectrum_sparse_scratch(int64_t nodes, int64_t width)
 
 /* ---- The operator ---- */
 
-/* previous (nodes, width) = a z + b (D^-1 A) z - c previous, for isolated nodes 0 */
-ASSAY__SIMD
-static void step(const assay__spectrum *of, int64_t width, double a, double b, double c,
-                 const double *z, double *previous)
-{
-    const assay__adjacency *adjacency = of->adjacency;
-    for (int64_t i = 0; i < of->nodes; i++) {
-        const int64_t start = adjacency->offsets[of->first + i];
-        const int64_t end = adjacency->offsets[of->first + i + 1];
-        const double share = start == end ? 0 : b / (double)(end - start);
-        double *restrict out = previous + i * width;
-        for (int64_t column = 0; column < width; column += 8) {
-            double sum[8] = {0};
-            for (int64_t e = start; e < end; e++) {
-                const double *restrict row =
-                    z + (adjacency->neighbours[e] - of->first) * width + column;
-                for (int j = 0; j < 8; j++)
-                    sum[j] += row[j];
-            }
-            const double *restrict own = z + i * width + column;
-            for (int j = 0; j < 8; j++)
-                out[column + j] = a * own[j] + share * sum[j] - c * out[column + j];
-        }
-    }
-}
-
 /* y = factor x by rows: factor is `root`, or what undoes it */
 static void scale_rows(const assay__spectrum *of, int64_t width, bool undo, double *x)
 {
@@ -83,25 +57,6 @@ static void scale_rows(const assay__spectrum *of, int64_t width, bool undo, doub
         double factor = undo && of->root[i] > 0 ? 1 / of->root[i] : of->root[i];
         for (int64_t j = 0; j < width; j++)
             x[i * width + j] *= factor;
-    }
-}
-
-ASSAY__SIMD
-void assay__spectrum_apply(const assay__spectrum *of, int64_t width, const double *x, double *y)
-{
-    const assay__adjacency *adjacency = of->adjacency;
-    for (int64_t i = 0; i < of->nodes; i++) {
-        double *restrict out = y + i * width;
-        for (int64_t j = 0; j < width; j++)
-            out[j] = of->root[i] > 0 ? x[i * width + j] : 0;
-        for (int64_t e = adjacency->offsets[of->first + i];
-             e < adjacency->offsets[of->first + i + 1]; e++) {
-            int64_t other = adjacency->neighbours[e] - of->first;
-            const double *restrict row = x + other * width;
-            const double factor = of->root[i] * of->root[other];
-            for (int64_t j = 0; j < width; j++)
-                out[j] -= factor * row[j];
-        }
     }
 }
 
@@ -144,11 +99,14 @@ static void filter(block *b, int64_t degree, double low, double cut)
     memset(b->y, 0, (size_t)(of->nodes * b->width) * sizeof *b->y);
     double factor = first / half, ratio = first;
     const int64_t often = (int64_t)fmax(1, degree_of_gain(0, cut));
-    step(of, b->width, factor * (1 - centre), -factor, 0, b->x, b->y);
+    assay__spectrum_step(of->adjacency->offsets, of->adjacency->neighbours, of->first, of->nodes,
+                         b->width, factor * (1 - centre), -factor, 0, b->x, b->y);
     for (int64_t k = 2; k <= degree; k++) {
         double next = 1 / (2 / first - ratio);
         factor = 2 * next / half;
-        step(of, b->width, factor * (1 - centre), -factor, ratio * next, b->y, b->x);
+        assay__spectrum_step(of->adjacency->offsets, of->adjacency->neighbours, of->first,
+                             of->nodes, b->width, factor * (1 - centre), -factor, ratio * next,
+                             b->y, b->x);
         double *swapped = b->x;
         b->x = b->y;
         b->y = swapped;
@@ -221,7 +179,8 @@ static bool refine(block *b)
     drop_trivial(b, false, b->x);
     if (!orthonormalise(b))
         return false;
-    assay__spectrum_apply(b->of, width, b->x, b->w);
+    assay__spectrum_apply(b->of->adjacency->offsets, b->of->adjacency->neighbours, b->of->first,
+                          b->of->nodes, b->of->root, width, b->x, b->w);
     cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, width, width, nodes, 1, b->x, width, b->w,
                 width, 0, b->rotation, width);
     if (LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'U', width, b->rotation, width, b->ritz, b->work,

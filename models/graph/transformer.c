@@ -8,9 +8,10 @@
 #include "base/error.h"
 #include "models/graph/encoding.h"
 #include "models/graph/layer.h"
+#include "models/kernel/kernels.h"
 #include "models/kernel/linear.h"
-#include "models/kernel/loss.h"
 #include "models/kernel/optimizer.h"
+#include "models/kernel/threads.h"
 
 struct assay__graph_transformer {
     assay__graph_transformer_shape shape;
@@ -35,6 +36,7 @@ struct assay__graph_transformer {
     float *output;           /* (nodes or graphs, output) */
     float *doutput;          /* the same, in backward */
     float *scratch;
+    int threads;                /* that the scratch is for */
     const float *encoder_input; /* of the last pass */
     bool kept_all;              /* the last pass left what backward needs */
 };
@@ -196,6 +198,7 @@ static assay__layer_place place_of(const assay__graph_transformer *model)
                                 .graph = &model->graph,
                                 .attention = {.heads = shape->heads,
                                               .head_width = shape->hidden / shape->heads,
+                                              .threads = model->threads,
                                               .graph = &model->graph,
                                               .attended = shape->sparse ? &model->attended : NULL,
                                               .buckets = biased ? shape->bias_distance + 2 : 0,
@@ -210,6 +213,7 @@ static int64_t output_rows(const assay__graph_transformer *model)
 
 static assay_status reserve(assay__graph_transformer *model, bool keep)
 {
+    model->threads = assay__threads();
     const assay__graph_transformer_shape *shape = &model->shape;
     const assay__layer_place place = place_of(model);
     size_t wide = (size_t)(model->graph.nodes * shape->hidden);

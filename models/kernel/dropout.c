@@ -6,27 +6,7 @@
 
 #include <string.h>
 
-#include "models/kernel/simd.h"
-
-ASSAY__ELEMENT uint32_t finalize(uint32_t h)
-{
-    h ^= h >> 16;
-    h *= 0x85ebca6bU;
-    h ^= h >> 13;
-    h *= 0xc2b2ae35U;
-    h ^= h >> 16;
-    return h;
-}
-
-ASSAY__SIMD static void drop(uint32_t count, float scale, uint32_t threshold, uint32_t low,
-                             uint32_t high, const float *x, float *y)
-{
-    ASSAY__LANES
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t hash = finalize(finalize(i * 0x9e3779b9U + low) ^ high);
-        y[i] = hash >= threshold ? x[i] * scale : 0;
-    }
-}
+#include "models/kernel/kernels.h"
 
 void assay__dropout(int64_t count, float rate, uint64_t key, const float *x, float *y)
 {
@@ -42,7 +22,7 @@ void assay__dropout(int64_t count, float rate, uint64_t key, const float *x, flo
     uint32_t threshold = (uint32_t)((double)rate * 0x1p32);
     for (int64_t start = 0, segment = 0; start < count; start += SEGMENT, segment++) {
         int64_t length = count - start < SEGMENT ? count - start : SEGMENT;
-        drop((uint32_t)length, 1 / (1 - rate), threshold, (uint32_t)key,
-             (uint32_t)(key >> 32) + (uint32_t)segment, x + start, y + start);
+        assay__drop((uint32_t)length, 1 / (1 - rate), threshold, (uint32_t)key,
+                    (uint32_t)(key >> 32) + (uint32_t)segment, x + start, y + start);
     }
 }

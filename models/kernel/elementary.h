@@ -1,6 +1,6 @@
 /* Elementary functions of one float32, written so that a loop over them is vectorised: no branch,
  * no call, no table. For callers that fuse them into loops of their own (see simd.h); whole arrays
- * are in activation.h.
+ * are in kernels.h.
  *
  * Method: argument reduction after Cody and Waite ("Software Manual for the Elementary Functions",
  * 1980) and polynomials that are minimax in relative error; tools/fit-elementary derives every
@@ -14,6 +14,13 @@
 #include <string.h>
 
 #include "models/kernel/simd.h"
+
+/* Whether the level has fused multiply-adds. */
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+#define ASSAY__FUSED 1
+#else
+#define ASSAY__FUSED 0
+#endif
 
 ASSAY__ELEMENT float assay__from_bits(int32_t bits)
 {
@@ -114,7 +121,18 @@ ASSAY__ELEMENT float assay__exp_negative(float x)
     float p;
     float bounded = x < -87 ? -87 : x;
     int32_t n = assay__exp_parts(bounded, 0, &p);
-    return x < -87 ? 0 : (1 + p) * assay__power_of_two(n);
+    float power = assay__power_of_two(n);
+    return x < -87 ? 0 : p * power + power;
+}
+
+/* The same down to the least number there is, in two steps so that it rounds once: for the sigmoid.
+ */
+ASSAY__ELEMENT float assay__exp_to_zero(float x)
+{
+    float p;
+    int32_t n = assay__exp_parts(x < -105 ? -105 : x, 0, &p);
+    float power = assay__power_of_two(n + 64);
+    return (p * power + power) * 0x1p-64F;
 }
 
 /* tanh(x) = e / (e + 2), e = exp(2 |x|) - 1, which keeps its relative accuracy near 0. 2.3 ulp */
@@ -132,82 +150,110 @@ ASSAY__ELEMENT float assay__tanh1(float x)
 /* 1 / (1 + exp(-x)): 2.3 ulp */
 ASSAY__ELEMENT float assay__sigmoid1(float x)
 {
-    float z = assay__exp1(-assay__abs1(x));
+    float z = assay__exp_to_zero(-assay__abs1(x));
     return (x < 0 ? z : 1) / (1 + z);
 }
 
-/* exp(-t^2 / 2) for t >= 0, 0 from 13.2 on, where it falls below 2^-126. The square is kept exact
- * in two parts, since an error in the exponent is one in the result. */
+/* What is left of the square of x beyond its float32; `square` is that, or with less digits where
+ * the level has no fused multiply-add. */
+ASSAY__ELEMENT float assay__square_rest(float x, float *square)
+{
+#if ASSAY__FUSED
+    *square = x * x;
+    return __builtin_fmaf(x, x, -*square);
+#else
+    float head = assay__from_bits(assay__to_bits(x) & ~0xFFF); /* 12 bits: exact when squared */
+    *square = head * head;
+    return (x - head) * (x + head);
+#endif
+}
+
+/* exp(-t^2 / 2) for 0 <= t <= 13.2. The square is kept exact in two parts, since an error in the
+ * exponent is one in the result. */
 ASSAY__ELEMENT float assay__bell(float t)
 {
-    float bounded = t > 13.2F ? 13.2F : t;
-    float head =
-        assay__from_bits(assay__to_bits(bounded) & ~0xFFF); /* 12 bits: exact when squared */
-    float rest = (bounded - head) * (bounded + head);
-    float p;
-    int32_t n = assay__exp_parts(-0.5F * head * head, -0.5F * rest, &p);
-    return t > 13.2F ? 0 : (1 + p) * assay__power_of_two(n);
+    float square, rest = assay__square_rest(t, &square);
+    /* assay__exp_parts(-square / 2, -rest / 2) with the halves in its constants */
+    float shifted = square * -0x1.715476p-1F + ASSAY__ROUNDER;
+    float n = shifted - ASSAY__ROUNDER;
+    float r = square + n * 0x1.62e4p0F;
+    r = r + n * 0x1.7f7d1cp-19F + rest;
+    float q = 0.00138825073F / 64;
+    q = q * r - 0.00836659595F / 32;
+    q = q * r + 0.0416672006F / 16;
+    q = q * r - 0.166665435F / 8;
+    q = q * r + 0.49999997F / 4;
+    float p = (q * r - 0.5F) * r;
+    float power = assay__power_of_two(assay__to_bits(shifted) - assay__to_bits(ASSAY__ROUNDER));
+    return p * power + power;
 }
 
-/* (Phi(x) - 1 / 2) / x for |x| <= 1, from the square of x; Phi is the standard normal distribution
- * function. */
-ASSAY__ELEMENT float assay__normal_middle(float square)
-{
-    float p = -7.46289561e-06F;
-    p = p * square + 0.000112952177F;
-    p = p * square - 0.00118578493F;
-    p = p * square + 0.00997307803F;
-    p = p * square - 0.0664903149F;
-    return p * square + 0.398942292F;
-}
-
-/* (1 - Phi(t)) / exp(-t^2 / 2) for t >= 1, a polynomial in s = 1 / (1 + t / 3) */
+/* (1 - Phi(t)) / exp(-t^2 / 2) for t >= 0, a polynomial in s = 1 / (1 + t / 3); Phi is the standard
+ * normal distribution function. */
 ASSAY__ELEMENT float assay__normal_tail(float t)
 {
     float s = 3 / (3 + t);
-    float q = 0.0436377116F;
-    q = q * s - 0.133331582F;
-    q = q * s + 0.0964052975F;
-    q = q * s + 0.0123621468F;
-    q = q * s + 0.0981744453F;
-    q = q * s + 0.116738595F;
-    q = q * s + 0.133104235F;
-    q = q * s + 0.132976413F;
+    float q = -0.00930355955F;
+    q = q * s + 0.0248513129F;
+    q = q * s + 0.0247416086F;
+    q = q * s - 0.141245902F;
+    q = q * s + 0.119157486F;
+    q = q * s - 0.00435260776F;
+    q = q * s + 0.104546495F;
+    q = q * s + 0.115378015F;
+    q = q * s + 0.133257851F;
+    q = q * s + 0.13296929F;
     return q * s;
 }
+
+/* Beyond, the bell is below 2^-126 and counts as 0. */
+#define ASSAY__BELL_END 13.2F
 
 /* Phi(x) and the density of the standard normal distribution: 5.3 ulp in the lower tail */
 ASSAY__ELEMENT float assay__normal1(float x, float *density)
 {
-    float t = assay__abs1(x), bell = assay__bell(t);
-    float tail = bell * assay__normal_tail(t);
-    float beyond = x < 0 ? tail : 1 - tail;
+    float t = assay__abs1(x), bounded = t > ASSAY__BELL_END ? ASSAY__BELL_END : t;
+    float bell = assay__bell(bounded);
+    bell = t > ASSAY__BELL_END ? 0 : bell;
+    float tail = bell * assay__normal_tail(bounded);
     *density = 0.398942280F * bell; /* 1 / sqrt(2 pi) */
-    return t < 1 ? x * assay__normal_middle(x * x) + 0.5F : beyond;
+    return x < 0 ? tail : 1 - tail;
 }
 
-/* x Phi(x); 0 at -infinity. 6.3 ulp in the lower tail, 4.9 with fused multiply-adds */
+/* x Phi(x) = max(x, 0) - |x| (1 - Phi(|x|)); 0 at -infinity. 6.3 ulp in the lower tail, 4.9 with
+ * fused multiply-adds */
 ASSAY__ELEMENT float assay__gelu1(float x)
 {
-    float t = assay__abs1(x);
-    float tail = t > 13.2F ? 0 : t * (assay__bell(t) * assay__normal_tail(t));
-    float beyond = (x < 0 ? 0 : x) - tail;
-    float middle = x * (x * assay__normal_middle(x * x) + 0.5F);
-    return t < 1 ? middle : beyond;
+    float t = assay__abs1(x), bounded = t > ASSAY__BELL_END ? ASSAY__BELL_END : t;
+    float weight = assay__bell(bounded) * assay__normal_tail(bounded);
+    float length = t > ASSAY__BELL_END ? 0 : t;
+    return (x < 0 ? 0 : x) - length * weight;
 }
 
-/* sin(x) and cos(x), |x| <= ASSAY__SINE_RANGE: 1.5 ulp. Reduced in double: near a multiple of pi so
- * many bits cancel that float32 parts of pi / 2 would have to be five. */
+/* x - n pi / 2, |x| <= ASSAY__SINE_RANGE, n the nearest integer to x / (pi / 2). Near a multiple of
+ * pi so many bits cancel that the parts of pi / 2 have to be exact in their products with n: fused
+ * multiply-adds give that for three parts of float32 (the first difference is a multiple of the
+ * last place of the first part, so it is exact); without them the reduction is in double. */
 #define ASSAY__SINE_RANGE 8192.0F
 
+ASSAY__ELEMENT float assay__reduce(float x, float n)
+{
+#if ASSAY__FUSED
+    float r = __builtin_fmaf(-n, 0x1.921fb6p0F, x);
+    r = __builtin_fmaf(-n, -0x1.777a5cp-25F, r);
+    return __builtin_fmaf(-n, -0x1.ee59dap-50F, r);
+#else
+    double reduced =
+        (double)x - (double)n * 0x1.921fb544p0; /* of which n times 33 bits is exact, */
+    return (float)(reduced - (double)n * 0x1.0b4611a626331p-34); /* and the rest */
+#endif
+}
+
+/* sin(x) and cos(x), |x| <= ASSAY__SINE_RANGE: 1.5 ulp */
 ASSAY__ELEMENT void assay__sin_cos1(float x, float *sine, float *cosine)
 {
     float shifted = x * 0.636619772F + ASSAY__ROUNDER; /* 2 / pi */
-    double n = (double)(shifted - ASSAY__ROUNDER);
-    double reduced =
-        (double)x - n * 0x1.921fb544p0;   /* pi / 2, of which n times 33 bits is exact, */
-    reduced -= n * 0x1.0b4611a626331p-34; /* and the rest */
-    float r = (float)reduced;
+    float r = assay__reduce(x, shifted - ASSAY__ROUNDER);
     float square = r * r;
     float s = -0.000195151166F;
     s = s * square + 0.00833215937F;

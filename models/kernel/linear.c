@@ -1,44 +1,28 @@
-/* OpenBLAS does the products, but for one output, where a pass over x is faster. The bias is
- * written into y first and the product added to it, so that y is touched once less than by a
- * product followed by an addition. */
+/* Products of matrices, but for one output, where a pass over x is faster. The product starts from
+ * the bias, so that y is touched once less than by a product followed by an addition. */
 #include "models/kernel/linear.h"
 
 #include <string.h>
 
+#include "models/kernel/kernels.h"
 #include "models/kernel/matmul.h"
-#include "models/kernel/simd.h"
 
 void assay__linear_forward(int64_t rows, int64_t in, int64_t out, const float *x,
                            const float *weight, const float *bias, float *y)
 {
-    if (bias != NULL)
-        for (int64_t i = 0; i < rows; i++)
+    const assay__matrix left = {x, in, false}, right = {weight, in, true};
+    const float beta = bias != NULL ? 1 : 0;
+    if (rows == 1 || out == 1) {
+        for (int64_t i = 0; bias != NULL && i < rows; i++)
             memcpy(y + i * out, bias, (size_t)out * sizeof *y);
-    float beta = bias != NULL ? 1 : 0;
-    if (rows == 1) {
-        assay__matvec(out, in, weight, in, x, beta, y);
-        return;
-    }
-    if (out == 1) {
-        assay__matvec(rows, in, x, in, weight, beta, y);
-        return;
-    }
-    assay__matmul(rows, out, in, 1, (assay__matrix){x, in, false},
-                  (assay__matrix){weight, in, true}, beta, y, out);
-}
-
-/* The two products of backward for one output, in one pass over x. */
-ASSAY__SIMD static void backward_of_one(int64_t rows, int64_t in, const float *dy, const float *x,
-                                        const float *weight, float *dx, float *dweight)
-{
-    for (int64_t i = 0; i < rows; i++) {
-        float slope = dy[i];
-        const float *x_row = x + i * in;
-        ASSAY__LANES
-        for (int64_t j = 0; j < in; j++)
-            dweight[j] += slope * x_row[j];
-        for (int64_t j = 0; dx != NULL && j < in; j++)
-            dx[i * in + j] = slope * weight[j];
+        if (rows == 1)
+            assay__matvec(out, in, weight, in, x, beta, y);
+        else
+            assay__matvec(rows, in, x, in, weight, beta, y);
+    } else if (bias != NULL) {
+        assay__matmul_bias(rows, out, in, left, right, bias, y, out);
+    } else {
+        assay__matmul(rows, out, in, 1, left, right, 0, y, out);
     }
 }
 
@@ -48,7 +32,7 @@ void assay__linear_backward(int64_t rows, int64_t in, int64_t out, const float *
     if (dbias != NULL)
         assay__column_sum(rows, out, dy, dbias);
     if (out == 1) {
-        backward_of_one(rows, in, dy, x, weight, dx, dweight);
+        assay__linear_backward_of_one(rows, in, dy, x, weight, dx, dweight);
         return;
     }
     if (dx != NULL) {
@@ -57,13 +41,4 @@ void assay__linear_backward(int64_t rows, int64_t in, int64_t out, const float *
     }
     assay__matmul(out, in, rows, 1, (assay__matrix){dy, out, true}, (assay__matrix){x, in, false},
                   1, dweight, in);
-}
-
-ASSAY__SIMD void assay__column_sum(int64_t rows, int64_t columns, const float *dy, float *dbias)
-{
-    for (int64_t i = 0; i < rows; i++) {
-        ASSAY__LANES
-        for (int64_t j = 0; j < columns; j++)
-            dbias[j] += dy[i * columns + j];
-    }
 }

@@ -13,7 +13,4 @@ void assay__linear_forward(int64_t rows, int64_t in, int64_t out, const float *x
 void assay__linear_backward(int64_t rows, int64_t in, int64_t out, const float *dy, const float *x,
                             const float *weight, float *dx, float *dweight, float *dbias);
 
-/* dbias (columns) += the sum of the rows of dy (rows, columns) */
-void assay__column_sum(int64_t rows, int64_t columns, const float *dy, float *dbias);
-
 #endif

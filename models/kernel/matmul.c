@@ -1,8 +1,13 @@
-/* OpenBLAS, whose kernels are picked for the processor at run time. */
+/* Our own product (level/product.c) where it is faster, which is for the sizes of our models, and
+ * OpenBLAS, whose kernels are picked for the processor at run time, for the others. */
 #include "models/kernel/matmul.h"
 
 #include <cblas.h>
 #include <stdbool.h>
+#include <string.h>
+
+#include "models/kernel/kernels.h"
+#include "models/kernel/threads.h"
 
 static CBLAS_TRANSPOSE transpose_of(assay__matrix matrix)
 {
@@ -38,13 +43,20 @@ static int64_t columns_apart(int64_t m, int64_t n, int64_t k, assay__matrix a, a
     return small && !a.transposed && !b.transposed && k > SAFE_K && rest <= MAX_REST ? rest : 0;
 }
 
-void assay__matmul(int64_t m, int64_t n, int64_t k, float alpha, assay__matrix a, assay__matrix b,
-                   float beta, float *c, int64_t c_stride)
+/* A product on one thread; the sizes are at least 1. `bias` (n) stands for rows of c that hold it,
+ * with beta 1, unless it is NULL. */
+static void product(int64_t m, int64_t n, int64_t k, float alpha, assay__matrix a, assay__matrix b,
+                    const float *bias, float beta, float *c, int64_t c_stride)
 {
-    if (m == 0 || n == 0 || k == 0) {
-        scale(m, n, beta, c, c_stride);
+    if (alpha == 1 && (beta == 0 || beta == 1) &&
+        assay__product_pays(m, n, k, a.transposed, a.stride, b.transposed)) {
+        assay__product(m, n, k, a.data, a.transposed ? 1 : a.stride, a.transposed ? a.stride : 1,
+                       b.data, b.transposed ? 1 : b.stride, b.transposed ? b.stride : 1, bias,
+                       bias == NULL && beta == 1, c, c_stride);
         return;
     }
+    for (int64_t i = 0; bias != NULL && i < m; i++)
+        memcpy(c + i * c_stride, bias, (size_t)n * sizeof *c);
     const int64_t rest = columns_apart(m, n, k, a, b), main = n - rest;
     if (main > 0)
         multiply(m, main, k, alpha, a, b, beta, c, c_stride);
@@ -55,6 +67,74 @@ void assay__matmul(int64_t m, int64_t n, int64_t k, float alpha, assay__matrix a
         a.data += length;
         b.data += length * b.stride;
     }
+}
+
+/* ---- On several threads ---- */
+
+typedef struct shared_product {
+    int64_t m, n, k;
+    float alpha, beta;
+    assay__matrix a, b;
+    const float *bias;
+    float *c;
+    int64_t c_stride;
+    int parts;
+} shared_product;
+
+/* Some columns of the result, so that no part copies the same of b as another. */
+static void columns_part(void *context, int part)
+{
+    enum { GRAIN = 16 };
+    const shared_product *p = context;
+    const int64_t first = assay__part_start(p->n, GRAIN, p->parts, part);
+    const int64_t end = assay__part_start(p->n, GRAIN, p->parts, part + 1);
+    assay__matrix b = p->b;
+    b.data += first * (b.transposed ? b.stride : 1);
+    if (end > first) {
+        product(p->m, end - first, p->k, p->alpha, p->a, b,
+                p->bias == NULL ? NULL : p->bias + first, p->beta, p->c + first, p->c_stride);
+    }
+}
+
+/* Some rows. */
+static void rows_part(void *context, int part)
+{
+    enum { GRAIN = 24 }; /* whole tiles of every level */
+    const shared_product *p = context;
+    const int64_t first = assay__part_start(p->m, GRAIN, p->parts, part);
+    const int64_t end = assay__part_start(p->m, GRAIN, p->parts, part + 1);
+    assay__matrix a = p->a;
+    a.data += first * (a.transposed ? 1 : a.stride);
+    if (end > first) {
+        product(end - first, p->n, p->k, p->alpha, a, p->b, p->bias, p->beta,
+                p->c + first * p->c_stride, p->c_stride);
+    }
+}
+
+static void shared(shared_product p)
+{
+    enum { LEAST = 200000 }; /* multiply-adds of a part: some microseconds */
+    p.parts = assay__parts(p.m * p.n * p.k, LEAST);
+    if (p.parts == 1)
+        product(p.m, p.n, p.k, p.alpha, p.a, p.b, p.bias, p.beta, p.c, p.c_stride);
+    else
+        assay__parallel(p.parts, 4 * p.n >= p.m ? columns_part : rows_part, &p);
+}
+
+void assay__matmul(int64_t m, int64_t n, int64_t k, float alpha, assay__matrix a, assay__matrix b,
+                   float beta, float *c, int64_t c_stride)
+{
+    if (m == 0 || n == 0 || k == 0)
+        scale(m, n, beta, c, c_stride);
+    else
+        shared((shared_product){m, n, k, alpha, beta, a, b, NULL, c, c_stride, 1});
+}
+
+void assay__matmul_bias(int64_t m, int64_t n, int64_t k, assay__matrix a, assay__matrix b,
+                        const float *bias, float *c, int64_t c_stride)
+{
+    if (m > 0 && n > 0 && k > 0)
+        shared((shared_product){m, n, k, 1, 1, a, b, bias, c, c_stride, 1});
 }
 
 void assay__matvec(int64_t m, int64_t k, const float *a, int64_t stride, const float *x, float beta,

@@ -1,4 +1,4 @@
-/* Matrix products on OpenBLAS, row-major float32. Threads as assay_models_set_threads() says. */
+/* Matrix products, row-major float32. Threads as assay_models_set_threads() says. */
 #ifndef ASSAY_MODELS_KERNEL_MATMUL_H
 #define ASSAY_MODELS_KERNEL_MATMUL_H
 
@@ -15,6 +15,10 @@ typedef struct assay__matrix {
 /* c (m, n, row stride c_stride) = alpha a (m, k) b (k, n) + beta c */
 void assay__matmul(int64_t m, int64_t n, int64_t k, float alpha, assay__matrix a, assay__matrix b,
                    float beta, float *c, int64_t c_stride);
+
+/* c (m, n; row stride) = a (m, k) b (k, n) + bias (n) in each row; k is at least 1 */
+void assay__matmul_bias(int64_t m, int64_t n, int64_t k, assay__matrix a, assay__matrix b,
+                        const float *bias, float *c, int64_t c_stride);
 
 /* y (m) = a (m, k) x (k) + beta y; a row-major with that stride. */
 void assay__matvec(int64_t m, int64_t k, const float *a, int64_t stride, const float *x, float beta,

@@ -5,19 +5,25 @@
 #include <math.h>
 
 #include "base/error.h"
-#include "models/kernel/simd.h"
+#include "models/kernel/kernels.h"
+#include "models/kernel/threads.h"
 
-ASSAY__SIMD static void adam(size_t count, float rate, float correction, const float *gradient,
-                             float *restrict first, float *restrict second, float *restrict value)
+typedef struct adam_pass {
+    size_t count;
+    float rate, correction;
+    const float *gradient;
+    float *first, *second, *value;
+    int parts;
+} adam_pass;
+
+static void adam_part(void *context, int part)
 {
-    const float beta1 = 0.9F, beta2 = 0.999F, epsilon = 1e-8F;
-    ASSAY__LANES
-    for (size_t i = 0; i < count; i++) {
-        float g = gradient[i];
-        first[i] = beta1 * first[i] + (1 - beta1) * g;
-        second[i] = beta2 * second[i] + (1 - beta2) * g * g;
-        value[i] -= rate * first[i] / (sqrtf(second[i]) * correction + epsilon);
-    }
+    enum { GRAIN = 1024 };
+    const adam_pass *p = context;
+    int64_t start = assay__part_start((int64_t)p->count, GRAIN, p->parts, part);
+    int64_t end = assay__part_start((int64_t)p->count, GRAIN, p->parts, part + 1);
+    assay__adam_update((size_t)(end - start), p->rate, p->correction, p->gradient + start,
+                       p->first + start, p->second + start, p->value + start);
 }
 
 assay_status assay__adam_step(assay__adam *state, assay__memory *memory,
@@ -33,7 +39,10 @@ assay_status assay__adam_step(assay__adam *state, assay__memory *memory,
     state->step++;
     double rate = learning_rate / (1 - pow(0.9, (double)state->step));
     double correction = 1 / sqrt(1 - pow(0.999, (double)state->step));
-    adam(parameters->total, (float)rate, (float)correction, parameters->gradients, state->first,
-         state->second, parameters->values);
+    enum { LEAST = 16384 };
+    adam_pass pass = {parameters->total, (float)rate,   (float)correction,  parameters->gradients,
+                      state->first,      state->second, parameters->values, 1};
+    pass.parts = assay__parts((int64_t)pass.count, LEAST);
+    assay__parallel(pass.parts, adam_part, &pass);
     return ASSAY_OK;
 }

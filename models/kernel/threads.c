@@ -1,30 +1,190 @@
-/* OpenBLAS keeps one number for the process. Who sets it explicitly is never overridden by the
- * default, whichever comes first. */
+/* A pool of threads that wait for work, spinning for some ten microseconds, as the parts of one
+ * pass follow each other closely, and then asleep. Parts are taken one by one, so that a thread
+ * that is not running delays nobody: the others take its parts.
+ *
+ * A worker joins a work by adding itself to `active` and looking whether the work is still open;
+ * the caller closes it, waits for `active` to fall to 0, and may then forget it. */
 #include "models/kernel/threads.h"
 
 #include <cblas.h>
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
-#include <stdbool.h>
+#include <unistd.h>
 
 #include "assay/model.h"
 
-static atomic_bool chosen;
+enum { MAX_THREADS = 256, SPINS = 2000 };
 
-static void choose_one(void)
+static struct {
+    atomic_int threads; /* as set; 0: not set */
+    atomic_flag busy;   /* somebody's work is under way */
+    pid_t process;      /* whose workers these are */
+    int workers;
+
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    atomic_int sleepers;
+    atomic_uint works; /* counts them */
+
+    atomic_bool open;
+    atomic_int active; /* workers that look at the work */
+    atomic_int next;   /* the part to take */
+    int parts;
+    assay__part part;
+    void *context;
+} pool = {
+    .busy = ATOMIC_FLAG_INIT, .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
+
+static _Thread_local bool inside; /* a part: what it calls is not split again */
+
+static void pause_briefly(void)
 {
-    if (!atomic_load(&chosen))
-        openblas_set_num_threads(1);
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static void take_parts(void)
+{
+    inside = true;
+    for (int part; (part = atomic_fetch_add(&pool.next, 1)) < pool.parts;)
+        pool.part(pool.context, part);
+    inside = false;
+}
+
+/* Until there is a work that `seen` does not count. */
+static unsigned await_work(unsigned seen)
+{
+    for (int i = 0; i < SPINS; i++) {
+        if (atomic_load(&pool.works) != seen)
+            return atomic_load(&pool.works);
+        pause_briefly();
+    }
+    pthread_mutex_lock(&pool.lock);
+    atomic_fetch_add(&pool.sleepers, 1);
+    while (atomic_load(&pool.works) == seen)
+        pthread_cond_wait(&pool.wake, &pool.lock);
+    atomic_fetch_sub(&pool.sleepers, 1);
+    pthread_mutex_unlock(&pool.lock);
+    return atomic_load(&pool.works);
+}
+
+static void *worker(void *unused)
+{
+    for (unsigned seen = 0;;) {
+        seen = await_work(seen);
+        atomic_fetch_add(&pool.active, 1);
+        if (atomic_load(&pool.open))
+            take_parts();
+        atomic_fetch_sub(&pool.active, 1);
+    }
+    return unused;
+}
+
+/* As many workers as are wanted, or as there can be. Signals are the host program's to handle. */
+static void start_workers(int wanted)
+{
+    if (pool.process != getpid()) { /* never yet, or a fork left the workers behind */
+        pool.process = getpid();
+        pool.workers = 0;
+        atomic_store(&pool.works, 0);
+        atomic_store(&pool.sleepers, 0);
+        atomic_store(&pool.active, 0);
+        pthread_mutex_init(&pool.lock, NULL);
+        pthread_cond_init(&pool.wake, NULL);
+    }
+    pthread_attr_t attributes;
+    sigset_t all;
+    sigfillset(&all);
+    if (pool.workers >= wanted || pthread_attr_init(&attributes) != 0)
+        return;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setsigmask_np(&attributes, &all);
+    pthread_t thread;
+    while (pool.workers < wanted && pthread_create(&thread, &attributes, worker, NULL) == 0)
+        pool.workers++;
+    pthread_attr_destroy(&attributes);
+}
+
+static void run(int parts, assay__part part, void *context)
+{
+    start_workers(assay__threads() - 1);
+    pool.parts = parts;
+    pool.part = part;
+    pool.context = context;
+    atomic_store(&pool.next, 0);
+    atomic_store(&pool.open, true);
+    atomic_fetch_add(&pool.works, 1);
+    if (atomic_load(&pool.sleepers) > 0) {
+        pthread_mutex_lock(&pool.lock);
+        pthread_cond_broadcast(&pool.wake);
+        pthread_mutex_unlock(&pool.lock);
+    }
+    take_parts();
+    atomic_store(&pool.open, false);
+    for (int i = 0; atomic_load(&pool.active) > 0; i++)
+        if (i < SPINS)
+            pause_briefly();
+        else
+            sched_yield();
+}
+
+void assay__parallel(int parts, assay__part part, void *context)
+{
+    if (parts > 1 && !inside && !atomic_flag_test_and_set(&pool.busy)) {
+        run(parts, part, context);
+        atomic_flag_clear(&pool.busy);
+        return;
+    }
+    const bool before = inside;
+    inside = before || parts > 1;
+    for (int i = 0; i < parts; i++)
+        part(context, i);
+    inside = before;
+}
+
+int assay__threads(void)
+{
+    int threads = atomic_load_explicit(&pool.threads, memory_order_relaxed);
+    return threads > 0 ? threads : 1;
+}
+
+int assay__parts(int64_t count, int64_t least)
+{
+    int64_t parts = count / least, threads = inside ? 1 : assay__threads();
+    return parts < 1 ? 1 : (int)(parts < threads ? parts : threads);
+}
+
+int64_t assay__part_start(int64_t count, int64_t grain, int parts, int part)
+{
+    int64_t grains = (count + grain - 1) / grain, start = grains * part / parts * grain;
+    return start < count ? start : count;
+}
+
+static void one_thread_each(void)
+{
+    openblas_set_num_threads(1);
 }
 
 void assay__models_start(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, choose_one);
+    pthread_once(&once, one_thread_each);
+}
+
+void assay__library_threads(bool many)
+{
+    int threads = assay__threads();
+    if (threads > 1)
+        openblas_set_num_threads(many ? threads : 1);
 }
 
 void assay_models_set_threads(int threads)
 {
-    atomic_store(&chosen, true);
-    openblas_set_num_threads(threads < 1 ? 1 : threads);
+    assay__models_start();
+    atomic_store(&pool.threads, threads < 1 ? 1 : threads > MAX_THREADS ? MAX_THREADS : threads);
 }

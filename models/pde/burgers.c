@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "models/kernel/simd.h"
+#include "models/kernel/kernels.h"
 
 enum { HALO = 2, MIN_POINTS = 5 };
 
@@ -66,36 +66,11 @@ void assay__burgers_free(assay__burgers *burgers)
     }
 }
 
-/* slope (points) from u (points, with HALO values readable on both sides) */
-ASSAY__SIMD static void right_hand_side(int64_t points, double viscosity, const double *u,
-                                        double *restrict slope)
-{
-    double n = (double)points;
-    double near = -2.0 / 3 * n / 3, far = 1.0 / 12 * n / 3;
-    double spread = viscosity * n * n / 12;
-    for (int64_t i = 0; i < points; i++) {
-        double around = u[i - 1] + u[i + 1], beyond = u[i - 2] + u[i + 2];
-        double flux = near * (u[i + 1] - u[i - 1]) * (around + u[i]) +
-                      far * (u[i + 2] - u[i - 2]) * (beyond + u[i]);
-        slope[i] = flux + spread * (16 * around - beyond - 30 * u[i]);
-    }
-}
-
 static void wrap(int64_t points, double *stage)
 {
     double *u = stage + HALO;
     memcpy(stage, u + points - HALO, HALO * sizeof *u);
     memcpy(u + points, u, HALO * sizeof *u);
-}
-
-/* One stage: its slope added to the sum with that weight, and u + reach x slope made the next. */
-ASSAY__SIMD static void add_stage(int64_t points, double weight, double reach, const double *u,
-                                  const double *slope, double *restrict sum, double *restrict next)
-{
-    for (int64_t i = 0; i < points; i++) {
-        sum[i] += weight * slope[i];
-        next[i] = u[i] + reach * slope[i];
-    }
 }
 
 static void step(assay__burgers *burgers, double dt, double *u)
@@ -108,8 +83,9 @@ static void step(assay__burgers *burgers, double dt, double *u)
     memset(burgers->sum, 0, (size_t)points * sizeof *u);
     for (int k = 0; k < 4; k++) {
         wrap(points, burgers->stage);
-        right_hand_side(points, burgers->viscosity, inner, burgers->slope);
-        add_stage(points, weights[k] * dt, reaches[k] * dt, u, burgers->slope, burgers->sum, inner);
+        assay__burgers_slope(points, burgers->viscosity, inner, burgers->slope);
+        assay__burgers_stage(points, weights[k] * dt, reaches[k] * dt, u, burgers->slope,
+                             burgers->sum, inner);
     }
     for (int64_t i = 0; i < points; i++)
         u[i] += burgers->sum[i];

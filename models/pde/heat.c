@@ -17,8 +17,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "models/kernel/kernels.h"
 #include "models/kernel/memory.h"
-#include "models/kernel/simd.h"
 
 struct assay__heat {
     assay__heat_shape shape;
@@ -168,51 +168,6 @@ static void factor(assay__heat *heat, const double *log_conductivity)
     }
 }
 
-/* u = M^-1 u (points, batch) */
-ASSAY__SIMD static void solve(int64_t points, int64_t batch, const double *lower,
-                              const double *inverse, double *u)
-{
-    for (int64_t i = 1; i < points; i++) {
-        double factor_of = lower[i - 1];
-        double *row = u + i * batch;
-        ASSAY__LANES
-        for (int64_t b = 0; b < batch; b++)
-            row[b] -= factor_of * row[b - batch];
-    }
-    for (int64_t b = 0; b < batch; b++)
-        u[(points - 1) * batch + b] *= inverse[points - 1];
-    for (int64_t i = points - 2; i >= 0; i--) {
-        double scale = inverse[i], factor_of = lower[i];
-        double *row = u + i * batch;
-        ASSAY__LANES
-        for (int64_t b = 0; b < batch; b++)
-            row[b] = row[b] * scale - factor_of * row[b + batch];
-    }
-}
-
-/* to = N from (points, batch); not the same. */
-ASSAY__SIMD static void apply(int64_t points, int64_t batch, const double *flux, const double *from,
-                              double *restrict to)
-{
-    for (int64_t i = 0; i < points; i++) {
-        const double *u = from + i * batch;
-        double left = flux[i], right = flux[i + 1];
-        if (i > 0 && i < points - 1) {
-            ASSAY__LANES
-            for (int64_t b = 0; b < batch; b++) {
-                to[i * batch + b] =
-                    u[b] + (right * (u[b + batch] - u[b]) - left * (u[b] - u[b - batch]));
-            }
-            continue;
-        }
-        for (int64_t b = 0; b < batch; b++) {
-            double before = i > 0 ? u[b - batch] : 0;
-            double after = i < points - 1 ? u[b + batch] : 0;
-            to[i * batch + b] = u[b] + (right * (after - u[b]) - left * (u[b] - before));
-        }
-    }
-}
-
 /* to (columns, rows) = from (rows, columns)^T with these row strides */
 static void turn(int64_t rows, int64_t columns, const double *from, int64_t from_stride, double *to,
                  int64_t to_stride)
@@ -236,8 +191,8 @@ assay_status assay__heat_forward(assay__heat *heat, const double *log_conductivi
     for (int64_t step = 1; step <= heat->steps; step++) {
         const double *before = heat->trajectory + (step - 1) * points * batch;
         double *now = heat->trajectory + step * points * batch;
-        apply(points, batch, heat->explicit_part, before, now);
-        solve(points, batch, heat->lower, heat->inverse, now);
+        assay__heat_apply(points, batch, heat->explicit_part, before, now);
+        assay__heat_solve(points, batch, heat->lower, heat->inverse, now);
         if (step % heat->shape.steps == 0) {
             int64_t snapshot = step / heat->shape.steps - 1;
             turn(points, batch, now, batch, heat->output + snapshot * points, snapshots * points);
@@ -245,25 +200,6 @@ assay_status assay__heat_forward(assay__heat *heat, const double *log_conductivi
     }
     *output = heat->output;
     return ASSAY_OK;
-}
-
-/* slope (points + 1, batch) -= (difference of q across a face) x (difference across it of theta now
- * + (1 - theta) before). Of the two faces at the walls one side is 0, and the signs cancel. */
-ASSAY__SIMD static void add_slopes(int64_t points, int64_t batch, double theta, const double *q,
-                                   const double *now, const double *before, double *slope)
-{
-    int64_t inner = points * batch;
-    ASSAY__LANES
-    for (int64_t i = batch; i < inner; i++) {
-        double jump =
-            theta * (now[i] - now[i - batch]) + (1 - theta) * (before[i] - before[i - batch]);
-        slope[i] -= (q[i] - q[i - batch]) * jump;
-    }
-    for (int64_t b = 0; b < batch; b++) {
-        int64_t last = inner - batch + b;
-        slope[b] -= q[b] * (theta * now[b] + (1 - theta) * before[b]);
-        slope[inner + b] -= q[last] * (theta * now[last] + (1 - theta) * before[last]);
-    }
 }
 
 static void add_snapshot(assay__heat *heat, int64_t snapshot, const double *doutput)
@@ -304,10 +240,10 @@ void assay__heat_backward(assay__heat *heat, const double *doutput, double *dlog
         if (step % heat->shape.steps == 0)
             add_snapshot(heat, step / heat->shape.steps - 1, doutput);
         const double *now = heat->trajectory + step * points * batch;
-        solve(points, batch, heat->lower, heat->inverse, heat->adjoint);
-        add_slopes(points, batch, heat->shape.implicitness, heat->adjoint, now,
-                   now - points * batch, heat->slope);
-        apply(points, batch, heat->explicit_part, heat->adjoint, heat->adjoint_next);
+        assay__heat_solve(points, batch, heat->lower, heat->inverse, heat->adjoint);
+        assay__heat_slopes(points, batch, heat->shape.implicitness, heat->adjoint, now,
+                           now - points * batch, heat->slope);
+        assay__heat_apply(points, batch, heat->explicit_part, heat->adjoint, heat->adjoint_next);
         double *swap = heat->adjoint;
         heat->adjoint = heat->adjoint_next;
         heat->adjoint_next = swap;

@@ -9,11 +9,10 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "models/kernel/kernels.h"
 #include "models/kernel/linear.h"
 #include "models/kernel/matmul.h"
-#include "models/kernel/simd.h"
 #include "models/kernel/threads.h"
-#include "models/road/gru.h"
 
 assay__next_road_shape assay__next_road_shape_of(assay__next_road_size size, int64_t roads)
 {
@@ -174,20 +173,6 @@ static void look_up(int64_t count, int64_t width, const int32_t *index, const fl
             memset(to + i * width, 0, (size_t)width * sizeof *to);
 }
 
-/* dtable rows `index` += from (count, width) */
-ASSAY__SIMD static void scatter_add(int64_t count, int64_t width, const int32_t *index,
-                                    const float *from, float *dtable)
-{
-    for (int64_t i = 0; i < count; i++) {
-        if (index[i] < 0)
-            continue;
-        float *to = dtable + index[i] * width;
-        ASSAY__LANES
-        for (int64_t j = 0; j < width; j++)
-            to[j] += from[i * width + j];
-    }
-}
-
 /* ---- Forward ---- */
 
 static float *value(const assay__next_road *model, size_t index)
@@ -217,30 +202,6 @@ static void drive(assay__next_road *model, const assay__road_batch *batch)
                               value(model, model->at.recurrent_bias), recurrent);
         assay__gru_gates(B, s->hidden, gate, recurrent, gates, previous, gate,
                          previous + B * s->hidden);
-    }
-}
-
-/* The scorer's first layer from its parts, relu, and the dot product with `out`. hidden (C, scorer)
- * holds the candidates' part on entry. */
-ASSAY__SIMD static void score_candidates(const assay__road_batch *batch, int64_t scorer,
-                                         const float *bias, const float *context,
-                                         const float *goal_score, const float *out, float *hidden,
-                                         float *logits)
-{
-    int64_t B = batch->trajectories;
-    for (int64_t p = 0; p < batch->time * B; p++) {
-        const float *here = context + p * scorer, *goal = goal_score + p % B * scorer;
-        for (int64_t c = batch->first[p]; c < batch->first[p + 1]; c++) {
-            float *row = hidden + c * scorer, sum = 0;
-            ASSAY__SUM(sum)
-            for (int64_t j = 0; j < scorer; j++) {
-                float a = row[j] + here[j] + goal[j] + bias[j];
-                a = a > 0 ? a : 0;
-                row[j] = a;
-                sum += a * out[j];
-            }
-            logits[c] = sum;
-        }
     }
 }
 
@@ -286,8 +247,9 @@ assay_status assay__next_road_forward(assay__next_road *model, const assay__road
     assay__matmul(C, s->scorer, ASSAY__ROAD_FEATURES, 1,
                   (assay__matrix){batch->features, ASSAY__ROAD_FEATURES, false}, of_features, 1,
                   act->hidden, s->scorer);
-    score_candidates(batch, s->scorer, value(model, model->at.score_bias), act->context,
-                     act->goal_score, value(model, model->at.out), act->hidden, act->logits);
+    assay__road_score(P, B, batch->first, s->scorer, value(model, model->at.score_bias),
+                      act->context, act->goal_score, value(model, model->at.out), act->hidden,
+                      act->logits);
     for (int64_t p = 0; p < P; p++) {
         int64_t first = batch->first[p];
         soften(batch->first[p + 1] - first, act->logits + first, 1, act->probability + first);
@@ -296,32 +258,6 @@ assay_status assay__next_road_forward(assay__next_road *model, const assay__road
 }
 
 /* ---- Backward ---- */
-
-/* From dlogits: dhidden (C, scorer) before the relu, its sums over positions and trajectories, and
- * what belongs to `out` and the bias. */
-ASSAY__SIMD static void score_backward(const assay__road_batch *batch, int64_t scorer,
-                                       const float *dlogits, const float *hidden, const float *out,
-                                       float *dhidden, float *dcontext, float *dgoal_score,
-                                       float *dout, float *dbias)
-{
-    int64_t B = batch->trajectories;
-    for (int64_t p = 0; p < batch->time * B; p++) {
-        float *here = dcontext + p * scorer, *goal = dgoal_score + p % B * scorer;
-        for (int64_t c = batch->first[p]; c < batch->first[p + 1]; c++) {
-            const float *row = hidden + c * scorer;
-            float *drow = dhidden + c * scorer, slope = dlogits[c];
-            ASSAY__LANES
-            for (int64_t j = 0; j < scorer; j++) {
-                float d = row[j] > 0 ? slope * out[j] : 0;
-                dout[j] += slope * row[j];
-                drow[j] = d;
-                here[j] += d;
-                goal[j] += d;
-                dbias[j] += d;
-            }
-        }
-    }
-}
 
 static void drive_backward(assay__next_road *model, const assay__road_batch *batch)
 {
@@ -346,7 +282,8 @@ static void drive_backward(assay__next_road *model, const assay__road_batch *bat
     assay__linear_backward(P, s->embedding, gates, act->dgi, act->driven,
                            value(model, model->at.input), act->ddriven,
                            gradient(model, model->at.input), gradient(model, model->at.input_bias));
-    scatter_add(P, s->embedding, batch->roads, act->ddriven, gradient(model, model->at.road));
+    assay__scatter_add(P, s->embedding, batch->roads, act->ddriven,
+                       gradient(model, model->at.road));
 }
 
 /* From model->act.dlogits to all gradients. */
@@ -361,9 +298,10 @@ static void backward(assay__next_road *model, const assay__road_batch *batch)
     assay__parameters_zero_gradients(&model->parameters);
     memset(act->dcontext, 0, (size_t)(P * s->scorer) * sizeof(float));
     memset(act->dgoal_score, 0, (size_t)(B * s->scorer) * sizeof(float));
-    score_backward(batch, s->scorer, act->dlogits, act->hidden, value(model, model->at.out),
-                   act->dhidden, act->dcontext, act->dgoal_score, gradient(model, model->at.out),
-                   gradient(model, model->at.score_bias));
+    assay__road_score_backward(batch->time * B, B, batch->first, s->scorer, act->dlogits,
+                               act->hidden, value(model, model->at.out), act->dhidden,
+                               act->dcontext, act->dgoal_score, gradient(model, model->at.out),
+                               gradient(model, model->at.score_bias));
     const struct {
         int64_t rows, width;
         const float *slope, *input; /* (rows, scorer), (rows, width) */
@@ -383,8 +321,9 @@ static void backward(assay__next_road *model, const assay__road_batch *batch)
                           (assay__matrix){score + column, K, false}, 0, parts[i].dinput, width);
         }
     }
-    scatter_add(C, E, batch->choices, act->dchoice, gradient(model, model->at.road));
-    scatter_add(B, E, batch->destinations, act->dgoal, gradient(model, model->at.destination));
+    assay__scatter_add(C, E, batch->choices, act->dchoice, gradient(model, model->at.road));
+    assay__scatter_add(B, E, batch->destinations, act->dgoal,
+                       gradient(model, model->at.destination));
     drive_backward(model, batch);
 }
 

@@ -4,9 +4,11 @@
 #include "models/road/search.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "models/kernel/threads.h"
 #include "models/road/searcher.h"
 
 const char *assay__route_outcome_name(assay__route_outcome outcome)
@@ -207,4 +209,47 @@ assay_status assay__road_search_greedy(assay__road_searcher *searcher, int64_t o
                                        assay__road_route *route)
 {
     return assay__road_search_beam(searcher, origin, destination, 1, error, route);
+}
+
+typedef struct many {
+    assay__road_searcher *const *searchers;
+    const int64_t (*pairs)[2];
+    int64_t count, width;
+    assay__road_take take;
+    void *context;
+    _Atomic int64_t next; /* the pair to take: searches differ in length */
+    atomic_int failed;
+    assay_error *error;
+} many;
+
+static void search_part(void *context, int part)
+{
+    many *m = context;
+    for (int64_t i;
+         (i = atomic_fetch_add(&m->next, 1)) < m->count && atomic_load(&m->failed) == ASSAY_OK;) {
+        assay__road_route route;
+        assay_error error = {0};
+        int none = ASSAY_OK;
+        assay_status status = assay__road_search_beam(m->searchers[part], m->pairs[i][0],
+                                                      m->pairs[i][1], m->width, &error, &route);
+        if (status == ASSAY_OK)
+            m->take(m->context, i, &route);
+        else if (atomic_compare_exchange_strong(&m->failed, &none, (int)status) && m->error != NULL)
+            *m->error = error;
+    }
+}
+
+assay_status assay__road_search_many(assay__road_searcher *const *searchers, int searcher_count,
+                                     const int64_t (*pairs)[2], int64_t count, int64_t width,
+                                     assay__road_take take, void *context, assay_error *error)
+{
+    many m = {.searchers = searchers,
+              .pairs = pairs,
+              .count = count,
+              .width = width,
+              .take = take,
+              .context = context,
+              .error = error};
+    assay__parallel(searcher_count, search_part, &m);
+    return (assay_status)atomic_load(&m.failed);
 }

@@ -64,6 +64,11 @@ ASSAY_MUST_USE assay_status assay__road_searcher_new(const assay__road_network *
                                                      int64_t max_width, int64_t max_steps,
                                                      assay_error *error,
                                                      assay__road_searcher **searcher);
+/* A searcher for another thread, which uses the tables of the first. That has to outlive it, and is
+ * the one to refresh. It has no hook. */
+ASSAY_MUST_USE assay_status assay__road_searcher_twin(const assay__road_searcher *searcher,
+                                                      assay_error *error,
+                                                      assay__road_searcher **twin);
 void assay__road_searcher_free(assay__road_searcher *searcher);
 
 /* After the model's weights changed. */
@@ -81,6 +86,16 @@ ASSAY_MUST_USE assay_status assay__road_search_greedy(assay__road_searcher *sear
 ASSAY_MUST_USE assay_status assay__road_search_beam(assay__road_searcher *searcher, int64_t origin,
                                                     int64_t destination, int64_t width,
                                                     assay_error *error, assay__road_route *route);
+
+/* Many searches, shared among `searcher_count` searchers (one and its twins), each on a thread of
+ * its own where there are as many (kernel/threads.h). The route of pair i goes to take(context, i,
+ * route), on the thread that found it and in no particular order. The first failure is returned. */
+typedef void (*assay__road_take)(void *context, int64_t index, const assay__road_route *route);
+ASSAY_MUST_USE assay_status assay__road_search_many(assay__road_searcher *const *searchers,
+                                                    int searcher_count, const int64_t (*pairs)[2],
+                                                    int64_t count, int64_t width,
+                                                    assay__road_take take, void *context,
+                                                    assay_error *error);
 
 /* "found", "unreachable", "lost", "too long". */
 const char *assay__route_outcome_name(assay__route_outcome outcome);

@@ -8,16 +8,11 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "models/kernel/kernels.h"
 #include "models/kernel/linear.h"
 #include "models/kernel/matmul.h"
-#include "models/kernel/simd.h"
-#include "models/road/gru.h"
 
-enum {
-    ROWS = 4, /* of a tile of the product that stays in registers */
-    COLUMNS = 32,
-    LINE_FLOATS = 16 /* of a cache line */
-};
+enum { LINE_FLOATS = 16 /* of a cache line */ };
 
 /* ---- Set-up ---- */
 
@@ -56,7 +51,8 @@ static assay_status take_memory(assay__road_searcher *self)
         {roads, sizeof(uint32_t), &self->seen},
         {1 + steps, sizeof(int32_t), &self->route},
     };
-    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
+    enum { TABLES = 5 }; /* of the weights: a twin has them from the first */
+    for (size_t i = self->twin ? TABLES : 0; i < sizeof needs / sizeof *needs; i++) {
         assay_status status = assay__memory_resize(self->memory, ASSAY__WORKSPACE, needs[i].count,
                                                    needs[i].size, needs[i].block);
         if (status != ASSAY_OK)
@@ -160,6 +156,34 @@ assay_status assay__road_searcher_new(const assay__road_network *network,
     return ASSAY_OK;
 }
 
+assay_status assay__road_searcher_twin(const assay__road_searcher *searcher, assay_error *error,
+                                       assay__road_searcher **twin)
+{
+    assay__road_searcher *self = calloc(1, sizeof *self);
+    *twin = NULL;
+    if (self == NULL || (self->memory = assay__memory_new()) == NULL) {
+        free(self);
+        return assay__fail(error, ASSAY_E_MEMORY, "no memory for a search");
+    }
+    self->twin = true;
+    self->network = searcher->network;
+    self->model = searcher->model;
+    self->max_width = searcher->max_width;
+    self->max_steps = searcher->max_steps;
+    self->road_input = searcher->road_input;
+    self->road_score = searcher->road_score;
+    self->product = searcher->product;
+    self->product_bias = searcher->product_bias;
+    self->feature_weight = searcher->feature_weight;
+    assay_status status = take_memory(self);
+    if (status != ASSAY_OK) {
+        assay__road_searcher_free(self);
+        return assay__fail(error, status, "no memory for a search");
+    }
+    *twin = self;
+    return ASSAY_OK;
+}
+
 void assay__road_searcher_free(assay__road_searcher *searcher)
 {
     if (searcher != NULL) {
@@ -175,67 +199,6 @@ void assay__road_searcher_set_hook(assay__road_searcher *searcher,
 }
 
 /* ---- The forward pass ---- */
-
-/* One tile of the product below: `deep` rows and `broad` columns, constants in the case that
- * counts. */
-ASSAY__ELEMENT void tile(int64_t deep, int64_t broad, int64_t wide, int64_t k, const float *x,
-                         const float *w, const float *bias, float *y)
-{
-    float sum[ROWS][COLUMNS];
-    for (int64_t r = 0; r < deep; r++)
-        for (int64_t j = 0; j < broad; j++)
-            sum[r][j] = bias[j];
-    for (int64_t i = 0; i < k; i++) {
-        for (int64_t r = 0; r < deep; r++)
-            for (int64_t j = 0; j < broad; j++)
-                sum[r][j] += x[r * k + i] * w[i * wide + j];
-    }
-    for (int64_t r = 0; r < deep; r++)
-        for (int64_t j = 0; j < broad; j++)
-            y[r * wide + j] = sum[r][j];
-}
-
-/* y (rows, wide) = x (rows, k) w (k, wide) + bias (wide), a tile of y at a time in registers.
- * OpenBLAS spends more on packing so few rows than on the product. */
-ASSAY__SIMD static void few_rows(int64_t rows, int64_t wide, int64_t k, const float *x,
-                                 const float *w, const float *bias, float *y)
-{
-    for (int64_t row = 0; row < rows; row += ROWS) {
-        int64_t deep = rows - row < ROWS ? rows - row : ROWS;
-        for (int64_t column = 0; column < wide; column += COLUMNS) {
-            int64_t broad = wide - column < COLUMNS ? wide - column : COLUMNS;
-            const float *x_tile = x + row * k;
-            float *y_tile = y + row * wide + column;
-            if (deep == ROWS && broad == COLUMNS)
-                tile(ROWS, COLUMNS, wide, k, x_tile, w + column, bias + column, y_tile);
-            else if (deep == 1 && broad == COLUMNS)
-                tile(1, COLUMNS, wide, k, x_tile, w + column, bias + column, y_tile);
-            else
-                tile(deep, broad, wide, k, x_tile, w + column, bias + column, y_tile);
-        }
-    }
-}
-
-/* logits of the candidates first ... end - 1 of one route */
-ASSAY__SIMD static void score(int64_t scorer, int64_t first, int64_t end, const int32_t *choice,
-                              const float *features, const float *road_score, const float *context,
-                              const float *goal, const float *feature_weight, const float *out,
-                              float *logits)
-{
-    const float *w0 = feature_weight, *w1 = w0 + scorer, *w2 = w1 + scorer, *w3 = w2 + scorer;
-    for (int64_t c = first; c < end; c++) {
-        const float *row = road_score + (int64_t)choice[c] * scorer;
-        const float *f = features + c * ASSAY__ROAD_MOVING_FEATURES;
-        float f0 = f[0], f1 = f[1], f2 = f[2], f3 = f[3], sum = 0;
-        ASSAY__SUM(sum)
-        for (int64_t j = 0; j < scorer; j++) {
-            float a =
-                row[j] + context[j] + goal[j] + f0 * w0[j] + f1 * w1[j] + f2 * w2[j] + f3 * w3[j];
-            sum += (a > 0 ? a : 0) * out[j];
-        }
-        logits[c] = sum;
-    }
-}
 
 static void swap(float **a, float **b)
 {
@@ -255,13 +218,13 @@ void assay__road_searcher_forward(assay__road_searcher *self)
                          self->reached[0] + route->parent * wide, wide,
                          self->state[0] + route->parent * H, self->gates, self->state[1] + i * H);
     }
-    few_rows(self->beam_count, wide, H, self->state[1], self->product, self->product_bias,
-             self->reached[1]);
-    for (int64_t i = 0; i < self->beam_count; i++) {
-        score(s->scorer, self->first[i], self->first[i + 1], self->choice, self->features,
-              self->road_score, self->reached[1] + i * wide + gates, self->goal_score,
-              self->feature_weight, out, self->logits);
-    }
+    for (int64_t i = 0; i < self->beam_count; i++)
+        memcpy(self->reached[1] + i * wide, self->product_bias, (size_t)wide * sizeof(float));
+    assay__narrow_product(self->beam_count, wide, H, self->state[1], H, 1, self->product, wide,
+                          true, self->reached[1], wide);
+    assay__road_score_routes(self->beam_count, self->first, s->scorer, self->choice, self->features,
+                             self->road_score, self->reached[1] + gates, wide, self->goal_score,
+                             self->feature_weight, out, self->logits);
     swap(&self->state[0], &self->state[1]);
     swap(&self->reached[0], &self->reached[1]);
 }

@@ -25,6 +25,7 @@ struct assay__road_searcher {
     int64_t max_width, max_steps;
     assay__road_search_hook hook;
     assay__memory *memory;
+    bool twin; /* the tables of the weights are another searcher's */
 
     /* Of the weights. H = hidden, S = scorer. */
     float *road_input;   /* (roads, 3 H) W_ih E[road] + b_ih */

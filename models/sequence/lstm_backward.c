@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "models/kernel/dropout.h"
+#include "models/kernel/kernels.h"
 #include "models/kernel/linear.h"
-#include "models/kernel/loss.h"
 #include "models/kernel/matmul.h"
 #include "models/sequence/lstm_state.h"
 

@@ -2,6 +2,7 @@
 #ifndef ASSAY_MODELS_SEQUENCE_LSTM_STATE_H
 #define ASSAY_MODELS_SEQUENCE_LSTM_STATE_H
 
+#include "models/kernel/kernels.h"
 #include "models/sequence/lstm.h"
 
 typedef struct assay__lstm_layer {
@@ -45,22 +46,6 @@ struct assay__lstm {
     float *streams;    /* (batch, stream floats) */
     float *packed_fc;  /* see lstm_stream.c */
 };
-
-/* ---- lstm_cell.c: the elementwise part of a step ---- */
-
-/* gates (batch, 4 hidden), products of inputs and states with the weights, become the activated
- * gates; cell, its tanh and hidden, all (batch, hidden), are written. `bias` (4 hidden). */
-void assay__lstm_cell_forward(int64_t batch, int64_t hidden_dim, const float *bias, float *gates,
-                              const float *cell_before, float *cell, float *tanh_cell,
-                              float *hidden);
-/* The same where only the states are wanted: cell (batch, hidden) before and after. */
-void assay__lstm_cell_advance(int64_t batch, int64_t hidden_dim, const float *bias,
-                              const float *gates, float *cell, float *hidden);
-/* From dh (batch, hidden), the slopes by h_t, and dcell, those by c_t that come from later steps:
- * gates become the slopes by their arguments, dcell those by c_{t-1}. */
-void assay__lstm_cell_backward(int64_t batch, int64_t hidden_dim, const float *dh,
-                               const float *cell_before, const float *tanh_cell, float *gates,
-                               float *dcell);
 
 /* ---- lstm.c ---- */
 

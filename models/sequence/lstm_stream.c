@@ -6,21 +6,16 @@
  *     layer (blocks, 1 + input + hidden, 4 gates, 16 units),
  *     head (blocks of 16 outputs, 1 + hidden, 16),
  *
- * zero where there is no unit. A block's gates end in registers, ready for the elementwise part.
- * Vectors of 16 floats are written out (a GNU extension gcc and clang share), since compilers do
- * not keep an array of sums in registers by themselves.
+ * zero where there is no unit. A block's gates end in registers, ready for the elementwise part
+ * (kernel/level/lstm.c).
  *
  * Stream: (layers, 2, padded hidden) cell and hidden, then one (padded hidden) for the state in the
  * making. */
 #include <string.h>
 
-#include "models/kernel/elementary.h"
 #include "models/sequence/lstm_state.h"
 
-enum { UNITS = 16, GATES = 4, ROW = GATES * UNITS, TILE = 4 };
-
-typedef float vector
-    __attribute__((vector_size(UNITS * sizeof(float)), aligned(sizeof(float)), may_alias));
+enum { UNITS = ASSAY__LSTM_UNITS, GATES = 4, ROW = GATES * UNITS };
 
 static int64_t blocks_of(int64_t count)
 {
@@ -105,105 +100,14 @@ assay_status assay__lstm_pack(assay__lstm *model)
     return status;
 }
 
-/* sums (rows, 4 gates of a block) += x (rows, count; row stride) weights (count, 4, 16) */
-ASSAY__ELEMENT void accumulate(int rows, int64_t count, const float *x, int64_t stride,
-                               const float *weights, vector (*sums)[GATES])
-{
-    vector s[TILE][GATES];
-    for (int r = 0; r < rows; r++)
-        for (int gate = 0; gate < GATES; gate++)
-            s[r][gate] = sums[r][gate];
-    for (int64_t k = 0; k < count; k++, weights += ROW) {
-        const vector *w = (const vector *)weights;
-        vector w0 = w[0], w1 = w[1], w2 = w[2], w3 = w[3];
-        for (int r = 0; r < rows; r++) {
-            float value = x[r * stride + k];
-            s[r][0] += value * w0;
-            s[r][1] += value * w1;
-            s[r][2] += value * w2;
-            s[r][3] += value * w3;
-        }
-    }
-    for (int r = 0; r < rows; r++)
-        for (int gate = 0; gate < GATES; gate++)
-            sums[r][gate] = s[r][gate];
-}
-
-/* One block's units: cell (16) before and after, hidden state (16). */
-ASSAY__ELEMENT void activate(const vector *sums, float *restrict cell, float *restrict hidden)
-{
-    float gates[ROW];
-    memcpy(gates, sums, sizeof gates);
-    ASSAY__LANES
-    for (int j = 0; j < UNITS; j++) {
-        float i = assay__sigmoid1(gates[j]), f = assay__sigmoid1(gates[UNITS + j]);
-        float g = assay__tanh1(gates[2 * UNITS + j]), o = assay__sigmoid1(gates[3 * UNITS + j]);
-        float c = f * cell[j] + i * g;
-        cell[j] = c;
-        hidden[j] = o * assay__tanh1(c);
-    }
-}
-
-/* Of `rows` streams (`stride` apart): cell (padded) before and after; `after` (padded) the hidden
- * state from x (input; x_stride apart) and `before` (hidden). */
-ASSAY__ELEMENT void step_rows(int rows, int64_t hidden, int64_t input, const float *packed,
-                              const float *x, int64_t x_stride, const float *before, float *cell,
-                              float *after, int64_t stride)
-{
-    for (int64_t block = 0; block < blocks_of(hidden); block++) {
-        vector sums[TILE][GATES];
-        for (int r = 0; r < rows; r++)
-            memcpy(sums[r], packed, sizeof sums[r]);
-        accumulate(rows, input, x, x_stride, packed + ROW, sums);
-        accumulate(rows, hidden, before, stride, packed + (1 + input) * ROW, sums);
-        for (int r = 0; r < rows; r++) {
-            activate(sums[r], cell + r * stride + block * UNITS,
-                     after + r * stride + block * UNITS);
-        }
-        packed += (1 + input + hidden) * ROW;
-    }
-}
-
-ASSAY__SIMD static void step_one(int64_t hidden, int64_t input, const float *packed, const float *x,
-                                 const float *before, float *cell, float *after)
-{
-    step_rows(1, hidden, input, packed, x, 0, before, cell, after, 0);
-}
-
-ASSAY__SIMD static void step_tile(int64_t hidden, int64_t input, const float *packed,
-                                  const float *x, int64_t x_stride, const float *before,
-                                  float *cell, float *after, int64_t stride)
-{
-    step_rows(TILE, hidden, input, packed, x, x_stride, before, cell, after, stride);
-}
-
-ASSAY__SIMD static void step_head(int64_t hidden, int64_t output, const float *packed,
-                                  const float *state, float *y)
-{
-    for (int64_t block = 0; block < blocks_of(output); block++) {
-        const vector *w = (const vector *)packed;
-        vector sum = w[0], odd = {0};
-        int64_t k = 0;
-        for (; k + 1 < hidden; k += 2) {
-            sum += state[k] * w[1 + k];
-            odd += state[k + 1] * w[2 + k];
-        }
-        if (k < hidden)
-            sum += state[k] * w[1 + k];
-        sum += odd;
-        memcpy(y + block * UNITS, &sum, (size_t)units_in(block, output) * sizeof *y);
-        packed += (1 + hidden) * UNITS;
-    }
-}
-
 void assay__lstm_stream_head(const assay__lstm *model, const float *stream, float *y)
 {
     size_t width = padded(model->shape.hidden);
     const float *state = stream + (2 * (size_t)model->shape.layers - 1) * width;
-    step_head(model->shape.hidden, model->shape.output, model->packed_fc, state, y);
+    assay__lstm_head_packed(model->shape.hidden, model->shape.output, model->packed_fc, state, y);
 }
 
-/* `rows` streams, 1 or TILE, `stride` floats apart, by one step; x (rows, input; row stride). */
+/* `rows` streams, `stride` floats apart, by one step; x (rows, input; row stride). */
 static void advance(const assay__lstm *model, int64_t rows, float *streams, int64_t stride,
                     const float *x, int64_t x_stride)
 {
@@ -212,12 +116,8 @@ static void advance(const assay__lstm *model, int64_t rows, float *streams, int6
     for (int64_t l = 0; l < model->shape.layers; l++) {
         const assay__lstm_layer *layer = &model->layers[l];
         float *cell = streams + 2 * l * width, *state = cell + width;
-        if (rows == 1) {
-            step_one(model->shape.hidden, layer->input, layer->packed, x, state, cell, fresh);
-        } else {
-            step_tile(model->shape.hidden, layer->input, layer->packed, x, x_stride, state, cell,
-                      fresh, stride);
-        }
+        assay__lstm_step_packed(rows, model->shape.hidden, layer->input, layer->packed, x, x_stride,
+                                state, cell, fresh, stride);
         for (int64_t r = 0; r < rows; r++)
             memcpy(state + r * stride, fresh + r * stride, (size_t)width * sizeof *state);
         x = state;
@@ -225,33 +125,19 @@ static void advance(const assay__lstm *model, int64_t rows, float *streams, int6
     }
 }
 
-/* A tile's sums fit the registers where there are 32 of 16 floats. */
-static bool tiles_pay(void)
-{
-#if defined(__x86_64__)
-    return __builtin_cpu_supports("avx512f");
-#else
-    return false;
-#endif
-}
-
 bool assay__lstm_streams_pay(const assay__lstm *model, int64_t batch, int64_t steps)
 {
     enum { STEPS_REPAY_PACKING = 8, CACHED_FLOATS = 1 << 17, FEW = 8 };
     int64_t hidden = model->shape.hidden;
     bool cached = 4 * hidden * (model->shape.input + hidden) <= CACHED_FLOATS;
-    bool fast = batch == 1 || (tiles_pay() ? cached || batch <= FEW : cached && batch <= FEW);
+    bool fast = batch == 1 || cached || batch <= FEW;
     return fast && batch * steps >= STEPS_REPAY_PACKING;
 }
 
 void assay__lstm_step_streams(const assay__lstm *model, int64_t count, float *streams,
                               const float *x, int64_t x_stride)
 {
-    int64_t stride = (int64_t)assay__lstm_stream_floats(model), b = 0;
-    for (; tiles_pay() && b + TILE <= count; b += TILE)
-        advance(model, TILE, streams + b * stride, stride, x + b * x_stride, x_stride);
-    for (; b < count; b++)
-        advance(model, 1, streams + b * stride, stride, x + b * x_stride, x_stride);
+    advance(model, count, streams, (int64_t)assay__lstm_stream_floats(model), x, x_stride);
 }
 
 void assay__lstm_step(const assay__lstm *model, float *stream, const float *x, float *y)

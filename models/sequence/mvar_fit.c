@@ -16,9 +16,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "models/kernel/simd.h"
+#include "models/kernel/kernels.h"
 #include "models/sequence/mvar_equations.h"
-#include "models/sequence/mvar_gram.h"
 
 /* Reciprocal conditions of the normal equations. The solution's relative error is about epsilon
  * over it: above the first it is below 1e-11; a refinement step multiplies it by itself. */
@@ -28,13 +27,12 @@
 static assay_status take_memory(assay__mvar *model, const assay__mvar_equations *e)
 {
     size_t dim = (size_t)e->dim, u = (size_t)e->unknowns, width = (size_t)(e->order + 1) * dim;
-    size_t windows = (size_t)(assay__gram_rows(e->dim) * assay__gram_columns((int64_t)width));
     const struct {
         size_t count, size;
         void *block;
     } blocks[] = {
-        {(size_t)(e->batch * e->time) * dim + ASSAY__GRAM_COLUMNS, 8, &model->fit.centred},
-        {windows, 8, &model->fit.window},
+        {(size_t)(e->batch * e->time) * dim, 8, &model->fit.centred},
+        {dim * width, 8, &model->fit.window},
         {u * u, 8, &model->fit.system},
         {u * dim, 8, &model->fit.solution},
         {dim, 8, &model->fit.mean},
@@ -50,23 +48,19 @@ static assay_status take_memory(assay__mvar *model, const assay__mvar_equations 
 }
 
 /* centred = series - mean over all steps; false where a mean is not finite. */
-ASSAY__SIMD static bool centre(assay__mvar *model, assay__mvar_equations *e, const double *series)
+static bool centre(assay__mvar *model, assay__mvar_equations *e, const double *series)
 {
     int64_t steps = e->batch * e->time, dim = e->dim;
     double *mean = model->fit.mean;
     memset(mean, 0, (size_t)dim * sizeof *mean);
-    for (int64_t t = 0; t < steps; t++)
-        for (int64_t i = 0; i < dim; i++)
-            mean[i] += series[t * dim + i];
+    assay__column_sum_double(steps, dim, series, mean);
     bool finite = true;
     for (int64_t i = 0; i < dim; i++) {
         mean[i] /= (double)steps;
         finite = finite && isfinite(mean[i]);
     }
     e->series = model->fit.centred;
-    for (int64_t t = 0; t < steps; t++)
-        for (int64_t i = 0; i < dim; i++)
-            e->series[t * dim + i] = series[t * dim + i] - mean[i];
+    assay__subtract_row(steps, dim, series, mean, e->series);
     return finite;
 }
 
@@ -98,16 +92,13 @@ static void shift_block(const assay__mvar_equations *e, const double *before, in
 }
 
 /* The row of the constant: sums of x_{t-i}, and in `targets` (dim) those of x_t. */
-ASSAY__SIMD static void fill_constant(const assay__mvar_equations *e, double *row, double *targets,
-                                      int64_t target_stride)
+static void fill_constant(const assay__mvar_equations *e, double *row, double *targets,
+                          int64_t target_stride)
 {
     int64_t dim = e->dim;
     memset(row, 0, (size_t)e->unknowns * sizeof *row);
     for (int64_t b = 0; b < e->batch; b++) {
-        const double *x = assay__mvar_step_of(e, b, e->order);
-        for (int64_t t = e->order; t < e->time; t++, x += dim)
-            for (int64_t k = 0; k < dim; k++)
-                row[k] += x[k];
+        assay__column_sum_double(e->time - e->order, dim, assay__mvar_step_of(e, b, e->order), row);
     }
     for (int64_t k = 0; k < dim; k++)
         targets[k * target_stride] = row[k];
@@ -130,9 +121,8 @@ ASSAY__SIMD static void fill_constant(const assay__mvar_equations *e, double *ro
 static void form_normal(assay__mvar *model, const assay__mvar_equations *e)
 {
     int64_t dim = e->dim, u = e->unknowns, width = (e->order + 1) * dim;
-    int64_t stride = assay__gram_columns(width);
     double *window = model->fit.window, *system = model->fit.system, *right = model->fit.solution;
-    memset(window, 0, (size_t)(assay__gram_rows(dim) * stride) * sizeof *window);
+    memset(window, 0, (size_t)(dim * width) * sizeof *window);
     for (int64_t b = 0; b < e->batch; b++) {
         assay__gram_accumulate(e->time - e->order, dim, width, assay__mvar_step_of(e, b, 0),
                                window);
@@ -142,7 +132,7 @@ static void form_normal(assay__mvar *model, const assay__mvar_equations *e)
         for (int64_t j = i; j <= e->order; j++) {
             const double *before =
                 i == 1 ? lag0 - (j - 1) * dim : block_of(e, system, i - 1, j - 1);
-            shift_block(e, before, i == 1 ? stride : u, i, j, system);
+            shift_block(e, before, i == 1 ? width : u, i, j, system);
         }
     }
     for (int64_t row = 0; row < u - 1; row++) {
@@ -152,7 +142,7 @@ static void form_normal(assay__mvar *model, const assay__mvar_equations *e)
     }
     for (int64_t c = 0; c < dim; c++) {
         for (int64_t i = 1; i <= e->order; i++) {
-            memcpy(right + c * u + (i - 1) * dim, lag0 + c * stride - i * dim,
+            memcpy(right + c * u + (i - 1) * dim, lag0 + c * width - i * dim,
                    (size_t)dim * sizeof *right);
         }
     }

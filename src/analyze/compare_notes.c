@@ -60,6 +60,7 @@ static assay_status note_facts(const assay__compare_view *v)
                                           "transparent_hugepages",
                                           "cpu_mhz",
                                           "vector",
+                                          "cpu_level",
                                           "cpu_scaling"};
     static const char *const build[] = {"compiler",     "build_flags",        "libc",
                                         "architecture", "library_build_type", "python"};

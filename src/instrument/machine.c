@@ -16,6 +16,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/level.h"
 #include "base/text.h"
 #include "instrument/proc.h"
 #include "instrument/provenance.h"
@@ -321,6 +322,16 @@ static assay_validity find_vector(char *value)
 #endif
 }
 
+/* The instructions that the models are computed with. */
+static assay_validity find_level(char *value)
+{
+    const char *refused;
+    const char *name = assay__level_name(assay__level_now(&refused));
+    if (refused != NULL)
+        return found(value, "%s (ASSAY_CPU=%.40s is no level of this machine)", name, refused);
+    return found(value, "%s", name);
+}
+
 static assay_validity find_load(char *value)
 {
     double load[3];
@@ -340,6 +351,7 @@ void assay_machine_describe(assay_fact_sink emit, void *context)
         {"hostname", find_hostname},
         {"cpu", find_cpu},
         {"vector", find_vector},
+        {"cpu_level", find_level},
         {"cores", find_cores},
         {"usable_cores", find_usable_cores},
         {"memory_bytes", find_memory},

@@ -1,5 +1,4 @@
 /* The vector autoregression as its formula reads. */
-#include "models/sequence/mvar_gram.h"
 #include "tests/reference/reference.h"
 
 void reference_mvar_forecast(const assay__mvar *model, int64_t batch, int64_t time,
@@ -28,11 +27,10 @@ void reference_mvar_forecast(const assay__mvar *model, int64_t batch, int64_t ti
 void reference_gram_accumulate(int64_t count, int64_t dim, int64_t width, const double *series,
                                double *products)
 {
-    int64_t columns = assay__gram_columns(width);
     for (int64_t t = 0; t < count; t++) {
         const double *window = series + t * dim, *last = window + width - dim;
         for (int64_t row = 0; row < dim; row++)
             for (int64_t column = 0; column < width; column++)
-                products[row * columns + column] += last[row] * window[column];
+                products[row * width + column] += last[row] * window[column];
     }
 }

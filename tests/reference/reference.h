@@ -43,7 +43,7 @@ ASSAY_MUST_USE assay_status reference_lstm(const assay__lstm *model, int64_t bat
 
 void reference_mvar_forecast(const assay__mvar *model, int64_t batch, int64_t time,
                              const double *series, int64_t steps, double *forecast);
-/* Without what assay__gram_accumulate() leaves in the padding. */
+/* What assay__gram_accumulate() computes. */
 void reference_gram_accumulate(int64_t count, int64_t dim, int64_t width, const double *series,
                                double *products);
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/level.h"
 #include "instrument/provenance.h"
 
 typedef struct facts {
@@ -32,7 +33,7 @@ static void test_machine_is_described(void **state)
     (void)state;
     facts all = {0};
     assay_machine_describe(keep_fact, &all);
-    assert_int_equal(all.count, 17);
+    assert_int_equal(all.count, 18);
     static const char *const keys[] = {"hostname=",       "\ncpu=",          "\ncores=",
                                        "\nusable_cores=", "\nmemory_bytes=", "\nkernel=Linux",
                                        "\nos=",           "\nboot_id=",      "\nvector="};
@@ -45,6 +46,43 @@ static void test_machine_is_described(void **state)
     assay_reading steal = assay_machine_steal_seconds();
     assert_int_equal(steal.validity, ASSAY_VALID);
     assert_true(steal.value >= 0.0);
+}
+
+static void assert_level(const char *asked, const char *expected)
+{
+    facts all = {0};
+    setenv("ASSAY_CPU", asked, 1);
+    assay_machine_describe(keep_fact, &all);
+    unsetenv("ASSAY_CPU");
+    char line[256];
+    snprintf(line, sizeof line, "\ncpu_level=%s\n", expected);
+    if (strstr(all.text, line) == NULL)
+        fail_msg("no '%s' in:\n%s", line, all.text);
+}
+
+/* What ASSAY_CPU asks for is taken if the machine has it, and else named beside what is taken. */
+static void test_level(void **state)
+{
+    (void)state;
+    const int highest = assay__level_highest();
+    assert_null(assay__level_name(99));
+    assert_level("", assay__level_name(highest));
+    for (int level = 0; level <= highest; level++)
+        assert_level(assay__level_name(level), assay__level_name(level));
+    char text[256];
+    snprintf(text, sizeof text, "%s (ASSAY_CPU=x86-64-v9 is no level of this machine)",
+             assay__level_name(highest));
+    assert_level("x86-64-v9", text);
+    if (assay__level_name(highest + 1) != NULL) {
+        snprintf(text, sizeof text, "%s (ASSAY_CPU=%s is no level of this machine)",
+                 assay__level_name(highest), assay__level_name(highest + 1));
+        assert_level(assay__level_name(highest + 1), text);
+    }
+    char list[256];
+    assay__level_list(list, sizeof list);
+    assert_memory_equal(list, assay__level_name(0), strlen(assay__level_name(0)));
+    assert_string_equal(list + strlen(list) - strlen(assay__level_name(highest)),
+                        assay__level_name(highest));
 }
 
 static void write_text(const char *top, const char *name, const char *text)
@@ -114,6 +152,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_machine_is_described),
+        cmocka_unit_test(test_level),
         cmocka_unit_test(test_git_is_read_without_git),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

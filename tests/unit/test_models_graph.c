@@ -11,7 +11,7 @@
 
 #include "models/graph/attention.h"
 #include "models/graph/encoding.h"
-#include "models/graph/narrow_product.h"
+#include "models/kernel/kernels.h"
 #include "tests/reference/reference.h"
 #include "tests/unit/graph_fixture.h"
 
@@ -101,24 +101,23 @@ typedef struct attention_case {
     int64_t limit; /* of the bias; 0: none */
 } attention_case;
 
-/* The kernel for wide vectors against three loops, with tiles of every width, both
+/* The kernel against three loops, with tiles of every size and what is left beside them, both
  * layouts of the left operand, and values around the result that must stay. */
 static void test_narrow_product(void **unused)
 {
     (void)unused;
-    enum { M = 24, MOST_N = 112, K = 37, STRIDE = 120 };
-    float *a = normal_floats((size_t)M * K, 1), *b = normal_floats((size_t)K * STRIDE, 2);
-    for (int64_t n = 16; n <= MOST_N; n += 16) {
+    enum { MOST_M = 17, MOST_N = 112, K = 37, STRIDE = 120 };
+    float *a = normal_floats((size_t)MOST_M * K, 1), *b = normal_floats((size_t)K * STRIDE, 2);
+    for (int64_t m = 1, n = 1; n <= MOST_N; n += 3, m = m % MOST_M + 1) {
         for (int variant = 0; variant < 4; variant++) {
             bool transposed = variant % 2 != 0, add = variant >= 2;
-            assay__narrow_operand left =
-                transposed ? (assay__narrow_operand){a, 1, M} : (assay__narrow_operand){a, K, 1};
-            float *ours = normal_floats((size_t)M * STRIDE, 3);
-            float *theirs = normal_floats((size_t)M * STRIDE, 3);
-            assay__narrow_product(M, n, K, left, b, STRIDE, add, ours, STRIDE);
-            reference_matmul(M, n, K, 1, (assay__matrix){a, transposed ? M : K, transposed},
+            float *ours = normal_floats((size_t)MOST_M * STRIDE, 3);
+            float *theirs = normal_floats((size_t)MOST_M * STRIDE, 3);
+            assay__narrow_product(m, n, K, a, transposed ? 1 : K, transposed ? m : 1, b, STRIDE,
+                                  add, ours, STRIDE);
+            reference_matmul(m, n, K, 1, (assay__matrix){a, transposed ? m : K, transposed},
                              (assay__matrix){b, STRIDE, false}, add, theirs, STRIDE);
-            for (int64_t i = 0; i < M * STRIDE; i++)
+            for (int64_t i = 0; i < MOST_M * STRIDE; i++)
                 assert_true(fabsf(ours[i] - theirs[i]) < (i % STRIDE < n ? 1e-4F : 1e-30F));
             free(ours);
             free(theirs);

@@ -11,6 +11,7 @@
 
 #include "models/field/kan.h"
 #include "models/field/spline.h"
+#include "models/kernel/kernels.h"
 #include "tests/reference/reference.h"
 #include "tests/unit/field_check.h"
 
@@ -164,8 +165,8 @@ static void test_splines_are_a_partition_of_one(void **state)
                 x[i] = -1 + 2 * ((float)i + 0.37F) / COUNT;
             for (int i = 0; i < 64 * COUNT; i++)
                 ones[i] = 1;
-            assay__spline_basis(spline, COUNT, x, basis, COUNT);
-            assay__spline_backward(spline, COUNT, x, ones, COUNT, slope);
+            assay__spline_basis(spline.order, spline.grid, COUNT, x, basis, COUNT);
+            assay__spline_backward(spline.order, spline.grid, COUNT, x, ones, COUNT, slope);
             for (int i = 0; i < COUNT; i++) {
                 float sum = 0;
                 for (int64_t c = 0; c < assay__spline_functions(spline); c++) {
@@ -184,7 +185,7 @@ static void test_far_away_only_the_base_is_left(void **state)
     (void)state;
     assay__spline spline = {5, 3};
     float x[] = {1e30F, -1e30F, INFINITY, -INFINITY, 2.3F, -2.3F}, basis[8 * 6];
-    assay__spline_basis(spline, 6, x, basis, 6);
+    assay__spline_basis(spline.order, spline.grid, 6, x, basis, 6);
     for (int i = 0; i < 8 * 6; i++)
         assert_true(basis[i] == 0);
 }

@@ -13,13 +13,11 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "models/kernel/activation.h"
 #include "models/kernel/dropout.h"
+#include "models/kernel/kernels.h"
 #include "models/kernel/linear.h"
-#include "models/kernel/loss.h"
 #include "models/kernel/matmul.h"
 #include "models/kernel/memory.h"
-#include "models/kernel/normalize.h"
 #include "models/kernel/optimizer.h"
 #include "models/kernel/parameters.h"
 #include "tests/reference/reference.h"
@@ -155,67 +153,6 @@ static void test_linear(void **state)
     check_linear(7, 13, 5, false);
     check_linear(33, 48, 65, true);
     check_linear(200, 3, 1, true);
-}
-
-static void softmax_reference(int64_t columns, const float *x, double *y)
-{
-    double most = -INFINITY, sum = 0;
-    for (int64_t j = 0; j < columns; j++)
-        most = fmax(most, (double)x[j]);
-    for (int64_t j = 0; j < columns; j++)
-        sum += y[j] = exp((double)x[j] - most);
-    for (int64_t j = 0; j < columns; j++)
-        y[j] /= sum;
-}
-
-static void check_softmax(int64_t rows, int64_t columns, int64_t stride, float spread)
-{
-    float *x = random_floats(rows * stride), *y = random_floats(rows * stride);
-    float *dy = random_floats(rows * stride), *dx = random_floats(rows * stride);
-    float untouched = y[columns < stride ? columns : 0];
-    double *truth = malloc((size_t)columns * sizeof *truth);
-    assert_non_null(truth);
-    for (int64_t i = 0; i < rows * stride; i++)
-        x[i] *= spread;
-    double tolerance = 1e-6 + 4 * (double)spread * 0x1p-24; /* an exponent's rounding */
-    assay__softmax_forward(rows, columns, stride, x, y);
-    assay__softmax_backward(rows, columns, stride, dy, y, dx);
-    for (int64_t i = 0; i < rows; i++) {
-        softmax_reference(columns, x + i * stride, truth);
-        double along = 0;
-        for (int64_t j = 0; j < columns; j++)
-            along += truth[j] * (double)dy[i * stride + j];
-        for (int64_t j = 0; j < columns; j++) {
-            assert_true(fabs((double)y[i * stride + j] - truth[j]) <= tolerance * truth[j] + 1e-37);
-            double slope = truth[j] * ((double)dy[i * stride + j] - along);
-            assert_true(fabs((double)dx[i * stride + j] - slope) <= 2e-6);
-        }
-    }
-    assert_true(columns == stride || y[columns] == untouched);
-    assay__softmax_forward(rows, columns, stride, x, x);
-    assert_memory_equal(x, y, (size_t)columns * sizeof *x);
-    free(x);
-    free(y);
-    free(dy);
-    free(dx);
-    free(truth);
-}
-
-static void test_softmax(void **state)
-{
-    (void)state;
-    check_softmax(3, 1, 1, 1);
-    check_softmax(2, 7, 9, 1);
-    check_softmax(5, 500, 500, 3);
-    check_softmax(2, 33, 64, 60); /* most underflow */
-    float x[] = {-INFINITY, 1, -INFINITY, 1, 1e30F, 2e30F}, y[6];
-    assay__softmax_forward(1, 4, 4, x, y);
-    assert_true(y[0] == 0 && y[1] == 0.5F && y[2] == 0 && y[3] == 0.5F); /* masked attention */
-    assay__softmax_forward(1, 2, 2, x + 4, y);
-    assert_true(y[0] == 0 && y[1] == 1);
-    x[1] = NAN;
-    assay__softmax_forward(1, 4, 4, x, y);
-    assert_true(isnan(y[0]) && isnan(y[3]));
 }
 
 static double norm_loss(int64_t columns, const double *x, const float *scale, const float *shift,
@@ -393,10 +330,10 @@ int main(void)
 {
     assay__random_init(&generator, 1);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_matmul),     cmocka_unit_test(test_beta_zero_erases),
-        cmocka_unit_test(test_linear),     cmocka_unit_test(test_softmax),
-        cmocka_unit_test(test_layer_norm), cmocka_unit_test(test_dropout),
-        cmocka_unit_test(test_mse),        cmocka_unit_test(test_adam),
+        cmocka_unit_test(test_matmul),  cmocka_unit_test(test_beta_zero_erases),
+        cmocka_unit_test(test_linear),  cmocka_unit_test(test_layer_norm),
+        cmocka_unit_test(test_dropout), cmocka_unit_test(test_mse),
+        cmocka_unit_test(test_adam),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

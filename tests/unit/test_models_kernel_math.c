@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "models/kernel/activation.h"
 #include "models/kernel/elementary.h"
+#include "models/kernel/kernels.h"
 #include "tests/reference/reference.h"
 
 enum { CHUNK = 1 << 12, STRIDE = 1009 };

@@ -10,14 +10,12 @@ from scipy.linalg import cholesky_banded, cho_solve_banded  # noqa: E402
 
 torch.manual_seed(1)
 torch.set_grad_enabled(False)
-x, y = torch.randn(4000, 500), torch.empty(4000, 500)
 small, small_y = torch.randn(500, 512), torch.empty(500, 512)
 row, scale, shift = torch.randn(500, 256), torch.ones(256), torch.zeros(256)
 weights = torch.nn.Parameter(torch.zeros(4_000_000))
 weights.grad = torch.randn(4_000_000)
 adam = torch.optim.Adam([weights])
 functional = torch.nn.functional
-probabilities = torch.softmax(x, 1)
 
 
 def burgers():
@@ -88,8 +86,6 @@ peer.serve({
     "sigmoid": lambda: torch.sigmoid(small, out=small_y),
     "sine": lambda: torch.sin(small, out=small_y),
     "silu": lambda: functional.silu(small),
-    "softmax": lambda: torch.softmax(x, 1, out=y),
-    "softmax-backward": lambda: torch._softmax_backward_data(x, probabilities, 1, x.dtype),
     "layer-norm": lambda: functional.layer_norm(row, (256,), scale, shift),
     "adam": adam.step,
     "burgers": burgers,

@@ -3,7 +3,7 @@
     import peer
     peer.serve({"one step": lambda: model(x), ...})
 
-It prints "ready" once its tasks are made, then answers each line "REPEATS TASK" with the seconds of
+It prints "ready" and the version of PyTorch, where that is used, once its tasks are made, then answers each line "REPEATS TASK" with the seconds of
 processor time one call of that task took (the mean over so many calls in a row), or with "error: ..." for a task it does not have.
 A peer that lacks a package says so with peer.skip(reason). One thread, as our side.
 """
@@ -15,6 +15,7 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"  # before NumPy and PyTorch are imported
 
 answers = os.fdopen(os.dup(1), "w", buffering=1)
+version = ""
 os.dup2(2, 1)  # what libraries print does not get between the answers
 
 
@@ -30,11 +31,13 @@ def torch():
     except ImportError:
         skip("python3-torch is not installed")
     module.set_num_threads(1)
+    global version
+    version = module.__version__
     return module
 
 
 def serve(tasks):
-    answers.write("ready\n")
+    answers.write(f"ready {version}".strip() + "\n")
     for line in sys.stdin:
         repeats, _, name = line.strip().partition(" ")
         task = tasks.get(name)

@@ -1,13 +1,12 @@
 /* One vectorised loop per function over the elements of elementary.h. Slopes of tanh and the
  * sigmoid come from the function's value, as PyTorch's do: good to half an ulp of 1, which the
  * product with dy sees, at no exponential more. */
-#include "models/kernel/activation.h"
-
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "models/kernel/elementary.h"
+#include "models/kernel/level/level.h"
 
 /* ---- y = f(x) ---- */
 
@@ -16,35 +15,35 @@ static void identity(int64_t count, const float *x, float *y)
     memmove(y, x, (size_t)count * sizeof *y);
 }
 
-ASSAY__SIMD static void relu(int64_t count, const float *x, float *y)
+static void relu(int64_t count, const float *x, float *y)
 {
     ASSAY__LANES
     for (int64_t i = 0; i < count; i++)
         y[i] = x[i] <= 0 ? 0 : x[i]; /* NaN stays */
 }
 
-ASSAY__SIMD static void gelu(int64_t count, const float *x, float *y)
+static void gelu(int64_t count, const float *x, float *y)
 {
     ASSAY__LANES
     for (int64_t i = 0; i < count; i++)
         y[i] = assay__gelu1(x[i]);
 }
 
-ASSAY__SIMD static void hyperbolic_tangent(int64_t count, const float *x, float *y)
+static void hyperbolic_tangent(int64_t count, const float *x, float *y)
 {
     ASSAY__LANES
     for (int64_t i = 0; i < count; i++)
         y[i] = assay__tanh1(x[i]);
 }
 
-ASSAY__SIMD static void sigmoid(int64_t count, const float *x, float *y)
+static void sigmoid(int64_t count, const float *x, float *y)
 {
     ASSAY__LANES
     for (int64_t i = 0; i < count; i++)
         y[i] = assay__sigmoid1(x[i]);
 }
 
-ASSAY__SIMD static void silu(int64_t count, const float *x, float *y)
+static void silu(int64_t count, const float *x, float *y)
 {
     ASSAY__LANES
     for (int64_t i = 0; i < count; i++)
@@ -53,14 +52,14 @@ ASSAY__SIMD static void silu(int64_t count, const float *x, float *y)
 
 /* ---- y = f(x), slope = f'(x) ---- */
 
-ASSAY__SIMD static void identity_slope(int64_t count, const float *x, float *y, float *slope)
+static void identity_slope(int64_t count, const float *x, float *y, float *slope)
 {
     identity(count, x, y);
     for (int64_t i = 0; i < count; i++)
         slope[i] = 1;
 }
 
-ASSAY__SIMD static void relu_slope(int64_t count, const float *x, float *y, float *slope)
+static void relu_slope(int64_t count, const float *x, float *y, float *slope)
 {
     ASSAY__LANES
     for (int64_t i = 0; i < count; i++) {
@@ -70,7 +69,7 @@ ASSAY__SIMD static void relu_slope(int64_t count, const float *x, float *y, floa
     }
 }
 
-ASSAY__SIMD static void gelu_slope(int64_t count, const float *x, float *y, float *slope)
+static void gelu_slope(int64_t count, const float *x, float *y, float *slope)
 {
     ASSAY__LANES
     for (int64_t i = 0; i < count; i++) {
@@ -81,7 +80,7 @@ ASSAY__SIMD static void gelu_slope(int64_t count, const float *x, float *y, floa
     }
 }
 
-ASSAY__SIMD static void tanh_slope(int64_t count, const float *x, float *y, float *slope)
+static void tanh_slope(int64_t count, const float *x, float *y, float *slope)
 {
     ASSAY__LANES
     for (int64_t i = 0; i < count; i++) {
@@ -91,7 +90,7 @@ ASSAY__SIMD static void tanh_slope(int64_t count, const float *x, float *y, floa
     }
 }
 
-ASSAY__SIMD static void sigmoid_slope(int64_t count, const float *x, float *y, float *slope)
+static void sigmoid_slope(int64_t count, const float *x, float *y, float *slope)
 {
     ASSAY__LANES
     for (int64_t i = 0; i < count; i++) {
@@ -101,12 +100,12 @@ ASSAY__SIMD static void sigmoid_slope(int64_t count, const float *x, float *y, f
     }
 }
 
-ASSAY__SIMD static void silu_slope(int64_t count, const float *x, float *y, float *slope)
+static void silu_slope(int64_t count, const float *x, float *y, float *slope)
 {
     ASSAY__LANES
     for (int64_t i = 0; i < count; i++) {
         float v = x[i];
-        float z = assay__exp1(-assay__abs1(v));
+        float z = assay__exp_to_zero(-assay__abs1(v));
         float share = 1 / (1 + z);
         float s = (v < 0 ? z : 1) * share;
         y[i] = v * s;
@@ -118,7 +117,7 @@ ASSAY__SIMD static void silu_slope(int64_t count, const float *x, float *y, floa
 /* ---- The sine ---- */
 
 /* Sizes of floats compare as their bits do; NaN is larger than all. */
-ASSAY__SIMD static bool sine_range(int64_t count, const float *x)
+static bool sine_range(int64_t count, const float *x)
 {
     int32_t most = 0;
     ASSAY__MAX(most)
@@ -129,7 +128,7 @@ ASSAY__SIMD static bool sine_range(int64_t count, const float *x)
     return most <= assay__to_bits(ASSAY__SINE_RANGE);
 }
 
-ASSAY__SIMD static void fast_sine(int64_t count, const float *x, float *y)
+static void fast_sine(int64_t count, const float *x, float *y)
 {
     ASSAY__LANES
     for (int64_t i = 0; i < count; i++) {
@@ -138,7 +137,7 @@ ASSAY__SIMD static void fast_sine(int64_t count, const float *x, float *y)
     }
 }
 
-ASSAY__SIMD static void fast_sine_slope(int64_t count, const float *x, float *y, float *slope)
+static void fast_sine_slope(int64_t count, const float *x, float *y, float *slope)
 {
     ASSAY__LANES
     for (int64_t i = 0; i < count; i++) {
@@ -178,7 +177,7 @@ static void sine(int64_t count, const float *x, float *y)
 
 /* ---- By kind ---- */
 
-void assay__activate(assay__activation kind, int64_t count, const float *x, float *y)
+void ASSAY__AT(activate)(assay__activation kind, int64_t count, const float *x, float *y)
 {
     static void (*const functions[])(int64_t, const float *, float *) = {
         [ASSAY__IDENTITY] = identity, [ASSAY__RELU] = relu,
@@ -188,8 +187,8 @@ void assay__activate(assay__activation kind, int64_t count, const float *x, floa
     functions[kind](count, x, y);
 }
 
-void assay__activate_with_slope(assay__activation kind, int64_t count, const float *x, float *y,
-                                float *slope)
+void ASSAY__AT(activate_with_slope)(assay__activation kind, int64_t count, const float *x, float *y,
+                                    float *slope)
 {
     static void (*const functions[])(int64_t, const float *, float *, float *) = {
         [ASSAY__IDENTITY] = identity_slope, [ASSAY__RELU] = relu_slope,
@@ -199,14 +198,14 @@ void assay__activate_with_slope(assay__activation kind, int64_t count, const flo
     functions[kind](count, x, y, slope);
 }
 
-ASSAY__SIMD void assay__relu_backward(int64_t count, const float *dy, const float *x, float *dx)
+void ASSAY__AT(relu_backward)(int64_t count, const float *dy, const float *x, float *dx)
 {
     ASSAY__LANES
     for (int64_t i = 0; i < count; i++)
         dx[i] = x[i] <= 0 ? 0 : dy[i];
 }
 
-ASSAY__SIMD void assay__gelu_backward(int64_t count, const float *dy, const float *x, float *dx)
+void ASSAY__AT(gelu_backward)(int64_t count, const float *dy, const float *x, float *dx)
 {
     ASSAY__LANES
     for (int64_t i = 0; i < count; i++) {

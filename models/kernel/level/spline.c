@@ -5,13 +5,11 @@
  *     M(v) = 1 / k! sum_{j < h} (-1)^j binomial(k + 1, j) (h - j - |v - h|)_+^k,   h = (k + 1) / 2,
  *
  * with at most three terms up to order 5, all of it arithmetic without branches, so a function is
- * evaluated at 16 values at a time (AVX-512). Finding each value's interval and placing its order +
- * 1 nonzero functions there would be less arithmetic, but one value at a time, and the matrix
- * product that follows reads all of them anyway. Taken from the outer end, the sum hardly cancels:
- * no term is more than four times the result. */
-#include "models/field/spline.h"
-
-#include "models/kernel/simd.h"
+ * evaluated at a whole vector of values at a time. Finding each value's interval and placing its
+ * order + 1 nonzero functions there would be less arithmetic, but one value at a time, and the
+ * matrix product that follows reads all of them anyway. Taken from the outer end, the sum hardly
+ * cancels: no term is more than four times the result. */
+#include "models/kernel/level/level.h"
 
 /* (-1)^j binomial(k + 1, j) / k! */
 static const float terms[6][3] = {
@@ -63,8 +61,8 @@ ASSAY__ELEMENT float slope(int order, float away)
 /* s - c - h = rate x + shift: both constants are exact, so one fused multiply-add rounds once, at
  * the size of the distance and not at that of s. */
 #define OF_ORDER(order)                                                                            \
-    ASSAY__SIMD static void basis_##order(int64_t grid, int64_t count, const float *restrict x,    \
-                                          float *restrict basis, int64_t stride)                   \
+    static void basis_##order(int64_t grid, int64_t count, const float *restrict x,                \
+                              float *restrict basis, int64_t stride)                               \
     {                                                                                              \
         float rate = 0.5F * (float)grid;                                                           \
         for (int64_t c = 0; c < grid + order; c++) {                                               \
@@ -74,9 +72,8 @@ ASSAY__ELEMENT float slope(int order, float away)
                 basis[c * stride + i] = value(order, rate * x[i] + shift);                         \
         }                                                                                          \
     }                                                                                              \
-    ASSAY__SIMD static void backward_##order(int64_t grid, int64_t count, const float *restrict x, \
-                                             const float *restrict dbasis, int64_t stride,         \
-                                             float *restrict dx)                                   \
+    static void backward_##order(int64_t grid, int64_t count, const float *restrict x,             \
+                                 const float *restrict dbasis, int64_t stride, float *restrict dx) \
     {                                                                                              \
         float rate = 0.5F * (float)grid;                                                           \
         for (int64_t c = 0; c < grid + order; c++) {                                               \
@@ -95,19 +92,19 @@ OF_ORDER(3)
 OF_ORDER(4)
 OF_ORDER(5)
 
-void assay__spline_basis(assay__spline spline, int64_t count, const float *x, float *basis,
-                         int64_t stride)
+void ASSAY__AT(spline_basis)(int64_t order, int64_t grid, int64_t count, const float *x,
+                             float *basis, int64_t stride)
 {
     static void (*const of_order[])(int64_t, int64_t, const float *, float *,
                                     int64_t) = {basis_1, basis_2, basis_3, basis_4, basis_5};
-    of_order[spline.order - 1](spline.grid, count, x, basis, stride);
+    of_order[order - 1](grid, count, x, basis, stride);
 }
 
-void assay__spline_backward(assay__spline spline, int64_t count, const float *x,
-                            const float *dbasis, int64_t stride, float *dx)
+void ASSAY__AT(spline_backward)(int64_t order, int64_t grid, int64_t count, const float *x,
+                                const float *dbasis, int64_t stride, float *dx)
 {
     static void (*const of_order[])(int64_t, int64_t, const float *, const float *, int64_t,
                                     float *) = {backward_1, backward_2, backward_3, backward_4,
                                                 backward_5};
-    of_order[spline.order - 1](spline.grid, count, x, dbasis, stride, dx);
+    of_order[order - 1](grid, count, x, dbasis, stride, dx);
 }

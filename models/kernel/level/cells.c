@@ -1,0 +1,117 @@
+/* The elementwise part of a GRU, and of an LSTM: gates and states in one pass over memory; the
+ * compiler vectorises over units. Slopes of an LSTM are taken from the activated gates (s (1 - s),
+ * 1 - t^2), as PyTorch does: the agreement asked for is with its gradients. */
+#include "models/kernel/elementary.h"
+#include "models/kernel/level/level.h"
+
+void ASSAY__AT(gru_gates)(int64_t rows, int64_t hidden, const float *gi, const float *gh,
+                          int64_t gh_stride, const float *previous, float *gates, float *next)
+{
+    for (int64_t row = 0; row < rows; row++) {
+        const float *in = gi + row * 3 * hidden, *rec = gh + row * gh_stride;
+        const float *old = previous + row * hidden;
+        float *gate = gates + row * 3 * hidden, *out = next + row * hidden;
+        ASSAY__LANES
+        for (int64_t j = 0; j < hidden; j++) {
+            float r = assay__sigmoid1(in[j] + rec[j]);
+            float z = assay__sigmoid1(in[hidden + j] + rec[hidden + j]);
+            float n = assay__tanh1(in[2 * hidden + j] + r * rec[2 * hidden + j]);
+            gate[j] = r;
+            gate[hidden + j] = z;
+            gate[2 * hidden + j] = n;
+            out[j] = n + z * (old[j] - n);
+        }
+    }
+}
+
+void ASSAY__AT(gru_gates_backward)(int64_t rows, int64_t hidden, const float *dh,
+                                   const float *gates, const float *gh, const float *previous,
+                                   float *dgi, float *dgh, float *dprevious)
+{
+    for (int64_t row = 0; row < rows; row++) {
+        const float *gate = gates + row * 3 * hidden, *rec = gh + row * 3 * hidden;
+        const float *old = previous + row * hidden, *slope = dh + row * hidden;
+        float *din = dgi + row * 3 * hidden, *drec = dgh + row * 3 * hidden;
+        float *dold = dprevious + row * hidden;
+        ASSAY__LANES
+        for (int64_t j = 0; j < hidden; j++) {
+            float r = gate[j], z = gate[hidden + j], n = gate[2 * hidden + j];
+            float d = slope[j];
+            float dn = d * (1 - z) * (1 - n * n);
+            float dz = d * (old[j] - n) * z * (1 - z);
+            float dr = dn * rec[2 * hidden + j] * r * (1 - r);
+            dold[j] = d * z;
+            din[j] = drec[j] = dr;
+            din[hidden + j] = drec[hidden + j] = dz;
+            din[2 * hidden + j] = dn;
+            drec[2 * hidden + j] = dn * r;
+        }
+    }
+}
+
+void ASSAY__AT(lstm_cell_forward)(int64_t batch, int64_t hidden_dim, const float *bias,
+                                  float *restrict gates, const float *cell_before,
+                                  float *restrict cell, float *restrict tanh_cell,
+                                  float *restrict hidden)
+{
+    int64_t n = hidden_dim;
+    for (int64_t b = 0; b < batch; b++) {
+        float *row = gates + 4 * b * n;
+        ASSAY__LANES
+        for (int64_t j = 0; j < n; j++) {
+            float i = assay__sigmoid1(row[j] + bias[j]);
+            float f = assay__sigmoid1(row[n + j] + bias[n + j]);
+            float g = assay__tanh1(row[2 * n + j] + bias[2 * n + j]);
+            float o = assay__sigmoid1(row[3 * n + j] + bias[3 * n + j]);
+            float c = f * cell_before[b * n + j] + i * g;
+            float t = assay__tanh1(c);
+            row[j] = i;
+            row[n + j] = f;
+            row[2 * n + j] = g;
+            row[3 * n + j] = o;
+            cell[b * n + j] = c;
+            tanh_cell[b * n + j] = t;
+            hidden[b * n + j] = o * t;
+        }
+    }
+}
+
+void ASSAY__AT(lstm_cell_advance)(int64_t batch, int64_t hidden_dim, const float *bias,
+                                  const float *gates, float *restrict cell, float *restrict hidden)
+{
+    int64_t n = hidden_dim;
+    for (int64_t b = 0; b < batch; b++) {
+        const float *row = gates + 4 * b * n;
+        ASSAY__LANES
+        for (int64_t j = 0; j < n; j++) {
+            float i = assay__sigmoid1(row[j] + bias[j]);
+            float f = assay__sigmoid1(row[n + j] + bias[n + j]);
+            float g = assay__tanh1(row[2 * n + j] + bias[2 * n + j]);
+            float o = assay__sigmoid1(row[3 * n + j] + bias[3 * n + j]);
+            float c = f * cell[b * n + j] + i * g;
+            cell[b * n + j] = c;
+            hidden[b * n + j] = o * assay__tanh1(c);
+        }
+    }
+}
+
+void ASSAY__AT(lstm_cell_backward)(int64_t batch, int64_t hidden_dim, const float *dh,
+                                   const float *cell_before, const float *tanh_cell,
+                                   float *restrict gates, float *restrict dcell)
+{
+    int64_t n = hidden_dim;
+    for (int64_t b = 0; b < batch; b++) {
+        float *row = gates + 4 * b * n;
+        ASSAY__LANES
+        for (int64_t j = 0; j < n; j++) {
+            float i = row[j], f = row[n + j], g = row[2 * n + j], o = row[3 * n + j];
+            float slope = dh[b * n + j], t = tanh_cell[b * n + j];
+            float dc = dcell[b * n + j] + slope * o * (1 - t * t);
+            row[j] = dc * g * i * (1 - i);
+            row[n + j] = dc * cell_before[b * n + j] * f * (1 - f);
+            row[2 * n + j] = dc * i * (1 - g * g);
+            row[3 * n + j] = slope * t * o * (1 - o);
+            dcell[b * n + j] = dc * f;
+        }
+    }
+}

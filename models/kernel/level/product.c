@@ -1,0 +1,214 @@
+/* A tile of rows by vectors is held in registers while the inner dimension runs through, as many
+ * sums as the level has registers for: the arithmetic is the limit, not the loads.
+ *
+ * narrow_product() reads both operands where they stand. product() first copies what the tiles read
+ * again and again (Goto and van de Geijn 2008, "Anatomy of high-performance matrix
+ * multiplication"): a panel of b, DEPTH by one tile's columns, which then stays in the cache
+ * nearest to the processor; and, where a is transposed, GROUP rows of it, as its columns lie on as
+ * many pages of memory as there are. Against OpenBLAS, whose kernels are for any size, a panel fits
+ * our sizes: few hundred rows. */
+#include <string.h>
+
+#include "models/kernel/level/level.h"
+
+#if defined(__AVX512F__)
+enum { ROWS = 8, VECTORS = 3 };
+#elif defined(__AVX__)
+enum { ROWS = 6, VECTORS = 2 };
+#elif ASSAY__MANY_REGISTERS
+enum { ROWS = 6, VECTORS = 4 };
+#else
+enum { ROWS = 3, VECTORS = 4 };
+#endif
+
+typedef struct product {
+    int64_t k;
+    const float *a;
+    int64_t a_row, a_column;
+    const float *b;
+    int64_t b_stride;
+    const float *bias; /* NULL: none; not together with add */
+    bool add;
+    float *c;
+    int64_t c_stride;
+} product;
+
+/* c (rows, vectors x FLOATS) from the first row of a and column `at` of b; inlined for constants.
+ */
+ASSAY__ELEMENT void tile(const int rows, const int vectors, const product *p, int64_t at)
+{
+    assay__floats sums[ROWS][VECTORS];
+    const float *a = p->a, *b = p->b + at;
+    ASSAY__UNROLL
+    for (int i = 0; i < rows; i++) {
+        ASSAY__UNROLL
+        for (int v = 0; v < vectors; v++) {
+            sums[i][v] = (assay__floats){0};
+            if (p->bias != NULL)
+                sums[i][v] = *(const assay__floats_at *)(p->bias + at + v * ASSAY__FLOATS);
+            else if (p->add)
+                sums[i][v] = *(assay__floats_at *)(p->c + i * p->c_stride + at + v * ASSAY__FLOATS);
+        }
+    }
+    for (int64_t j = 0; j < p->k; j++, a += p->a_column, b += p->b_stride) {
+        assay__floats row[VECTORS];
+        ASSAY__UNROLL
+        for (int v = 0; v < vectors; v++)
+            row[v] = *(const assay__floats_at *)(b + v * ASSAY__FLOATS);
+        ASSAY__UNROLL
+        for (int i = 0; i < rows; i++) {
+            const assay__floats factor = a[i * p->a_row] - (assay__floats){0};
+            ASSAY__UNROLL
+            for (int v = 0; v < vectors; v++)
+                sums[i][v] += factor * row[v];
+        }
+    }
+    ASSAY__UNROLL
+    for (int i = 0; i < rows; i++) {
+        ASSAY__UNROLL
+        for (int v = 0; v < vectors; v++)
+            *(assay__floats_at *)(p->c + i * p->c_stride + at + v * ASSAY__FLOATS) = sums[i][v];
+    }
+}
+
+/* The columns past the last whole vector. */
+static void remainder_of(int rows, const product *p, int64_t at, int64_t n)
+{
+    for (int i = 0; i < rows; i++) {
+        for (int64_t j = at; j < n; j++) {
+            float sum = p->add ? p->c[i * p->c_stride + j] : 0;
+            sum += p->bias != NULL ? p->bias[j] : 0;
+            for (int64_t l = 0; l < p->k; l++)
+                sum += p->a[i * p->a_row + l * p->a_column] * p->b[l * p->b_stride + j];
+            p->c[i * p->c_stride + j] = sum;
+        }
+    }
+}
+
+/* All n columns of some rows, a constant number where this is inlined. */
+ASSAY__ELEMENT void strip(const int rows, const product *p, int64_t n)
+{
+    int64_t at = 0;
+    for (; at + VECTORS * ASSAY__FLOATS <= n; at += VECTORS * ASSAY__FLOATS)
+        tile(rows, VECTORS, p, at);
+    if (VECTORS > 2 && n - at >= 2 * ASSAY__FLOATS) {
+        tile(rows, 2, p, at);
+        at += 2 * ASSAY__FLOATS;
+    }
+    for (; n - at >= ASSAY__FLOATS; at += ASSAY__FLOATS)
+        tile(rows, 1, p, at);
+    if (at < n)
+        remainder_of(rows, p, at, n);
+}
+
+/* m rows and n columns */
+static void strips(int64_t m, int64_t n, product p)
+{
+    while (m > 0) {
+        int rows = m >= ROWS ? ROWS : m >= 4 && ROWS > 4 ? 4 : m >= 2 && ROWS > 2 ? 2 : 1;
+        if (rows == ROWS)
+            strip(ROWS, &p, n);
+        else if (rows == 4)
+            strip(4, &p, n);
+        else if (rows == 2)
+            strip(2, &p, n);
+        else
+            strip(1, &p, n);
+        p.a += rows * p.a_row;
+        p.c += rows * p.c_stride;
+        m -= rows;
+    }
+}
+
+void ASSAY__AT(narrow_product)(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row,
+                               int64_t a_column, const float *b, int64_t b_stride, bool add,
+                               float *c, int64_t c_stride)
+{
+    strips(m, n, (product){k, a, a_row, a_column, b, b_stride, NULL, add, c, c_stride});
+}
+
+/* ---- With copies ---- */
+
+enum { PANEL = VECTORS * ASSAY__FLOATS, DEPTH = 256 };
+
+/* panel (depth, PANEL) = b (depth, columns), element (l, j) at b[l * row + j * column]; 0 beside it
+ */
+static void copy_panel(int64_t depth, int64_t columns, const float *b, int64_t row, int64_t column,
+                       float *panel)
+{
+    if (columns < PANEL)
+        memset(panel, 0, (size_t)(depth * PANEL) * sizeof *panel);
+    if (row == 1 && column != 1) {
+        ASSAY__AT(transpose)(columns, depth, b, column, panel, PANEL);
+        return;
+    }
+    for (int64_t l = 0; l < depth && columns == PANEL; l++)
+        memcpy(panel + l * PANEL, b + l * row, PANEL * sizeof *panel); /* a constant: no call */
+    for (int64_t l = 0; l < depth && columns < PANEL; l++)
+        memcpy(panel + l * PANEL, b + l * row, (size_t)columns * sizeof *panel);
+}
+
+/* m rows of a panel whose columns are no whole vectors: through a result that has them. */
+static void odd_strips(int64_t m, int64_t n, product p)
+{
+    float whole[ROWS * PANEL];
+    for (int64_t i = 0; i < m; i += ROWS) {
+        const int64_t rows = m - i < ROWS ? m - i : ROWS;
+        product part = p;
+        part.a += i * p.a_row;
+        part.bias = NULL;
+        part.add = false;
+        part.c = whole;
+        part.c_stride = PANEL;
+        strips(rows, (n + ASSAY__FLOATS - 1) / ASSAY__FLOATS * ASSAY__FLOATS, part);
+        for (int64_t r = 0; r < rows; r++) {
+            float *to = p.c + (i + r) * p.c_stride;
+            for (int64_t j = 0; j < n; j++)
+                to[j] = whole[r * PANEL + j] + (p.bias != NULL ? p.bias[j] : p.add ? to[j] : 0);
+        }
+    }
+}
+
+void ASSAY__AT(product)(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row,
+                        int64_t a_column, const float *b, int64_t b_row, int64_t b_column,
+                        const float *bias, bool add, float *c, int64_t c_stride)
+{
+    float panel[DEPTH * PANEL] __attribute__((aligned(64)));
+    for (int64_t l = 0; l < k; l += DEPTH) {
+        const int64_t depth = k - l < DEPTH ? k - l : DEPTH;
+        for (int64_t j = 0; j < n; j += PANEL) {
+            const int64_t columns = n - j < PANEL ? n - j : PANEL;
+            const product p = {.k = depth,
+                               .a = a + l * a_column,
+                               .a_row = a_row,
+                               .a_column = a_column,
+                               .b = panel,
+                               .b_stride = PANEL,
+                               .bias = l == 0 && bias != NULL ? bias + j : NULL,
+                               .add = add || l > 0,
+                               .c = c + j,
+                               .c_stride = c_stride};
+            copy_panel(depth, columns, b + l * b_row + j * b_column, b_row, b_column, panel);
+            if (columns % ASSAY__FLOATS == 0)
+                strips(m, columns, p);
+            else
+                odd_strips(m, columns, p);
+        }
+    }
+}
+
+/* Found by timing both at the models' sizes, interleaved. Of a transposed a, rows are read across:
+ * with the small tiles of 16 registers that is too often for the lines and pages it touches if they
+ * lie far apart, and rows 4 KiB apart share one set of the cache at every level. */
+bool ASSAY__AT(product_pays)(int64_t m, int64_t n, int64_t k, bool a_transposed, int64_t a_stride,
+                             bool b_transposed)
+{
+#if defined(__AVX__)
+    enum { FAR = ASSAY__MANY_REGISTERS ? 1024 : 128, FEW = 32 };
+    const bool a_pays = !a_transposed || a_stride < FAR;
+    return a_pays && n >= ASSAY__FLOATS && k >= 8 && m >= (b_transposed ? ROWS : FEW);
+#else
+    (void)m, (void)n, (void)k, (void)a_transposed, (void)a_stride, (void)b_transposed;
+    return false; /* not measured: OpenBLAS */
+#endif
+}

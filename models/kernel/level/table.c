@@ -1,0 +1,10 @@
+/* This level's table. */
+#include "models/kernel/level/level.h"
+
+extern const assay__kernels ASSAY__AT(kernels);
+
+const assay__kernels ASSAY__AT(kernels) = {
+#define KERNEL(result, name, parameters, arguments) .name = ASSAY__AT(name),
+#include "models/kernel/kernels.def"
+#undef KERNEL
+};

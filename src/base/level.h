@@ -1,0 +1,40 @@
+/* Levels of the processor: sets of instructions that code is compiled for, each including the ones
+ * before it. On x86-64 they are those of its psABI (x86-64-v2: SSE4.2, x86-64-v3: AVX2 and fused
+ * multiply-add, x86-64-v4: AVX-512); elsewhere there is one, which the build asks for.
+ *
+ *     ASSAY_CPU=x86-64-v3 assay profile --model lstm
+ *
+ * ASSAY_CPU holds the process to a lower level, to test and to time it on a machine that has a
+ * higher one. The library ignores a name that is no level of this machine, and the machine
+ * description says so; the command refuses it. */
+#ifndef ASSAY_BASE_LEVEL_H
+#define ASSAY_BASE_LEVEL_H
+
+#include <stddef.h>
+
+/* LEVEL(name, suffix of symbols), lowest first. */
+#if defined(__x86_64__)
+#define ASSAY__LEVELS(LEVEL)                                                                       \
+    LEVEL("x86-64-v2", v2)                                                                         \
+    LEVEL("x86-64-v3", v3)                                                                         \
+    LEVEL("x86-64-v4", v4)
+#elif defined(__aarch64__)
+#define ASSAY__LEVELS(LEVEL) LEVEL("neon", neon)
+#else
+#define ASSAY__LEVELS(LEVEL) LEVEL("baseline", baseline)
+#endif
+
+/* The highest level of this machine, counted from 0. */
+int assay__level_highest(void);
+
+/* NULL beyond the highest there is. */
+const char *assay__level_name(int level);
+
+/* The level in use: what ASSAY_CPU says, else the highest. If ASSAY_CPU names no level of this
+ * machine, `refused` (NULL: not wanted) is its value and otherwise NULL. */
+int assay__level_now(const char **refused);
+
+/* The names of this machine's levels, lowest first, with ", " between them. */
+void assay__level_list(char *text, size_t size);
+
+#endif

@@ -1,0 +1,17 @@
+# ASSAY_CPU: a level of this machine is taken, recorded and listed; anything else is refused, and nothing runs.
+levels() { "$ASSAY" doctor --json - | grep -A3 '"cpu_level"' | grep finding; }
+lowest=$(levels | sed 's/.*this machine has \([^," ]*\).*/\1/')
+ASSAY_CPU=$lowest levels | grep -c "the models use $lowest"
+ASSAY_CPU=$lowest "$ASSAY" run --quiet --json run.json -- true
+grep -c "\"cpu_level\": \"$lowest\"" run.json
+for bad in x86-64-v9 avx2 ' '; do
+    ASSAY_CPU=$bad "$ASSAY" run -- touch ran 2>&1 | sed 's/it has .*/it has .../'
+    ASSAY_CPU=$bad "$ASSAY" profile --model lstm >out.txt 2>err.txt
+    echo "exit $?"
+    ASSAY_CPU=$bad "$ASSAY" doctor >out.txt 2>err.txt
+    echo "exit $?"
+    grep -c "it has .*$lowest" err.txt
+done
+ASSAY_CPU= "$ASSAY" run --quiet -- true
+echo "exit $?"
+ls
