@@ -8,7 +8,20 @@
 #   tests/FOLDER/subject_*.c  programs for these scripts to measure, linked as any program would be
 # Exit status 77 is a skip, with the reason printed. Shell tests look at the build from outside, as a
 # user does; in a sanitizer build only those in SANITIZED_FOLDERS make sense.
+#
+# In a cross build an emulator runs the tests (ASSAY_EMULATOR, see tests/emulator.h). Only those in CROSS_TESTS
+# are there, and `emulated` builds what they need: what depends on the processor, its memory or its clock, and
+# the scripts that compare the models with the host's Python. Statistics, records and reports are plain
+# arithmetic and text; allocations are counted on the host. Those in PAGE_TESTS run twice: pages/NAME has the largest pages that a kernel may have.
 set(SANITIZED_FOLDERS cli)
+set(CROSS_TESTS
+    "^unit/test_(clock|flops|instrument|journal|kill|memory|merge|model|monitor|profile|roofline|runtime)"
+    "^unit/test_(sampling_live|single_step|sketch|task|unload)$"
+    "^accuracy/test_heap(_processes|_spans|_threads)?$"
+    "^accuracy/test_models_(field|graph|heat|lstm|mvar|road|road_evaluate)$"
+    "^(fuzz/(journal|heap_file|safetensors)|pages/.*)$")
+list(JOIN CROSS_TESTS "|" CROSS_TESTS)
+set(PAGE_TESTS test_journal test_journal_growth test_kill test_monitor test_heap)
 
 pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
 if(NOT CMOCKA_FOUND)
@@ -16,10 +29,26 @@ if(NOT CMOCKA_FOUND)
   return()
 endif()
 
+if(CMAKE_CROSSCOMPILING)
+  # `assay` for the scripts: only the emulator can start assay-models, which is all that they need.
+  set(EMULATED ${CMAKE_BINARY_DIR}/emulated)
+  file(WRITE ${EMULATED}/assay
+       "#!/bin/sh\nexec ${CMAKE_CROSSCOMPILING_EMULATOR} ${CMAKE_BINARY_DIR}/assay-models \"$@\"\n")
+  file(CHMOD ${EMULATED}/assay FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+  add_custom_target(emulated DEPENDS assay_models assay_heap)
+endif()
+
 function(assay_add_test name)
+  if(CMAKE_CROSSCOMPILING)
+    if(NOT name MATCHES "${CROSS_TESTS}")
+      return()
+    elseif(TARGET ${ARGV1})
+      add_dependencies(emulated ${ARGV1})
+    endif()
+  endif()
   add_test(NAME ${name} COMMAND ${ARGN})
   set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300
-    ENVIRONMENT "ASSAY_SOURCE=${CMAKE_SOURCE_DIR};ASSAY_BUILD=${CMAKE_BINARY_DIR};ASSAY_SANITIZE=${ASSAY_SANITIZE}")
+    ENVIRONMENT "ASSAY_SOURCE=${CMAKE_SOURCE_DIR};ASSAY_BUILD=${CMAKE_BINARY_DIR};ASSAY_SANITIZE=${ASSAY_SANITIZE};ASSAY_EMULATOR=${CMAKE_CROSSCOMPILING_EMULATOR}")
 endfunction()
 
 # Tests with kernels in them run again at each level below the highest (ASSAY_CPU, src/base/level.h), as
@@ -52,6 +81,10 @@ foreach(folder unit accuracy)
     if(name IN_LIST LEVEL_TESTS)
       assay_add_level_tests(${folder}/${name} ${name})
     endif()
+    if(CMAKE_CROSSCOMPILING AND name IN_LIST PAGE_TESTS)
+      assay_add_test(pages/${name} ${name})
+      set_property(TEST pages/${name} APPEND PROPERTY ENVIRONMENT QEMU_PAGESIZE=65536)
+    endif()
   endforeach()
 endforeach()
 
@@ -63,6 +96,9 @@ foreach(source ${sources})
     set_target_properties(${name}_${library} PROPERTIES PREFIX ""
                           LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/unit)
     target_link_libraries(${name}_${library} PRIVATE assay_${library})
+    if(CMAKE_CROSSCOMPILING)
+      add_dependencies(emulated ${name}_${library})
+    endif()
   endforeach()
 endforeach()
 
@@ -95,8 +131,13 @@ foreach(script ${scripts})
     continue()
   endif()
   assay_add_test(${folder}/${name} bash ${CMAKE_SOURCE_DIR}/tests/${script})
+  if(CMAKE_CROSSCOMPILING AND TEST ${folder}/${name})
+    set_property(TEST ${folder}/${name} APPEND PROPERTY ENVIRONMENT ASSAY_BUILD=${EMULATED})
+  endif()
 endforeach()
-set_tests_properties(cli/test_golden PROPERTIES TIMEOUT 900 COST 100) # every script of tests/cli/golden: begun first
+if(TEST cli/test_golden)
+  set_tests_properties(cli/test_golden PROPERTIES TIMEOUT 900 COST 100) # every script of tests/cli/golden: begun first
+endif()
 
 # tests/fault: every allocation refused in turn. See failing_alloc.c for the two ways of linking.
 file(GLOB sources CONFIGURE_DEPENDS tests/fault/*.c)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "models/kernel/elementary.h"
 #include "models/kernel/kernels.h"
 #include "models/kernel/linear.h"
 #include "models/kernel/matmul.h"
@@ -208,9 +209,7 @@ static void drive(assay__next_road *model, const assay__road_batch *batch)
 /* Probabilities of count logits / temperature. */
 static void soften(int64_t count, const float *logits, double temperature, float *probability)
 {
-    double largest = -INFINITY, sum = 0;
-    for (int64_t i = 0; i < count; i++)
-        largest = fmax(largest, (double)logits[i] / temperature);
+    double largest = (double)assay__largest(count, logits) / temperature, sum = 0;
     for (int64_t i = 0; i < count; i++) {
         double e = exp((double)logits[i] / temperature - largest);
         probability[i] = (float)e;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "models/kernel/elementary.h"
 #include "models/kernel/threads.h"
 #include "models/road/searcher.h"
 
@@ -46,9 +47,7 @@ static int64_t gather(assay__road_searcher *self, int32_t destination)
 /* log of the sum of exp over logits (count > 0) */
 static double log_sum(int64_t count, const float *logits)
 {
-    double largest = (double)logits[0], sum = 0;
-    for (int64_t i = 1; i < count; i++)
-        largest = fmax(largest, (double)logits[i]);
+    double largest = (double)assay__largest(count, logits), sum = 0;
     for (int64_t i = 0; i < count; i++)
         sum += exp((double)logits[i] - largest);
     return largest + log(sum);

@@ -33,7 +33,13 @@ enum {
      * per-thread cache, which also lies there, and processors then take loads from one for
      * dependent on stores to the other (4K aliasing: 10 % on a tight malloc/free loop). */
     ASSAY__HEAP_HEADER_BYTES = 4096 + 1536,
+/* The largest page that a kernel of this architecture may have: the file is mapped in the place of
+ * the region, in whole pages, and nothing else may stand in them. */
+#if defined(__x86_64__)
     ASSAY__HEAP_PAGE_BYTES = 4096
+#else
+    ASSAY__HEAP_PAGE_BYTES = 64 * 1024
+#endif
 };
 
 /* assay__heap_header.state */

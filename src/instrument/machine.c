@@ -21,7 +21,7 @@
 #include "instrument/proc.h"
 #include "instrument/provenance.h"
 
-enum { VALUE_BYTES = 512 };
+enum { VALUE_BYTES = ASSAY__FACT_BYTES };
 
 /* Finds one fact. ASSAY_VALID: `value` holds it, in at most VALUE_BYTES. */
 typedef assay_validity fact_finder(char *value);
@@ -85,18 +85,48 @@ static assay_validity find_hostname(char *value)
     return ASSAY_VALID;
 }
 
+/* AArch64 kernels give two numbers of the register MIDR_EL1 instead of a name. The names are those
+ * of the kernel's arch/arm64/include/asm/cputype.h: servers and common boards. */
+static bool arm_core_name(const char *text, char *value)
+{
+    static const struct {
+        unsigned long implementer, part;
+        const char *name;
+    } cores[] = {
+        {0x41, 0xd03, "Arm Cortex-A53"},  {0x41, 0xd07, "Arm Cortex-A57"},
+        {0x41, 0xd08, "Arm Cortex-A72"},  {0x41, 0xd0b, "Arm Cortex-A76"},
+        {0x41, 0xd0c, "Arm Neoverse-N1"}, {0x41, 0xd40, "Arm Neoverse-V1"},
+        {0x41, 0xd49, "Arm Neoverse-N2"}, {0x41, 0xd4f, "Arm Neoverse-V2"},
+        {0x46, 0x001, "Fujitsu A64FX"},   {0x48, 0xd01, "HiSilicon TSV110"},
+        {0xc0, 0xac3, "Ampere-1"},        {0xc0, 0xac4, "Ampere-1A"},
+    };
+    char implementer[VALUE_BYTES], part[VALUE_BYTES];
+    if (!colon_field(text, "CPU implementer", implementer) || !colon_field(text, "CPU part", part))
+        return false;
+    snprintf(value, VALUE_BYTES, "implementer %.16s, part %.16s", implementer, part);
+    for (size_t i = 0; i < sizeof cores / sizeof *cores; i++)
+        if (strtoul(implementer, NULL, 16) == cores[i].implementer &&
+            strtoul(part, NULL, 16) == cores[i].part)
+            snprintf(value, VALUE_BYTES, "%s", cores[i].name);
+    return true;
+}
+
+bool assay__cpu_name(const char *cpuinfo, char value[ASSAY__FACT_BYTES])
+{
+    static const char *const keys[] = {"model name", "Hardware", "uarch", "cpu model", "Processor"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (colon_field(cpuinfo, keys[i], value))
+            return true;
+    return arm_core_name(cpuinfo, value);
+}
+
 static assay_validity find_cpu(char *value)
 {
     char text[8192];
     assay_status status = assay__proc_read("/proc/cpuinfo", text, sizeof text);
     if (status != ASSAY_OK)
         return assay__proc_validity(status);
-    static const char *const keys[] = {"model name", "Hardware",  "uarch",
-                                       "cpu model",  "Processor", "CPU implementer"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (colon_field(text, keys[i], value))
-            return ASSAY_VALID;
-    return ASSAY_UNSUPPORTED;
+    return assay__cpu_name(text, value) ? ASSAY_VALID : ASSAY_UNSUPPORTED;
 }
 
 static assay_validity find_cores(char *value)

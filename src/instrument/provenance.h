@@ -2,7 +2,15 @@
 #ifndef ASSAY_INSTRUMENT_PROVENANCE_H
 #define ASSAY_INSTRUMENT_PROVENANCE_H
 
+#include <stdbool.h>
+
 #include "assay/instrument.h"
+
+enum { ASSAY__FACT_BYTES = 512 }; /* room for the value of a fact */
+
+/* The processor that the text of /proc/cpuinfo speaks of; where cores differ, the first one. False
+ * if it names none. */
+bool assay__cpu_name(const char *cpuinfo, char value[ASSAY__FACT_BYTES]);
 
 /* assay_version, compiler, build_flags, libc (the one running), architecture. */
 void assay__build_describe(assay_fact_sink emit, void *context);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "assay/memory.h"
+#include "tests/emulator.h"
 #include "tests/sanitizers.h"
 
 static inline int skip_test(const char *reason)
@@ -33,9 +34,8 @@ static inline int restart_preloaded(char **arguments)
         return skip_test("cannot create a directory in /tmp");
     pid_t child = fork();
     if (child == 0) {
-        setenv("LD_PRELOAD", library, 1);
         setenv("ASSAY_HEAP_DIR", directory, 1);
-        execv(self, arguments);
+        exec_self(arguments, library);
         _exit(127);
     }
     int status = 0;

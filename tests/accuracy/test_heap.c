@@ -1,8 +1,11 @@
 /* Heap figures against the truth: known patterns of allocation, counted beside the interposer. */
 #include "tests/accuracy/heap_blocks.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <unistd.h>
+
+#include "instrument/heap_region.h"
 
 static void *(*volatile do_calloc)(size_t, size_t) = calloc;
 static void *(*volatile do_realloc)(void *, size_t) = realloc;
@@ -222,6 +225,19 @@ static void test_spans_over_many_publications(void **state)
     assert_true(read_heap().peak_bytes >= (uint64_t)(before.live_bytes + highest));
 }
 
+/* A file takes the place of the counters, in whole pages. */
+static void test_counters_have_pages_of_their_own(void **state)
+{
+    (void)state;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    void *symbol = dlsym(RTLD_DEFAULT, ASSAY__HEAP_REGION_SYMBOL);
+    assay__heap_region_function *region;
+    assert_non_null(symbol);
+    memcpy(&region, &symbol, sizeof region);
+    assert_int_equal((uintptr_t)region() % page, 0);
+    assert_int_equal(sizeof *region() % page, 0);
+}
+
 int main(int count, char **arguments)
 {
     (void)count;
@@ -237,6 +253,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_aligned_blocks),
         cmocka_unit_test(test_nested_spans_have_their_own_peaks),
         cmocka_unit_test(test_spans_over_many_publications),
+        cmocka_unit_test(test_counters_have_pages_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

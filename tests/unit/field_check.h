@@ -10,6 +10,7 @@
 #include "assay/model.h"
 #include "base/random.h"
 #include "models/kernel/parameters.h"
+#include "tests/emulator.h"
 
 static inline float *uniform_floats(size_t count, float bound, uint64_t seed)
 {

@@ -148,12 +148,38 @@ static void test_git_is_read_without_git(void **state)
     assert_int_equal(system(command), 0);
 }
 
+/* As kernels of x86-64, AArch64 and the Raspberry Pi write it. */
+static void test_processors_are_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *name;
+    } cases[] = {
+        {"processor\t: 0\nvendor_id\t: X\nmodel name\t: Some CPU @ 2 GHz\n\n", "Some CPU @ 2 GHz"},
+        {"processor\t: 0\nBogoMIPS\t: 243.75\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\n"
+         "CPU architecture: 8\nCPU variant\t: 0x3\nCPU part\t: 0xd0c\nCPU revision\t: 1\n",
+         "Arm Neoverse-N1"},
+        {"CPU implementer\t: 0x61\nCPU part\t: 0x023\n", "implementer 0x61, part 0x023"},
+        {"CPU implementer\t: 0xc0\nCPU part\t: 0xd0c\n", "implementer 0xc0, part 0xd0c"},
+        {"Hardware\t: BCM2835\nCPU implementer\t: 0x41\nCPU part\t: 0xd08\n", "BCM2835"},
+        {"CPU implementer\t: 0x41\n", NULL},
+        {"", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char value[ASSAY__FACT_BYTES] = "";
+        assert_int_equal(assay__cpu_name(cases[i].text, value), cases[i].name != NULL);
+        if (cases[i].name != NULL)
+            assert_string_equal(value, cases[i].name);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_machine_is_described),
         cmocka_unit_test(test_level),
         cmocka_unit_test(test_git_is_read_without_git),
+        cmocka_unit_test(test_processors_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

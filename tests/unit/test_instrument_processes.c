@@ -11,6 +11,7 @@
 #include "assay/instrument.h"
 #include "instrument/proc.h"
 #include "instrument/process_stat.h"
+#include "tests/emulator.h"
 
 /* ---- Files of /proc ------------------------------------------------------------------------- */
 
@@ -112,6 +113,7 @@ static assay_tree_figures figures_of(const assay_tree_sampler *sampler)
 static void test_tree_is_followed(void **state)
 {
     (void)state;
+    SKIP_IF_EMULATED("qemu-user has threads and memory of its own in every process");
     if (is_shadowed)
         skip();
     pid_t inner = 0, root = start_tree(&inner);
@@ -195,6 +197,7 @@ static void test_tree_with_many_threads(void **state)
 static void test_orphans_of_a_subreaper(void **state)
 {
     (void)state;
+    SKIP_IF_EMULATED("qemu-user refuses PR_SET_CHILD_SUBREAPER");
     int pipes[2];
     assert_int_equal(pipe(pipes), 0);
     assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);

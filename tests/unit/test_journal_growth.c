@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/emulator.h"
 #include "tests/sanitizers.h"
 
 static char folder[64], file[80];
@@ -186,6 +187,7 @@ static int fill_the_disk(void)
 static void test_a_full_disk_costs_spans_not_the_program(void **state)
 {
     (void)state;
+    SKIP_IF_EMULATED("qemu-user ignores MADV_POPULATE_WRITE, so a full disk goes unnoticed");
     int outcome = in_child(fill_the_disk);
     if (outcome == CANNOT_TRY) {
         print_message("skipped: no file system can be mounted here\n");
@@ -265,6 +267,7 @@ static void test_limits_make_a_smaller_journal(void **state)
     assert_int_equal(in_child(with_small_files), HELD);
     if (ADDRESS_SANITIZER || THREAD_SANITIZER)
         return; /* they take terabytes of addresses themselves */
+    SKIP_IF_EMULATED("qemu-user ignores RLIMIT_AS");
     unlink(file);
     assert_int_equal(in_child(with_few_addresses), HELD);
 }

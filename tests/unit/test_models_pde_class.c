@@ -37,9 +37,9 @@ static void check_gradient(const char *name, float h, double tolerance)
     const assay_model_parameter *parameter = assay_model_parameters(model, &count);
     float *values = parameter[0].value.data, gradient[8];
     memcpy(gradient, parameter[0].gradient, sizeof gradient);
-    double most = 0;
+    float most = 0;
     for (int i = 0; i < 8; i++)
-        most = fmax(most, fabs((double)gradient[i]));
+        most = fmaxf(most, fabsf(gradient[i]));
     for (int i = 0; i < 8; i++) {
         float kept = values[i];
         values[i] = kept + h;
@@ -48,7 +48,7 @@ static void check_gradient(const char *name, float h, double tolerance)
         assert_int_equal(assay_model_gradient(model, &input, 1, &target, &error, &down), ASSAY_OK);
         values[i] = kept;
         double slope = (up - down) / (2 * (double)h);
-        assert_true(fabs(slope - (double)gradient[i]) <= tolerance * most);
+        assert_true(fabs(slope - (double)gradient[i]) <= tolerance * (double)most);
     }
     assay_model_free(model);
 }

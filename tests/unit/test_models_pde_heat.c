@@ -408,10 +408,9 @@ static void test_quadratic(void **state)
 {
     (void)state;
     double x[6] = {10, 10, 10, 10, 10, 10};
-    assay__lbfgs_state final = run(6, 6, quadratic, NULL, 1e-8, 100, x);
-    assert_int_equal(final.outcome, ASSAY__LBFGS_GRADIENT);
+    assay__lbfgs_state final = run(6, 6, quadratic, NULL, 1e-8, 130, x);
     print_message("quadratic: %lld iterations\n", (long long) final.iteration);
-    assert_true(final.iteration <= 130);
+    assert_int_equal(final.outcome, ASSAY__LBFGS_GRADIENT);
     for (int i = 0; i < 6; i++)
         assert_true(fabs(x[i] - i) < 1e-6);
     /* at the minimum already, exactly and almost: nothing happens */

@@ -10,9 +10,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/emulator.h"
 #include "tests/sanitizers.h"
 
 static char directory[64];
+
+#define SKIP_IF_FORK_GOES_UNNOTICED()                                                              \
+    SKIP_IF_EMULATED("qemu-user ignores MADV_WIPEONFORK, so a child does not notice the fork")
 
 static int make_directory(void **state)
 {
@@ -64,6 +68,7 @@ static void spin(assay_monitor *monitor, int times)
 static void test_each_process_has_its_own_journal(void **state)
 {
     (void)state;
+    SKIP_IF_FORK_GOES_UNNOTICED();
     assay_monitor *monitor = open_monitor(NULL);
     spin(monitor, 100);
     assay_span around = assay_monitor_begin(monitor, "around the fork");
@@ -114,6 +119,7 @@ static void *exit_thread(void *argument)
 static void test_a_child_that_never_measures_leaves_no_trace(void **state)
 {
     (void)state;
+    SKIP_IF_FORK_GOES_UNNOTICED();
     assay_monitor *monitor = open_monitor(NULL);
     spin(monitor, 5);
     assay_span open = assay_monitor_begin(monitor, "open");
@@ -166,6 +172,7 @@ static void *keep_spinning(void *argument)
 static void test_fork_beside_busy_threads(void **state)
 {
     (void)state;
+    SKIP_IF_FORK_GOES_UNNOTICED();
     assay_monitor *monitor = open_monitor(NULL);
     spinner busy = {.monitor = monitor};
     pthread_t thread;
@@ -198,6 +205,7 @@ static void test_fork_beside_busy_threads(void **state)
 static void test_thousands_of_workers(void **state)
 {
     (void)state;
+    SKIP_IF_FORK_GOES_UNNOTICED();
     const int workers = ADDRESS_SANITIZER || THREAD_SANITIZER ? 100 : 4200;
     assay_monitor *monitor = open_monitor(NULL);
     for (int i = 0; i < workers; i++) {
@@ -219,6 +227,7 @@ static void test_thousands_of_workers(void **state)
 static void test_private_journals_fork_too(void **state)
 {
     (void)state;
+    SKIP_IF_FORK_GOES_UNNOTICED();
     assay_monitor_options options = ASSAY_MONITOR_OPTIONS_INIT;
     options.private_journal = true;
     assay_monitor *monitor = open_monitor(&options);
@@ -294,7 +303,7 @@ static int replaced(int times)
     snprintf(left, sizeof left, "%d", times - 1);
     if (times > 0)
         ASSAY_TRACK(monitor, "replace") {
-            execl("/proc/self/exe", "replaced", left, (char *)NULL);
+            exec_self((char *[]){"replaced", left, NULL}, NULL);
         }
     assay_monitor_free(monitor);
     return 0;
@@ -306,7 +315,7 @@ static void test_a_program_that_replaces_itself_keeps_its_spans(void **state)
     (void)state;
     pid_t child = fork();
     if (child == 0) {
-        execl("/proc/self/exe", "replaced", "2", (char *)NULL);
+        exec_self((char *[]){"replaced", "2", NULL}, NULL);
         _exit(1);
     }
     wait_for(child);
@@ -341,6 +350,7 @@ static void *fork_again(void *argument)
 static void test_a_grandchild_does_not_wait_for_a_thread_it_lacks(void **state)
 {
     (void)state;
+    SKIP_IF_FORK_GOES_UNNOTICED();
     assay_monitor *monitor = open_monitor(NULL);
     spin(monitor, 1);
     for (int i = 0; i < 40; i++) {
@@ -393,6 +403,7 @@ static int journals_left_by(const char *program, mode_t mode)
 static void test_setuid_programs_ignore_the_environment(void **state)
 {
     (void)state;
+    SKIP_IF_EMULATED("the kernel gives no rights to a program that it does not run itself");
     if (geteuid() != 0 || ADDRESS_SANITIZER || THREAD_SANITIZER) {
         print_message("skipped: needs root, and no sanitizer\n");
         skip();

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/emulator.h"
 #include "tests/sanitizers.h"
 
 enum { THREADS = 4, SPANS = 20000 };
@@ -186,7 +187,8 @@ static void *work_in_kinds(void *argument)
 static void test_thousands_of_threads_at_once(void **state)
 {
     (void)state;
-    const size_t crowd = ADDRESS_SANITIZER || THREAD_SANITIZER ? 256 : 4096;
+    bool slow = ADDRESS_SANITIZER || THREAD_SANITIZER || emulator() != NULL;
+    const size_t crowd = slow ? 256 : 4096;
     char path[] = "/tmp/assay-crowd-XXXXXX";
     assert_non_null(mkdtemp(path));
     char file[64];

@@ -174,7 +174,7 @@ static void test_no_boundary_loses_or_doubles_a_span(void **state)
         int status;
         assert_int_equal(waitpid(child_id, &status, 0), child_id);
         if (!WIFSTOPPED(status)) {
-            print_message("ptrace is not permitted here\n");
+            print_message("skipped: ptrace is not permitted here\n");
             unlink(path);
             skip();
         }
