@@ -83,12 +83,13 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_stopping_look(assay_stopping *stoppi
                                                           assay_stopping_decision *decision);
 
 /* ── steady state ──────────────────────────────────────────────────────────────────────────────
- * Where a warm-up ends, where the level steps, whether it drifts. */
+ * Where a warm-up ends, where the level steps or keeps stepping, whether it drifts or wanders. */
 
 typedef enum assay_steady_state {
     ASSAY_STEADY,        /* constant level from `from` to the end */
-    ASSAY_STEADY_DRIFTS, /* the last segment still rises or falls */
-    ASSAY_STEADY_STEPS,  /* the level changed too near the end to be sure of the new one */
+    ASSAY_STEADY_DRIFTS, /* the last segment still rises or falls, or wanders like a random walk */
+    ASSAY_STEADY_STEPS, /* the level changed too near the end to be sure of the new one, or so often
+                           that it will probably change again */
     ASSAY_STEADY_UNKNOWN /* too few values */
 } assay_steady_state;
 
@@ -107,7 +108,10 @@ enum { ASSAY_STEADY_LEAST = 10 };
 
 /* Find the steady state. The time grows with the square of the count up to 2048 values (50 ms), and
  * hardly beyond. Needs memory for six copies. The boundary is exact to a few values, depending on
- * the noise; with more than 2048 values also only to 1/2048 of the series. */
+ * the noise; with more than 2048 values also only to 1/2048 of the series. A random walk of 30
+ * values or more is called steady once in 20 times (one of 15 once in six). Noise whose neighbours
+ * are correlated by 0.8 cannot be told from a walk in 60 values: half of such series are called
+ * steady, and 92 % at 200 values. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_stats_find_steady(const double *values, size_t count,
                                                               assay_steady *steady);
 
