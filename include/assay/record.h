@@ -218,7 +218,10 @@ typedef struct assay_record_subject {
     const char *covers; /* what one iteration includes, where the name does not say it; or NULL */
     assay_record_measure *measures;
     size_t measure_count;
-    uint64_t reserved[8]; /* zero */
+    uint64_t slow_samples;    /* of a slow mode, which stand apart above the others; 0: none */
+    assay_reading slow_ratio; /* how many times as long they took as the others */
+    const char *doubt;        /* why the interval of the mean cannot be trusted, or NULL */
+    uint64_t reserved[4];     /* zero */
 } assay_record_subject;
 
 /* The arithmetic of one component of a model under one convention (flops.h, docs/flops.md). */

@@ -41,7 +41,8 @@
  *              rounds would be left out, or fewer than two would remain, all of them are kept.
  *   looks      The interval is computed at 30 rounds, and then by the rule of assay_stopping_look()
  *              (stats.h): each look is nearer to the predicted end, so that repeated looks cost no
- *              coverage.
+ *              coverage. For one subject precision ends the run at 200 rounds at the earliest, so
+ *              that a slow mode which one run in 50 falls into is seen.
  *
  * User and system time of `run` are those of the calling thread. They are recorded only where
  * samples take 0.1 s or more: the kernel updates them at its timer ticks, so in shorter samples
@@ -211,7 +212,11 @@ typedef struct assay_timing {
     assay_reading p50_seconds, p95_seconds, p99_seconds;
     assay_reading steady_from; /* the call, counted from 0, at which the times become steady; not
                                   enough data if they never do, or if there are too few */
-    uint64_t reserved[8];      /* zero */
+    uint64_t slow_count; /* calls of a slow mode, which stand apart above the others: stats.h */
+    assay_reading slow_ratio; /* how many times as long they took; not enough data without any */
+    const char *doubt;    /* why the interval cannot be trusted, as a sentence; NULL: nothing speaks
+                             against it. Static storage */
+    uint64_t reserved[4]; /* zero */
 } assay_timing;
 
 /* Do the work once. */

@@ -81,7 +81,8 @@ static void test_items_begin_with_zero_in_reserve(void **state)
     assay_record_metric_init(&metric);
     assay_record_subject_init(&subject);
     assay__record_comparison_init(&comparison);
-    SAME_RESERVED(&operation, &subject);
+    SAME_RESERVED(&subject, &operation);
+    SAME_RESERVED(&operation, &operation);
     SAME_RESERVED(&metric, &comparison);
 }
 
