@@ -1,9 +1,20 @@
-/* The bar: 95 % intervals after adaptive stopping cover in 94 to 97 % of 10 000 replications a
- * case, and stopping takes at most 1.2 times the values of an oracle that knows the noise. coverage
- * [REPLICATIONS] */
+/* The bars: 95 % intervals after adaptive stopping cover in 94 to 97 % of 10 000 replications a
+ * case where values are independent or an autoregression, and in 92 to 97 % in other noise, or are
+ * flagged: the summary says that they cannot be trusted. At most 10 % of series of independent
+ * values are flagged. And stopping takes at most 1.2 times the values of an oracle that knows the
+ * noise, where that needs more than the 200 which are always taken.
+ *   coverage [REPLICATIONS] */
 #include "bench/coverage.h"
 
 #include <stdio.h>
+
+static void print_figure(const char *what, const char *name, double value, double bar, int ok)
+{
+    printf("{\"name\": \"%s, %s\", \"value\": %.2f, \"unit\": \"%%\", \"bar\": %g, \"ok\": "
+           "%s}\n",
+           what, name, value, bar, ok ? "true" : "false");
+    fflush(stdout);
+}
 
 int main(int argc, char **argv)
 {
@@ -14,12 +25,14 @@ int main(int argc, char **argv)
         coverage_result result;
         if (coverage_measure(what, replications, &result) != 0)
             return 1;
-        int ok = result.covered_percent >= 94 && result.covered_percent <= 97;
-        printf("{\"name\": \"coverage (94 to 97), %s\", \"value\": %.2f, \"unit\": \"%%\", "
-               "\"bar\": 94, \"ok\": %s}\n",
-               what->name, result.covered_percent, ok ? "true" : "false");
-        fprintf(stderr, "%-34s %6.2f %%, %.0f values, oracle %.0f\n", what->name,
-                result.covered_percent, result.mean_count, result.oracle_count);
+        print_figure("covered or flagged", what->name, result.safe_percent, what->bar,
+                     result.safe_percent >= what->bar && result.covered_percent <= 97);
+        if (what->kind == COVERAGE_NORMAL)
+            print_figure("flagged", what->name, result.flagged_percent, 10,
+                         result.flagged_percent <= 10);
+        fprintf(stderr, "%-34s %6.2f %% covered, %5.1f %% flagged, %.0f values, oracle %.0f\n",
+                what->name, result.covered_percent, result.flagged_percent, result.mean_count,
+                result.oracle_count);
         if (i == 0)
             oracle_ratio = result.mean_count / result.oracle_count;
     }

@@ -1,6 +1,7 @@
 /* How often the growth class is right, and how often the interval of the exponent covers the truth:
  * 1000 series for each class, with and without overhead, 9 sizes, 3 repeats, 5 % noise. For sizes
- * and noise other than the first the worst class is shown. */
+ * and noise other than the first the worst class is shown. Then, without repeats, how often growth
+ * that belongs to no class is called conclusive, and how often that of a class still is. */
 #include <stdio.h>
 
 #include "bench/growth_series.h"
@@ -35,7 +36,11 @@ static worst_case run_classes(double smallest, double largest, double noise, boo
     worst_case worst = {1, 1};
     for (int c = ASSAY_GROWTH_CONSTANT; c <= ASSAY_GROWTH_CUBIC; c++)
         for (int overhead = 0; overhead < 2; overhead++) {
-            series_kind kind = {(assay_growth_class)c, 0, smallest, largest, noise, overhead};
+            series_kind kind = {.growth_class = (assay_growth_class)c,
+                                .smallest = smallest,
+                                .largest = largest,
+                                .noise = noise,
+                                .overhead = overhead};
             double right = run(&kind, &worst);
             char what[64];
             snprintf(what, sizeof what, "class right: %s%s",
@@ -55,6 +60,51 @@ static void print_worst(const char *what, worst_case worst, bool held)
     print_share(line, worst.covered, held ? "94" : "null", !held || worst.covered >= 0.94);
 }
 
+static double conclusive_share(series_kind kind)
+{
+    return (double)series_run(&kind, SERIES, 20261115).conclusive / SERIES;
+}
+
+/* The worst of three noises. */
+static void run_outsider(series_outsider outsider, bool once)
+{
+    static const double noises[] = {0.005, 0.02, 0.05};
+    double worst = 0;
+    char what[96];
+    for (int i = 0; i < 3; i++)
+        worst = fmax(worst, conclusive_share((series_kind){.smallest = 100,
+                                                           .largest = 1e4,
+                                                           .noise = noises[i],
+                                                           .once = once,
+                                                           .outsider = outsider}));
+    snprintf(what, sizeof what, "conclusive, %s: %s", once ? "no repeats" : "3 repeats",
+             series_outsider_names[outsider]);
+    print_share(what, worst, once ? "5" : "null", !once || worst <= 0.05);
+}
+
+static void run_once(double noise)
+{
+    double conclusive = 1, wrong = 0;
+    char what[96];
+    for (int c = ASSAY_GROWTH_CONSTANT; c <= ASSAY_GROWTH_CUBIC; c++)
+        for (int overhead = 0; overhead < 2; overhead++) {
+            series_kind kind = {.growth_class = (assay_growth_class)c,
+                                .smallest = 100,
+                                .largest = 1e4,
+                                .noise = noise,
+                                .overhead = overhead,
+                                .once = true};
+            series_score score = series_run(&kind, SERIES, 20261115);
+            conclusive = fmin(conclusive, (double)score.conclusive / SERIES);
+            wrong = fmax(wrong, (double)score.conclusive_wrong / SERIES);
+        }
+    snprintf(what, sizeof what, "conclusive, no repeats, worst class, %g%% noise", 100 * noise);
+    print_share(what, conclusive, "null", true);
+    snprintf(what, sizeof what, "conclusive and wrong, no repeats, worst class, %g%% noise",
+             100 * noise);
+    print_share(what, wrong, "5", wrong <= 0.05);
+}
+
 int main(void)
 {
     static const double exponents[] = {0.5, 1.5, 2.5};
@@ -62,7 +112,12 @@ int main(void)
     worst_case worst = {1, 1};
     for (size_t e = 0; e < sizeof exponents / sizeof *exponents; e++)
         for (int overhead = 0; overhead < 2; overhead++) {
-            series_kind kind = {ASSAY_GROWTH_POWER, exponents[e], 100, 1e4, 0.05, overhead};
+            series_kind kind = {.growth_class = ASSAY_GROWTH_POWER,
+                                .exponent = exponents[e],
+                                .smallest = 100,
+                                .largest = 1e4,
+                                .noise = 0.05,
+                                .overhead = overhead};
             run(&kind, &worst);
         }
     print_worst("n^0.5, n^1.5, n^2.5", worst, true);
@@ -70,5 +125,10 @@ int main(void)
     print_worst("n = 1e3..1e6", run_classes(1e3, 1e6, 0.05, false), true);
     print_worst("2% noise", run_classes(100, 1e4, 0.02, false), true);
     print_worst("10% noise", run_classes(100, 1e4, 0.1, false), false);
+    run_once(0.01);
+    run_once(0.05);
+    for (int once = 1; once >= 0; once--)
+        for (int i = OUTSIDER_NONE + 1; i < OUTSIDERS; i++)
+            run_outsider((series_outsider)i, once);
     return 0;
 }

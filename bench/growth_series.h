@@ -11,13 +11,69 @@
 
 enum { SERIES_SIZES = 9, SERIES_REPEATS = 3, SERIES_VALUES = SERIES_SIZES * SERIES_REPEATS };
 
+/* Growth that belongs to no class. What changes does so at a place drawn from the middle half of
+ * the logarithmic range. */
+typedef enum series_outsider {
+    OUTSIDER_NONE,
+    OUTSIDER_EXPONENTIAL_SLOW, /* by a factor of exp(2) to exp(4) from n = 0 to the largest */
+    OUTSIDER_EXPONENTIAL,      /* by exp(4) to exp(10) */
+    OUTSIDER_JUMP,             /* n log n, and from a size on twice that: a cache is left */
+    OUTSIDER_SOFT_JUMP,        /* the same over a decade */
+    OUTSIDER_SMALL_JUMP,       /* n, and from a size on 1.5 n */
+    OUTSIDER_SUM,              /* a n + b n^2, both equal at a size */
+    OUTSIDER_SUM_OVERHEAD,     /* the same with an overhead */
+    OUTSIDER_BEND_UP,          /* n, and from a size on n^2 */
+    OUTSIDER_BEND_DOWN,        /* n^2, and from a size on n */
+    OUTSIDER_SATURATION        /* 1 - exp(-n) */
+} series_outsider;
+
+static const char *const series_outsider_names[] = {
+    "none",       "exp(n), slow", "exp(n)",          "n log n, jump", "n log n, soft jump",
+    "n, jump",    "a n + b n^2",  "a + b n + c n^2", "n, then n^2",   "n^2, then n",
+    "saturation",
+};
+enum { OUTSIDERS = sizeof series_outsider_names / sizeof *series_outsider_names };
+
 typedef struct series_kind {
     assay_growth_class growth_class;
     double exponent;          /* of POWER */
     double smallest, largest; /* n, spaced evenly on a logarithmic scale */
     double noise;             /* relative standard deviation */
     bool overhead;            /* of the size of the smallest time */
+    bool once;                /* no repeats */
+    series_outsider outsider; /* in place of a class */
 } series_kind;
+
+/* `place` 0 … 1 says where it changes, or how fast it grows. */
+static inline double series_outsider_shape(const series_kind *kind, double n, double place)
+{
+    double range = kind->largest / kind->smallest;
+    double at = kind->smallest * pow(range, 0.25 + 0.5 * place), m = n / at;
+    switch (kind->outsider) {
+    case OUTSIDER_EXPONENTIAL_SLOW:
+        return exp((2 + 2 * place) * n / kind->largest);
+    case OUTSIDER_EXPONENTIAL:
+        return exp((4 + 6 * place) * n / kind->largest);
+    case OUTSIDER_JUMP:
+        return m * log(n) * (m > 1 ? 2 : 1);
+    case OUTSIDER_SOFT_JUMP:
+        return m * log(n) * (1 + 1 / (1 + pow(m, -3)));
+    case OUTSIDER_SMALL_JUMP:
+        return m * (m > 1 ? 1.5 : 1);
+    case OUTSIDER_SUM:
+        return m + m * m;
+    case OUTSIDER_SUM_OVERHEAD:
+        return 2 * kind->smallest / at + m + m * m;
+    case OUTSIDER_BEND_UP:
+        return m > 1 ? m * m : m;
+    case OUTSIDER_BEND_DOWN:
+        return m > 1 ? m : m * m;
+    case OUTSIDER_SATURATION:
+        return 1 - exp(-m);
+    default:
+        return 1;
+    }
+}
 
 static inline double series_shape(const series_kind *kind, double n)
 {
@@ -39,17 +95,23 @@ static inline double series_shape(const series_kind *kind, double n)
     }
 }
 
-static inline void series_draw(const series_kind *kind, uint64_t *state,
-                               double sizes[SERIES_VALUES], double seconds[SERIES_VALUES])
+/* How many values it has. */
+static inline int series_draw(const series_kind *kind, uint64_t *state, double sizes[SERIES_VALUES],
+                              double seconds[SERIES_VALUES])
 {
+    int repeats = kind->once ? 1 : SERIES_REPEATS, count = SERIES_SIZES * repeats;
     double overhead = kind->overhead ? series_shape(kind, kind->smallest) : 0;
-    for (int i = 0; i < SERIES_VALUES; i++) {
-        double place = (double)(i / SERIES_REPEATS) / (SERIES_SIZES - 1);
+    double changes = kind->outsider != OUTSIDER_NONE ? draw_uniform(state) : 0;
+    for (int i = 0; i < count; i++) {
+        double place = (double)(i / repeats) / (SERIES_SIZES - 1);
         double n = round(kind->smallest * pow(kind->largest / kind->smallest, place));
         double error = 1 + kind->noise * draw_normal(state);
+        double shape = kind->outsider != OUTSIDER_NONE ? series_outsider_shape(kind, n, changes)
+                                                       : series_shape(kind, n);
         sizes[i] = n;
-        seconds[i] = 1e-7 * (overhead + series_shape(kind, n)) * fmax(error, 0.01);
+        seconds[i] = 1e-7 * (overhead + shape) * fmax(error, 0.01);
     }
+    return count;
 }
 
 /* The exponent the interval should cover; NaN where a class has none. */
@@ -72,7 +134,7 @@ static inline double series_exponent(const series_kind *kind)
 }
 
 typedef struct series_score {
-    int drawn, right, covered, powers, conclusive_wrong;
+    int drawn, right, covered, powers, conclusive, conclusive_wrong;
 } series_score;
 
 static inline series_score series_run(const series_kind *kind, int count, uint64_t seed)
@@ -81,13 +143,14 @@ static inline series_score series_run(const series_kind *kind, int count, uint64
     double sizes[SERIES_VALUES], seconds[SERIES_VALUES];
     for (int i = 0; i < count; i++) {
         assay_growth *growth = NULL;
-        series_draw(kind, &seed, sizes, seconds);
-        if (assay_growth_fit(sizes, seconds, SERIES_VALUES, NULL, &growth) != ASSAY_OK)
+        int values = series_draw(kind, &seed, sizes, seconds);
+        if (assay_growth_fit(sizes, seconds, (size_t)values, NULL, &growth) != ASSAY_OK)
             break;
         double truth = series_exponent(kind);
         score.drawn++;
         score.right += growth->growth_class == kind->growth_class;
         score.powers += growth->growth_class == ASSAY_GROWTH_POWER;
+        score.conclusive += growth->conclusive;
         score.conclusive_wrong += growth->conclusive && growth->growth_class != kind->growth_class;
         score.covered += growth->low.validity == ASSAY_VALID &&
                          growth->high.validity == ASSAY_VALID && growth->low.value <= truth &&

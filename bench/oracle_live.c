@@ -3,11 +3,11 @@
  *     ASSAY_BUILD=build oracle_live [SECONDS]        of recording each command; default 120
  *
  * `assay bench` runs each command for so long, and the oracle knows the recording: where the means
- * of 48 (96) neighbours have a standard error of s, whoever wants 1.96 s needs 48 (96) runs. That
- * includes what memory the times have, and no model of it. The level of a shared machine changes
- * for longer than a measurement lasts, so they are compared with the mean of ten times as many runs
- * around them. That precision is then asked of sampling at ten places of each such stretch. Bar:
- * 1.2 times the oracle's runs on average.
+ * of 240 (480) neighbours have a standard error of s, whoever wants 1.96 s needs 240 (480) runs.
+ * That includes what memory the times have, and no model of it. The level of a shared machine
+ * changes for longer than a measurement lasts, so they are compared with the mean of ten times as
+ * many runs around them. That precision is then asked of sampling at ten places of each such
+ * stretch. Bar: 1.2 times the oracle's runs on average.
  *
  * Beside it, without a bar: the same against an oracle that knows the spread of the times but takes
  * them for independent; and how often the interval held the stretch's mean, and how often one that
@@ -25,8 +25,8 @@ enum { WINDOWS = 10, PLACES = 10 };
 
 enum { SECONDS_DEFAULT = 120 };
 
-static const double computation_seconds = 0.2;
-static const size_t oracle_counts[] = {48, 96};
+static const double computation_seconds = 0.02;
+static const size_t oracle_counts[] = {240, 480}; /* fewer than 200 are never taken */
 
 /* ---- Recording ------------------------------------------------------------------------------ */
 
@@ -58,13 +58,13 @@ static assay_record *record_command(const char *runs, const char *budget, const 
     return record;
 }
 
-/* Words of a computation that takes at least 0.2 s here. */
+/* Words of a computation that takes at least 20 ms here. */
 static const char *const *choose_computation(void)
 {
     static char program[64];
     static const char *const words[] = {"awk", program};
     double taken = 0;
-    for (double steps = 1e6; taken < computation_seconds; steps *= 1.25) {
+    for (double steps = 1e5; taken < computation_seconds; steps *= 1.25) {
         snprintf(program, sizeof program, "BEGIN{for(i=0;i<%.0f;i++)s+=i}", steps);
         assay_record *record = record_command("3", "0.001", words);
         if (record == NULL)
@@ -250,6 +250,6 @@ int main(int argc, char **argv)
         return 2;
     snprintf(seconds, sizeof seconds, "%ld", asked);
     bool ok = report_command("sleep 0.01", seconds, nap) &&
-              report_command("0.2 s of awk", seconds, choose_computation());
+              report_command("20 ms of awk", seconds, choose_computation());
     return !ok;
 }

@@ -11,7 +11,9 @@
  *
  * `power` is chosen only when every other class is rejected at 1 %. When two classes explain the
  * data about equally well, the result is the more probable one; `conclusive` is then false, and
- * `reason` names the other class.
+ * `reason` names the other class. Without repeats the noise is not known, and curves that are no
+ * class (an exponential, a sum of two classes, a jump, a bend) may explain the data as well: they
+ * make the result inconclusive too.
  *
  * Threads: any; nothing is shared between calls.
  */

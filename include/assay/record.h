@@ -226,7 +226,10 @@ typedef struct assay_record_subject {
      * by then. Both ascend. None: the samples were looked at once. */
     const double *look_pairs, *look_spent;
     size_t look_count;
-    uint64_t reserved[5]; /* zero */
+    uint64_t slow_samples;    /* of a slow mode, which stand apart above the others; 0: none */
+    assay_reading slow_ratio; /* how many times as long they took as the others */
+    const char *doubt;        /* why the interval of the mean cannot be trusted, or NULL */
+    uint64_t reserved[1];     /* zero */
 } assay_record_subject;
 
 /* The arithmetic of one component of a model under one convention (flops.h, docs/flops.md). */

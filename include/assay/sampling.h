@@ -42,9 +42,11 @@
  *              rounds would be left out, or fewer than two would remain, all of them are kept.
  *   looks      The interval of one subject is computed at 30 rounds, and then by the rule of
  *              assay_stopping_look() (stats.h): each look is nearer to the predicted end, so that
- *              repeated looks cost no coverage. Several subjects are looked at from 6 rounds on,
- *              each time a quarter later, and the risk of a false verdict is spent over the looks
- *              (the record has them); without a verdict the whole budget is used.
+ *              repeated looks cost no coverage. Precision ends the run at 200 rounds at the
+ *              earliest, so that a slow mode which one run in 50 falls into is seen. Several
+ * subjects are looked at from 6 rounds on, each time a quarter later, and the risk of a false
+ * verdict is spent over the looks (the record has them); without a verdict the whole budget is
+ * used.
  *
  * Processor time of each sample is that of the whole process, since a subject may have threads of
  * its own ("cpu_seconds" among the measures). User and system time are those of the calling thread,
@@ -221,7 +223,11 @@ typedef struct assay_timing {
     assay_reading p50_seconds, p95_seconds, p99_seconds;
     assay_reading steady_from; /* the call, counted from 0, at which the times become steady; not
                                   enough data if they never do, or if there are too few */
-    uint64_t reserved[8];      /* zero */
+    uint64_t slow_count; /* calls of a slow mode, which stand apart above the others: stats.h */
+    assay_reading slow_ratio; /* how many times as long they took; not enough data without any */
+    const char *doubt;    /* why the interval cannot be trusted, as a sentence; NULL: nothing speaks
+                             against it. Static storage */
+    uint64_t reserved[4]; /* zero */
 } assay_timing;
 
 /* Do the work once. */

@@ -3,9 +3,11 @@
 #include "models/kernel/matmul.h"
 
 #include <cblas.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/level.h"
 #include "models/kernel/kernels.h"
 #include "models/kernel/threads.h"
 
@@ -30,6 +32,23 @@ static void multiply(int64_t m, int64_t n, int64_t k, float alpha, assay__matrix
                 (blasint)c_stride);
 }
 
+/* Does OpenBLAS not know this processor and fall back on its kernels for one of 2004? Debian's
+ * 0.3.21 does so on an Intel Xeon of 2023 (family 6 model 207): "Prescott", a fifth of the speed of
+ * our product. With OPENBLAS_CORETYPE=SkylakeX it is as fast as elsewhere, but that must be set
+ * before the program starts. */
+static bool blas_is_lost(void)
+{
+    enum { UNKNOWN, KNOWS, LOST };
+    static atomic_int found = UNKNOWN; /* the same whoever finds it out */
+    int known = atomic_load_explicit(&found, memory_order_relaxed);
+    if (known == UNKNOWN) {
+        bool old = strcmp(openblas_get_corename(), "Prescott") == 0;
+        known = old && assay__level_now(NULL) >= 1 ? LOST : KNOWS;
+        atomic_store_explicit(&found, known, memory_order_relaxed);
+    }
+    return known == LOST;
+}
+
 /* OpenBLAS 0.3.21 multiplies small matrices on AVX-512 by a kernel that takes a buffer from malloc
  * for the last one to eight columns past a multiple of 16, if k is 32 or more
  * (sgemm_small_kernel_nn_skylakex.c). A step must not allocate. Returns the number of these columns
@@ -49,7 +68,7 @@ static void product(int64_t m, int64_t n, int64_t k, float alpha, assay__matrix 
                     const float *bias, float beta, float *c, int64_t c_stride)
 {
     if (alpha == 1 && (beta == 0 || beta == 1) &&
-        assay__product_pays(m, n, k, a.transposed, a.stride, b.transposed)) {
+        (assay__product_pays(m, n, k, a.transposed, a.stride, b.transposed) || blas_is_lost())) {
         assay__product(m, n, k, a.data, a.transposed ? 1 : a.stride, a.transposed ? a.stride : 1,
                        b.data, b.transposed ? 1 : b.stride, b.transposed ? b.stride : 1, bias,
                        bias == NULL && beta == 1, c, c_stride);

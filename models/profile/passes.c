@@ -191,7 +191,8 @@ assay_status assay__passes_subtract(const assay_record_subject *gradient,
                                  .p50_seconds = none,
                                  .p95_seconds = none,
                                  .p99_seconds = none,
-                                 .steady_from = none};
+                                 .steady_from = none,
+                                 .slow_ratio = none};
     free(seconds);
     return status;
 }

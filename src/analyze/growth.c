@@ -2,7 +2,8 @@
  *
  * Among the named classes that the lack-of-fit test leaves, the one with the best score. If none is
  * left the power law takes over, provided it describes the data better than the best named class:
- * data that jump about fit nothing, and a free exponent would only hide it. */
+ * data that jump about fit nothing, and a free exponent would only hide it. Without repeats nothing
+ * can be rejected for certain, and the choice has to hold its own against growth_rivals.c. */
 #include "assay/growth.h"
 
 #include <math.h>
@@ -13,11 +14,17 @@
 #include "base/error.h"
 #include "stats/distribution.h"
 
-enum { NAMED = ASSAY_GROWTH_CANDIDATES - 1, POWER = NAMED, CONCLUSIVE_SIZES = 5 };
-static const double CONCLUSIVE_WEIGHT = 0.9;
+enum { NAMED = ASSAY_GROWTH_CANDIDATES - 1, CONSTANT = 0, POWER = NAMED, CONCLUSIVE_SIZES = 5 };
+/* How probable another class that is not rejected may be beside a growth, and beside no growth. The
+ * bonus of `1` leaves the others less to share, and more would rarely be called constant. */
+static const double OTHER_MOST = 0.02, OTHER_MOST_OF_CONSTANT = 0.1;
 /* A power of n that is more than this many times as probable as the named class that is left leaves
  * the question open, unless it says the same: n^2.01 is n^2. */
 static const double POWER_ODDS = 3, SAME_EXPONENT = 0.1;
+/* Without repeats a curve that is no class leaves the question open if it is so many times as
+ * probable as a named class, or a power not so many times as probable as that curve. Deviations of
+ * this size leave it open whatever the curve. */
+static const double RIVAL_ODDS = 3, UNREPEATED_ERROR_MOST = 0.07;
 /* What it takes for the 95 % interval to cover at least 95 % for every class (bench/growth.c): the
  * noise looks a little smaller without the values set aside, and the overhead, which cannot fall
  * below zero, leans the exponent to one side. */
@@ -91,11 +98,38 @@ static bool power_is_better(const assay__growth_fits *fits, int chosen)
     return !same && fits->classes[chosen].score - fits->classes[POWER].score > 2 * log(POWER_ODDS);
 }
 
-static void judge(const assay__growth_fits *fits, assay_growth *growth, int chosen)
+/* Where sizes were measured once: is the curve not the only one that the times may follow? Writes
+ * the reason. */
+static bool doubt_without_repeats(const assay__growth_values *values,
+                                  const assay__growth_fits *fits, assay_growth *growth, int chosen)
+{
+    const char *name = chosen == POWER ? "a power" : assay_growth_class_name(growth->growth_class);
+    double deviation = growth->candidates[chosen].relative_error;
+    double needed = 2 * log(chosen == POWER ? 1 / RIVAL_ODDS : RIVAL_ODDS);
+    assay__growth_rival rival = assay__growth_find_rival(values);
+    double lead = fits->classes[chosen].score - rival.score;
+    if (lead > needed)
+        snprintf(growth->reason, sizeof growth->reason,
+                 "without repeats the noise is not known, and %s fits %s %s; measure every size at "
+                 "least three times",
+                 rival.name, lead > 0 ? "better than" : "about as well as", name);
+    else if (deviation > UNREPEATED_ERROR_MOST)
+        snprintf(growth->reason, sizeof growth->reason,
+                 "the times deviate from %s by %.0f %%, and without repeats nothing tells noise "
+                 "from a wrong curve; measure every size at least three times",
+                 name, 100 * deviation);
+    else
+        return false;
+    return true;
+}
+
+static void judge(const assay__growth_values *values, const assay__growth_fits *fits,
+                  assay_growth *growth, int chosen)
 {
     const assay_growth_candidate *candidates = growth->candidates;
     const char *name = assay_growth_class_name(growth->growth_class);
     int second = runner_up(candidates, chosen);
+    double other_most = chosen == CONSTANT ? OTHER_MOST_OF_CONSTANT : OTHER_MOST;
     if (growth->size_count < CONCLUSIVE_SIZES)
         snprintf(growth->reason, sizeof growth->reason,
                  "only %zu different sizes; measure at least %d, over two decades",
@@ -112,7 +146,7 @@ static void judge(const assay__growth_fits *fits, assay_growth *growth, int chos
         snprintf(growth->reason, sizeof growth->reason,
                  "no growth is seen, but the noise could hide one as slow as log n; measure more "
                  "repeats or a wider range of sizes");
-    else if (second >= 0 && candidates[second].weight > 1 - CONCLUSIVE_WEIGHT)
+    else if (second >= 0 && candidates[second].weight > other_most)
         snprintf(growth->reason, sizeof growth->reason,
                  "%s fits about as well as %s; more repeats or a wider range of sizes would tell "
                  "them apart",
@@ -123,7 +157,8 @@ static void judge(const assay__growth_fits *fits, assay_growth *growth, int chos
                  "a wider range of sizes would tell them apart",
                  name);
     else
-        growth->conclusive = true;
+        growth->conclusive =
+            fits->noise_from_repeats || !doubt_without_repeats(values, fits, growth, chosen);
 }
 
 /* Without overhead: squares grow with the square of the distance from the best exponent. */
@@ -211,7 +246,7 @@ static void analyze(const assay__growth_values *values, assay_growth *growth)
     int chosen = choose(&fits, growth->candidates);
     growth->growth_class = growth->candidates[chosen].growth_class;
     find_exponent(values, &fits, growth);
-    judge(&fits, growth, chosen);
+    judge(values, &fits, growth, chosen);
     describe(values, &fits, chosen, growth);
 }
 

@@ -1,5 +1,6 @@
 /* The steps of a growth fit: values grouped by size (growth_values.c), classes fitted and tested
- * (growth_classes.c), one chosen (growth.c). */
+ * (growth_classes.c), one chosen (growth.c) and, without repeats, held against curves that are no
+ * class (growth_rivals.c). */
 #ifndef ASSAY_ANALYZE_GROWTH_H
 #define ASSAY_ANALYZE_GROWTH_H
 
@@ -12,7 +13,8 @@
 /* Values of one n, on the log scale, outliers set aside. */
 typedef struct assay__growth_values {
     size_t count; /* different n */
-    double *log_n, *mean_log, *weight, *scratch;
+    double *log_n, *mean_log, *weight;
+    double *scratch;       /* room for 3 × count numbers */
     double value_count;    /* kept */
     double within_squares; /* of log values about the means of their n */
     size_t outlier_count;
@@ -49,5 +51,17 @@ void assay__growth_fit_classes(const assay__growth_values *values, assay__growth
 
 /* log g(n) of a named class. */
 double assay__growth_log_shape(assay_growth_class growth_class, double log_n);
+
+/* Bayesian information criterion of a curve that leaves these squares about the means: less is
+ * better, by 2 log(odds). */
+double assay__growth_score(const assay__growth_values *values, double squares, int parameters);
+
+/* The best of the curves that are no class. */
+typedef struct assay__growth_rival {
+    double score;  /* infinite: there are too few sizes for any */
+    char name[96]; /* "a sum of n and n^2" */
+} assay__growth_rival;
+
+assay__growth_rival assay__growth_find_rival(const assay__growth_values *values);
 
 #endif

@@ -39,7 +39,7 @@ double assay__growth_log_shape(assay_growth_class growth_class, double log_n)
     }
 }
 
-static double score(const assay__growth_values *values, double squares, int parameters)
+double assay__growth_score(const assay__growth_values *values, double squares, int parameters)
 {
     double count = values->value_count;
     return (count + 1) * log(values->within_squares + squares + PRIOR_SQUARES) +
@@ -55,7 +55,8 @@ static assay__growth_class_fit fit_constant(const assay__growth_values *values)
     return (assay__growth_class_fit){.curve = curve,
                                      .free_squares = curve.squares,
                                      .free_parameters = 1,
-                                     .score = score(values, curve.squares, 1) - CONSTANT_BONUS};
+                                     .score = assay__growth_score(values, curve.squares, 1) -
+                                              CONSTANT_BONUS};
 }
 
 /* The overhead is part of the answer only when it is worth its parameter. */
@@ -64,8 +65,8 @@ static assay__growth_class_fit better_of(const assay__growth_values *values, ass
 {
     if (plain.squares <= with_overhead.squares)
         with_overhead = plain;
-    double plain_score = score(values, plain.squares, parameters);
-    double overhead_score = score(values, with_overhead.squares, parameters + 1);
+    double plain_score = assay__growth_score(values, plain.squares, parameters);
+    double overhead_score = assay__growth_score(values, with_overhead.squares, parameters + 1);
     bool plainer = plain_score <= overhead_score;
     return (assay__growth_class_fit){
         .curve = plainer ? plain : with_overhead,

@@ -115,7 +115,7 @@ static size_t count_sizes(const pair *pairs, size_t count)
 
 static assay_status allocate(assay__growth_values *values, size_t sizes, assay_growth *growth)
 {
-    double *numbers = calloc(4 * sizes, sizeof *numbers);
+    double *numbers = calloc(6 * sizes, sizeof *numbers);
     growth->sizes = calloc(sizes, sizeof *growth->sizes);
     values->log_n = numbers;
     if (numbers == NULL || growth->sizes == NULL)

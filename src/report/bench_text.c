@@ -58,6 +58,23 @@ static void print_spread(const assay__export_item *item, FILE *stream)
             assay__format_reading_seconds(item->median_seconds, median));
 }
 
+/* What makes a mean less than it seems: runs of another kind, and no level to be the mean of. */
+static void print_caveats(const assay__export_item *item, FILE *stream)
+{
+    char share[ASSAY__CELL_BYTES], ratio[ASSAY__CELL_BYTES];
+    if (item->slow_samples > 0 && valid(item->slow_ratio) && item->count > 0) {
+        label(stream, item->subject->command_count > 0 ? "slow runs" : "slow samples");
+        fprintf(stream, "%" PRIu64 " (%s %%) took %s times as long as the others\n",
+                item->slow_samples,
+                assay__cell_fixed(share, 100 * (double)item->slow_samples / (double)item->count, 1),
+                assay__cell_fixed(ratio, item->slow_ratio.value, 2));
+    }
+    if (item->doubt != NULL) {
+        label(stream, "in doubt");
+        fprintf(stream, "%s\n", item->doubt);
+    }
+}
+
 static void print_usage(const assay_record_subject *subject, FILE *stream)
 {
     char user[ASSAY__FORMAT_SIZE], sys[ASSAY__FORMAT_SIZE];
@@ -114,6 +131,7 @@ static void print_subject(const assay__export_item *item, FILE *stream)
     fputc('\n', stream);
     print_mean(item, stream);
     print_spread(item, stream);
+    print_caveats(item, stream);
     print_usage(item->subject, stream);
     print_samples(item->subject, stream);
 }

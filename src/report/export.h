@@ -26,6 +26,9 @@ typedef struct assay__export_item {
     assay_reading mean_seconds, low_seconds, high_seconds;
     assay_reading median_seconds, std_seconds, min_seconds, max_seconds;
     assay_reading processor_seconds; /* user and system time of one iteration */
+    uint64_t slow_samples;           /* of a slow mode; 0: none */
+    assay_reading slow_ratio;
+    const char *doubt; /* why the interval of the mean cannot be trusted, or NULL */
 } assay__export_item;
 
 typedef struct assay__export_list {

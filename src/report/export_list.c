@@ -7,6 +7,7 @@
 #include "assay/stats.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "stats/doubt.h"
 #include "stats/mean.h"
 
 bool assay__export_has_time(const assay__export_item *item)
@@ -103,7 +104,12 @@ static assay_status fill_figures(assay__export_item *item)
     item->min_seconds = known_or(subject->min_seconds, summary.min);
     item->max_seconds = known_or(subject->max_seconds, summary.max);
     item->processor_seconds = sum_of(subject->user_seconds, subject->sys_seconds);
-    return ASSAY_OK;
+    bool recorded = subject->slow_samples > 0;
+    item->slow_samples = recorded ? subject->slow_samples : summary.slow_count;
+    item->slow_ratio = recorded ? subject->slow_ratio : summary.slow_ratio;
+    item->doubt = subject->doubt;
+    return item->doubt != NULL ? ASSAY_OK
+                               : assay__stats_mean_doubt(item->seconds, item->count, &item->doubt);
 }
 
 static bool is_taken(const assay__export_list *list, size_t before, const char *name)

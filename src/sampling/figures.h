@@ -4,8 +4,8 @@
 
 #include "assay/record.h"
 
-/* Mean with its 95 % interval, median, spread and extremes of `samples_seconds`. A time is never
- * negative, so the interval ends at 0. */
+/* Mean with its 95 % interval and what speaks against that, median, spread, extremes and slow mode
+ * of `samples_seconds`. */
 ASSAY_MUST_USE assay_status assay__subject_fill_time(assay_record_subject *subject);
 
 #endif

@@ -3,6 +3,7 @@
 #include "assay/stats.h"
 #include "base/struct_size.h"
 #include "sampling/figures.h"
+#include "stats/doubt.h"
 #include "stats/mean.h"
 
 enum { DEFAULT_RUNS = 100, DEFAULT_WARMUP = 10 };
@@ -18,20 +19,28 @@ static assay_reading steady_from(const double *seconds, size_t count)
                  : assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
 }
 
-static assay_status describe(const double *seconds, size_t count, assay_interval *interval,
-                             assay_summary *summary)
+typedef struct figures {
+    assay_interval interval;
+    assay_summary summary;
+    const char *doubt;
+} figures;
+
+static assay_status describe(const double *seconds, size_t count, figures *found)
 {
-    assay_status status = assay__stats_time_interval(seconds, count, level, interval);
-    return status == ASSAY_OK ? assay_stats_summarize(seconds, count, summary) : status;
+    assay_status status = assay__stats_time_interval(seconds, count, level, &found->interval);
+    if (status == ASSAY_OK)
+        status = assay_stats_summarize(seconds, count, &found->summary);
+    return status == ASSAY_OK ? assay__stats_mean_doubt(seconds, count, &found->doubt) : status;
 }
 
 assay_status assay_timing_summarize(const double *seconds, size_t count, assay_timing *timing)
 {
-    assay_interval interval;
-    assay_summary summary;
-    assay_status status = count > 0 ? describe(seconds, count, &interval, &summary) : ASSAY_E_DATA;
+    figures found;
+    assay_status status = count > 0 ? describe(seconds, count, &found) : ASSAY_E_DATA;
     if (status != ASSAY_OK)
         return status;
+    assay_interval interval = found.interval;
+    assay_summary summary = found.summary;
     *timing = (assay_timing){.count = count,
                              .total_seconds = summary.mean.value * (double)count,
                              .mean_seconds = summary.mean.value,
@@ -43,18 +52,21 @@ assay_status assay_timing_summarize(const double *seconds, size_t count, assay_t
                              .p50_seconds = summary.median,
                              .p95_seconds = summary.p95,
                              .p99_seconds = summary.p99,
-                             .steady_from = steady_from(seconds, count)};
+                             .steady_from = steady_from(seconds, count),
+                             .slow_count = summary.slow_count,
+                             .slow_ratio = summary.slow_ratio,
+                             .doubt = found.doubt};
     return ASSAY_OK;
 }
 
 assay_status assay__subject_fill_time(assay_record_subject *subject)
 {
-    assay_interval interval;
-    assay_summary summary;
-    assay_status status =
-        describe(subject->samples_seconds, subject->sample_count, &interval, &summary);
+    figures found;
+    assay_status status = describe(subject->samples_seconds, subject->sample_count, &found);
     if (status != ASSAY_OK)
         return status;
+    assay_interval interval = found.interval;
+    assay_summary summary = found.summary;
     subject->mean_seconds = summary.mean;
     subject->low_seconds = (assay_reading){interval.low, interval.validity};
     subject->high_seconds = (assay_reading){interval.high, interval.validity};
@@ -62,6 +74,10 @@ assay_status assay__subject_fill_time(assay_record_subject *subject)
     subject->std_seconds = summary.std;
     subject->min_seconds = summary.min;
     subject->max_seconds = summary.max;
+    subject->slow_samples = summary.slow_count;
+    if (summary.slow_count > 0)
+        subject->slow_ratio = summary.slow_ratio;
+    subject->doubt = found.doubt;
     return ASSAY_OK;
 }
 

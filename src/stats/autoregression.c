@@ -156,7 +156,7 @@ static double sum_spread(const assay__autoregression *fit, double sum)
 
 /* The sum of the coefficients with its bias taken out, moved by how clearly memory shows (0 … 1,
  * returned). Below 1 by at least 1/√count: nearer cannot be told from a unit root. */
-static double correct_sum(assay__autoregression *fit, double count)
+static double correct_sum(assay__autoregression *fit, double count, double move_clear)
 {
     double sum = 0;
     if (fit->order == 0)
@@ -166,7 +166,7 @@ static double correct_sum(assay__autoregression *fit, double count)
     sum = (count * sum + 1) / (count - 4);
     double error = sqrt(sum_spread(fit, sum) / count);
     double clarity = fmin(fmax(sum, 0) / fmax(CLEAR * error, DBL_MIN), 1);
-    sum += error * (MOVE_UNSEEN + clarity * (MOVE_CLEAR - MOVE_UNSEEN));
+    sum += error * (MOVE_UNSEEN + clarity * (move_clear - MOVE_UNSEEN));
     fit->coefficient_sum = fmin(fmax(sum, 0), 1 - 1 / sqrt(count));
     return clarity;
 }
@@ -182,12 +182,18 @@ static size_t most_coefficients(size_t count)
 void assay__autoregression_fit(const double *values, size_t count, double mean,
                                assay__autoregression *fit)
 {
+    assay__autoregression_fit_moved(values, count, mean, MOVE_CLEAR, fit);
+}
+
+void assay__autoregression_fit_moved(const double *values, size_t count, double mean,
+                                     double move_clear, assay__autoregression *fit)
+{
     double covariance[ASSAY__AR_ORDER_MAX + 1], n = (double)count;
     size_t order_max = most_coefficients(count);
     *fit = (assay__autoregression){0};
     autocovariances(values, count, mean, order_max, covariance);
     choose_order(covariance, count, order_max, fit);
-    double clarity = correct_sum(fit, n);
+    double clarity = correct_sum(fit, n, move_clear);
     double p = (double)fit->order, sum = fit->coefficient_sum, rest = 1 - sum;
     fit->innovation_variance *= n / (n - p - 1);
     fit->innovation_skewness = skewness(values, count, mean, fit);

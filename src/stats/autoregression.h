@@ -20,4 +20,9 @@ typedef struct assay__autoregression {
 void assay__autoregression_fit(const double *values, size_t count, double mean,
                                assay__autoregression *fit);
 
+/* The same, with the sum of the coefficients moved by so many of its standard errors where
+ * autocorrelation shows clearly; assay__autoregression_fit() moves it by 0.7. */
+void assay__autoregression_fit_moved(const double *values, size_t count, double mean,
+                                     double move_clear, assay__autoregression *fit);
+
 #endif

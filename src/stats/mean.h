@@ -22,8 +22,9 @@ ASSAY_MUST_USE assay_status assay__stats_mean_error(const double *values, size_t
                                                     double *mean, double *standard_error,
                                                     double *degrees_of_freedom);
 
-/* assay_stats_mean_interval() for times, which are not negative and neither is their mean: `low` is
- * 0 at least. Every interval of a mean time in records, reports and exports is this one. */
+/* assay_stats_mean_interval() for times, which are not negative: `low` is above 0 if the mean is,
+ * and from 8 values on neither end lies beyond all of them. Every interval of a mean time in
+ * records, reports and exports is this one. */
 ASSAY_MUST_USE assay_status assay__stats_time_interval(const double *seconds, size_t count,
                                                        double level, assay_interval *interval);
 

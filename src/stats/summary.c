@@ -1,5 +1,6 @@
 #include "assay/stats.h"
 #include "stats/input.h"
+#include "stats/modes.h"
 #include "stats/moments.h"
 #include "stats/quantile.h"
 #include "stats/sorted.h"
@@ -10,8 +11,8 @@
 static assay_summary empty_summary(void)
 {
     assay_reading none = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
-    return (assay_summary){0,    none, none, none, none, none, none,
-                           none, none, none, none, none, {0}};
+    return (assay_summary){0,    none, none, none, none, none, none, none,
+                           none, none, none, none, 0,    none, {0}};
 }
 
 static void fill_moments(const double *sorted, size_t count, assay_summary *summary)
@@ -46,6 +47,10 @@ assay_status assay_stats_summarize(const double *values, size_t count, assay_sum
     result.p90 = assay__stats_quantile_reading(sorted, count, 0.90);
     result.p95 = assay__stats_quantile_reading(sorted, count, 0.95);
     result.p99 = assay__stats_quantile_reading(sorted, count, 0.99);
+    assay__slow_mode slow = assay__slow_mode_find(sorted, count);
+    result.slow_count = slow.count;
+    if (slow.count > 0)
+        result.slow_ratio = assay_reading_of(slow.ratio);
     for (size_t i = 0; i < count; i++)
         sorted[i] = fabs(sorted[i] - median);
     assay__stats_sort(sorted, count);

@@ -302,6 +302,9 @@ static inline void same_subject(const assay_record_subject *a, const assay_recor
     assert_int_equal(a->failed_runs, b->failed_runs);
     assert_int_equal(a->failures_timed, b->failures_timed);
     same_text(a->stopped, b->stopped);
+    assert_int_equal(a->slow_samples, b->slow_samples);
+    same_reading(a->slow_ratio, b->slow_ratio);
+    same_text(a->doubt, b->doubt);
     same_reading(a->mean_seconds, b->mean_seconds);
     same_reading(a->low_seconds, b->low_seconds);
     same_reading(a->high_seconds, b->high_seconds);

@@ -190,7 +190,7 @@ static void test_no_time_is_negative(void **state)
     add_sample_subject(record, "x", seconds, 2, NULL, 0, NULL);
     json_t *document = exported_json("bencher", record);
     const json_t *latency = json_object_get(json_object_get(document, "x"), "latency");
-    assert_true(number_at(latency, "lower_value") == 0.0);
+    assert_true(number_at(latency, "lower_value") > 0.0);
     json_decref(document);
     assay_record_free(record);
 }

@@ -138,8 +138,36 @@ static void mean_times_are_not_negative(void **state)
     (void)state;
     assert_int_equal(assay_stats_mean_interval(seconds, 2, 0.95, &plain), ASSAY_OK);
     assert_int_equal(assay__stats_time_interval(seconds, 2, 0.95, &time), ASSAY_OK);
-    assert_true(plain.low < 0 && time.low == 0);
+    assert_true(plain.low < 0 && time.low > 0 && time.low < 1);
     assert_true(time.estimate == plain.estimate && time.high == plain.high);
+    seconds[0] = 9;
+    assert_int_equal(assay_stats_mean_interval(seconds, 2, 0.5, &plain), ASSAY_OK);
+    assert_int_equal(assay__stats_time_interval(seconds, 2, 0.5, &time), ASSAY_OK);
+    assert_true(time.low == plain.low && time.high == plain.high);
+}
+
+/* Two values leave one degree of freedom: 9.5 ± 12.7062 × 0.5. */
+static void two_values_have_one_degree_of_freedom(void **state)
+{
+    double values[] = {9, 10};
+    assay_interval interval;
+    (void)state;
+    assert_int_equal(assay_stats_mean_interval(values, 2, 0.95, &interval), ASSAY_OK);
+    assert_close(interval.low, 9.5 - 12.7062 * 0.5, 1e-5);
+    assert_close(interval.high, 9.5 + 12.7062 * 0.5, 1e-5);
+}
+
+/* Autocorrelation that leaves no degrees of freedom: nothing is known, but no mean of times between
+ * 68 and 203 ms is 0 or 400 ms. */
+static void no_interval_is_wider_than_the_values(void **state)
+{
+    double ms[] = {68, 68, 70, 69, 72, 71, 75, 80, 190, 200, 203, 198, 201, 199, 202};
+    assay_interval plain, time;
+    (void)state;
+    assert_int_equal(assay_stats_mean_interval(ms, 15, 0.95, &plain), ASSAY_OK);
+    assert_true(plain.low < 68 && plain.high > 400);
+    assert_int_equal(assay__stats_time_interval(ms, 15, 0.95, &time), ASSAY_OK);
+    assert_true(time.low == 68 && time.high == 203);
 }
 
 static void too_little_or_broken_input(void **state)
@@ -290,6 +318,8 @@ int main(void)
         cmocka_unit_test(skewness_moves_the_interval),
         cmocka_unit_test(scale_and_offset_carry_through),
         cmocka_unit_test(mean_times_are_not_negative),
+        cmocka_unit_test(two_values_have_one_degree_of_freedom),
+        cmocka_unit_test(no_interval_is_wider_than_the_values),
         cmocka_unit_test(too_little_or_broken_input),
         cmocka_unit_test(a_line_gives_a_wide_interval),
         cmocka_unit_test(extreme_sizes),

@@ -93,6 +93,58 @@ static void turns_and_teeth_are_steady(void **state)
         }
 }
 
+/* Levels that come and go: the last is as long as any. */
+static void levels_that_come_back_are_not_steady(void **state)
+{
+    (void)state;
+    make(0, 1);
+    for (size_t i = 0; i < COUNT; i++)
+        series[i] += i / 25 % 2 == 0 ? 0.1 : 0;
+    assert_int_equal(find(COUNT).state, ASSAY_STEADY_STEPS);
+    make(0, 1); /* one disturbance long ago is forgotten */
+    for (size_t i = 10; i < 20; i++)
+        series[i] += 0.1;
+    assert_int_equal(find(COUNT).state, ASSAY_STEADY);
+    assert_int_equal(find(COUNT).from, 20);
+    make(60, 1.2); /* a warm-up in stages comes nearer and nearer */
+    for (size_t i = 0; i < 20; i++)
+        series[i] += 0.2;
+    for (size_t i = 60; i < 110; i++)
+        series[i] += 0.1;
+    assert_int_equal(find(COUNT).state, ASSAY_STEADY);
+    assert_int_equal(find(COUNT).from, 110);
+}
+
+/* The same levels, but each value has its own. */
+static void modes_are_steady(void **state)
+{
+    assay__random random;
+    size_t steady = 0;
+    (void)state;
+    assay__random_init(&random, 3);
+    for (int trial = 0; trial < 100; trial++) {
+        make(0, 1);
+        for (size_t i = 0; i < COUNT; i++)
+            series[i] += assay__random_uniform(&random) < 0.5 ? 0.1 : 0;
+        steady += find(COUNT).state == ASSAY_STEADY;
+    }
+    assert_in_range(steady, 90, 100);
+}
+
+static void a_walk_is_not_steady(void **state)
+{
+    assay__random random;
+    size_t steady = 0;
+    (void)state;
+    assay__random_init(&random, 4);
+    for (int trial = 0; trial < 100; trial++) {
+        for (size_t i = 0; i < COUNT; i++)
+            series[i] = i == 0 ? 1 : series[i - 1] + 0.001 * assay__random_normal(&random);
+        steady += find(COUNT).state == ASSAY_STEADY;
+    }
+    assert_in_range(steady, 0, 9);
+}
+
 static void a_step_near_the_end_is_not_steady(void **state)
 {
     (void)state;
@@ -241,6 +293,9 @@ int main(void)
         cmocka_unit_test(a_slow_start_of_a_short_series),
         cmocka_unit_test(ticks_are_no_steps),
         cmocka_unit_test(turns_and_teeth_are_steady),
+        cmocka_unit_test(levels_that_come_back_are_not_steady),
+        cmocka_unit_test(modes_are_steady),
+        cmocka_unit_test(a_walk_is_not_steady),
         cmocka_unit_test(a_step_near_the_end_is_not_steady),
         cmocka_unit_test(a_drift_is_not_steady),
         cmocka_unit_test(a_warm_up_that_fades),

@@ -58,8 +58,29 @@ static void never_before_the_minimum(void **state)
     assert_int_equal(assay_stopping_init(&stopping, 0.95, 0.5, CAPACITY), ASSAY_OK);
     assert_true(follow(&stopping, 1, 3).count >= 30);
     assert_int_equal(assay_stopping_init(&stopping, 0.95, 0.5, CAPACITY), ASSAY_OK);
+    stopping.mode_minimum = 0;
     stopping.minimum = 100;
     assert_int_equal(follow(&stopping, 1, 3).count, 100);
+}
+
+/* A relative precision is not believed before a slow mode had its chance; an absolute one is, and
+ * so is either where there will be no more values. */
+static void waits_for_a_slow_mode(void **state)
+{
+    assay_stopping stopping;
+    (void)state;
+    assert_int_equal(assay_stopping_init(&stopping, 0.95, 0.01, CAPACITY), ASSAY_OK);
+    outcome got = follow(&stopping, 1, 3);
+    assert_int_equal(got.decision, ASSAY_STOPPING_PRECISE);
+    assert_int_equal(got.count, 200);
+    assert_int_equal(got.looks, 2);
+    assert_int_equal(assay_stopping_init(&stopping, 0.95, 0.001, CAPACITY), ASSAY_OK);
+    stopping.absolute_precision = 1;
+    assert_int_equal(follow(&stopping, 1, 3).count, 30);
+    assert_int_equal(assay_stopping_init(&stopping, 0.95, 0.01, 60), ASSAY_OK);
+    got = follow(&stopping, 1, 3);
+    assert_int_equal(got.decision, ASSAY_STOPPING_PRECISE);
+    assert_int_equal(got.count, 60);
 }
 
 static void gives_up_early_when_hopeless(void **state)
@@ -69,7 +90,7 @@ static void gives_up_early_when_hopeless(void **state)
     assert_int_equal(assay_stopping_init(&stopping, 0.95, 0.001, 1000), ASSAY_OK);
     outcome got = follow(&stopping, 10, 6); /* would take 38 000 */
     assert_int_equal(got.decision, ASSAY_STOPPING_UNREACHABLE);
-    assert_int_equal(got.count, 30);
+    assert_int_equal(got.count, 200);
     assert_in_range(stopping.predicted, 20000, 100000);
     assert_int_equal(stopping.interval.validity, ASSAY_VALID);
 }
@@ -136,6 +157,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stops_when_precise),
         cmocka_unit_test(never_before_the_minimum),
+        cmocka_unit_test(waits_for_a_slow_mode),
         cmocka_unit_test(gives_up_early_when_hopeless),
         cmocka_unit_test(says_when_the_maximum_came_first),
         cmocka_unit_test(equal_values_are_precise),

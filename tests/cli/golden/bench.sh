@@ -1,5 +1,5 @@
 # What depends on the machine's mood goes: rounds left out, and with them the figures and verdicts.
-steady() { grep -vE '^  (left out|disturbed) '; }
+steady() { grep -vE '^  (left out|disturbed|slow runs|in doubt) '; }
 show bench --runs 5 --name nightly -- true | steady | mask
 show bench --runs 5 -- sh -c 'exit 0' | steady | mask
 show bench --runs 3 --ignore-failure --label failing -- false | steady | mask

@@ -30,3 +30,14 @@ print(json.dumps({"schema": "assay-record", "version": 1, "kind": "bench", "tota
      "disturbed_samples": 3, "failed_runs": 1}]}))
 PYTHON
 show report noisy.json
+
+# runs of two kinds, and a level that comes and goes; a record of another tool says neither, its samples do
+python3 - >modes.json <<'PYTHON'
+import json
+def wiggle(i): return 1 + 0.001 * (i * 7 % 11 - 5)
+modes = [0.01 * wiggle(i) * (2 if i % 25 == 3 else 1) for i in range(100)]
+levels = [0.01 * wiggle(i) * (1.1 if i // 10 % 2 else 1) for i in range(100)]
+print(json.dumps({"results": [{"command": name, "mean": sum(times) / 100, "times": times}
+                              for name, times in (("modes", modes), ("levels", levels))]}))
+PYTHON
+show report modes.json | grep -E '^(modes|levels|  (slow|in doubt))'
