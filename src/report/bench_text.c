@@ -14,11 +14,9 @@ enum { LABEL_WIDTH = 18, LINE_WIDTH = 79 };
 
 static const struct {
     const char *word, *meaning;
-} ends[] = {{"precision", "precise enough"},
-            {"verdict", "enough for a verdict"},
-            {"budget", "the budget is spent"},
-            {"noise", "too noisy for the precision asked"},
-            {"count", "as many as asked"}};
+} ends[] = {{"precision", "precise enough"},   {"verdict", "enough for a verdict"},
+            {"budget", "the budget is spent"}, {"noise", "too noisy for the precision asked"},
+            {"count", "as many as asked"},     {"interrupted", "interrupted"}};
 
 static void label(FILE *stream, const char *text)
 {
