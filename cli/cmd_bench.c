@@ -74,8 +74,8 @@ static const option bench_options[] = {
      "Where the commands' output goes: 'null' (default), 'inherit', or a file.",
      offsetof(bench_settings, output)},
     {"param", 'P', OPTION_LIST, "TEXT",
-     "NAME=VALUE,VALUE,...: run the commands for each value, which replaces {NAME} in them; "
-     "several "
+     "NAME=VALUE,VALUE,...: run the commands for each value, which replaces {NAME} in them. "
+     "1..10, 1..10..3 and 1..1024*2 are ranges of values, with a step or a factor. Several "
      "parameters give all combinations.",
      offsetof(bench_settings, params)},
     {"pin", 0, OPTION_NUMBER, "CPU", "Run everything on this processor.",
