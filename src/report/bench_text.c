@@ -1,6 +1,6 @@
 /* A benchmark as text, 80 columns wide: each subject with its interval and why sampling stopped,
- * then the comparisons. Other tools write no interval, some no mean: what a record lacks is
- * computed from its samples, as for every export. */
+ * then the comparisons and the ranking. Other tools write no interval, some no mean: what a record
+ * lacks is computed from its samples, as for every export. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -136,5 +136,6 @@ assay_status assay__report_bench(const assay_record *record, FILE *stream, assay
     if (record->comparison_count == 0)
         return ASSAY_OK;
     fputc('\n', stream);
-    return assay__report_comparisons(record, stream, error);
+    status = assay__report_comparisons(record, stream, error);
+    return status == ASSAY_OK ? assay__report_ranking(record, stream, error) : status;
 }

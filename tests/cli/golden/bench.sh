@@ -78,3 +78,6 @@ for c in comparisons[:1]:
     print(c["baseline"], c["candidate"], c["verdict"] in ("slower", "inconclusive"), c["low"] is None or c["low"] < c["ratio"] < c["high"])
     print(c["reason"] is None or c["verdict"] == "inconclusive")'
 "$ASSAY" report verdict.json | grep -c '^  mean '
+
+echo "— three commands in their order, as the last lines"
+"$ASSAY" bench --runs 12 -- sleep 0.05 -- true -- sleep 0.1 | tail -n 4 | cut -c 1-26 | sed -E 's/^  [1-3]/  #/'
