@@ -25,6 +25,7 @@
 #include "cli/common/output.h"
 #include "cli/launch.h"
 #include "cli/metric_name.h"
+#include "cli/sweep.h"
 
 static const double default_budget_seconds = 5.0; /* for each command */
 static const size_t default_min_runs = 3;
@@ -253,14 +254,26 @@ static int judge(const bench_settings *settings, assay_record *record)
     return EX_OSERR;
 }
 
+/* Of a sweep of sizes. What is none has nothing to show. */
+static void show_growth(const assay_record *record, FILE *stream)
+{
+    assay_error error = {0};
+    sweep fits;
+    if (sweep_fit(record, NULL, NULL, &error, &fits) == ASSAY_OK)
+        sweep_print_summary(&fits, stream);
+    sweep_release(&fits);
+}
+
 static int show(const bench_settings *settings, const assay_record *record)
 {
     assay_error error = {0};
     assay_status status = ASSAY_OK;
-    if (!settings->quiet) /* beside the record on standard output it would spoil the JSON */
-        status = assay_report_print(
-            record, "bench",
-            settings->json != NULL && strcmp(settings->json, "-") == 0 ? stderr : stdout, &error);
+    bool record_on_stdout = settings->json != NULL && strcmp(settings->json, "-") == 0;
+    FILE *stream = record_on_stdout ? stderr : stdout; /* or it would spoil the JSON */
+    if (!settings->quiet)
+        status = assay_report_print(record, "bench", stream, &error);
+    if (!settings->quiet && status == ASSAY_OK)
+        show_growth(record, stream);
     if (status == ASSAY_OK && settings->json != NULL)
         status = assay_record_save(record, settings->json, 0, &error);
     return output_check("bench", status, &error) ? EX_OK : message_output_exit(status);
