@@ -225,7 +225,8 @@ static int sample(const bench_settings *settings, const assay_subject *subjects,
     }
     assay_error error = {0};
     assay_status status = assay_sampling_run(subjects, count, &options, &error, record);
-    int late = launch_pending_signal(); /* after the last run: the result comes first */
+    /* One that came after the last run waits for the result. */
+    int late = status == ASSAY_OK ? launch_pending_signal() : 0;
     if (late != 0)
         bench_terms_take_signal(terms, late);
     bench_progress_clear(terms->progress);

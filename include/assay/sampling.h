@@ -234,7 +234,8 @@ typedef struct assay_timing {
 typedef assay_status (*assay_function)(void *argument);
 
 /* Time single calls of a function: by default 100, after 10 that do not count. If the function
- * fails, the benchmark ends and returns its status. */
+ * fails, the benchmark ends and returns its status; ASSAY_E_INTERRUPTED ends it early with the
+ * calls so far, if two of them count. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_benchmark_function(
     assay_function function, void *argument, const assay_sampling_options *options,
     assay_error *error, assay_timing *timing);
