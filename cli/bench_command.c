@@ -101,12 +101,11 @@ static assay_status complain_start(bench_terms *terms, const launch_result *laun
     return launch->found ? ASSAY_E_PERMISSION : ASSAY_E_NOT_FOUND;
 }
 
-static assay_status give_up(bench_terms *terms, int signal)
+void bench_terms_take_signal(bench_terms *terms, int number)
 {
-    complain(terms, 128 + signal, "ended by signal %d: %s", signal,
-             terms->sampled ? "--cleanup may be incomplete" : "no result");
-    terms->signal = signal;
-    return ASSAY_E_STATE;
+    terms->insisted = terms->insisted || terms->signal != 0;
+    terms->signal = number;
+    terms->exit_code = 128 + number;
 }
 
 /* Start, wait, time. `quiet`: not the command itself but what is done around it. */
@@ -120,8 +119,11 @@ static assay_status run_once(bench_terms *terms, const words *line, bool quiet, 
     }
     launch_result launch = launch_run(line->items, &terms->signal_mask, &streams, end);
     close_streams(&streams);
-    if (end->signal != 0)
-        return give_up(terms, end->signal);
+    if (end->signal != 0) {
+        bench_terms_take_signal(terms, end->signal);
+        terms->insisted = terms->insisted || end->insisted;
+        return ASSAY_E_INTERRUPTED;
+    }
     *seconds = (double)(end->end_ns - launch.start_ns) * 1e-9;
     return launch.failure == 0 ? ASSAY_OK : complain_start(terms, &launch, line->items[0]);
 }
@@ -146,10 +148,10 @@ static assay_status measure(void *context, uint64_t iterations, assay_sample *sa
     bench_terms *terms = self->terms;
     launch_end result = {0};
     (void)iterations; /* always 1 */
-    self->runs++;
     assay_status status = run_once(terms, &self->entry->command, false, &result, &sample->seconds);
     if (status != ASSAY_OK)
         return status;
+    self->runs++;
     bool failed = !succeeded(result.wait_status);
     sample->failed = failed;
     if (failed && !terms->ignore_failure) {

@@ -17,8 +17,8 @@ typedef struct bench_terms {
     bool ignore_failure;
     sigset_t signal_mask; /* of the commands */
     int exit_code;        /* once something failed and was reported; EX_OK until then */
-    int signal;           /* that was sent to us and ends it all, or 0 */
-    bool sampled;         /* there is a result, which no signal takes away any more */
+    int signal;           /* the last that was sent to us and ends it all, or 0 */
+    bool insisted;        /* a second one was sent: nothing more is to be done */
 } bench_terms;
 
 typedef struct bench_command {
@@ -30,7 +30,10 @@ typedef struct bench_command {
 /* `self` and everything it points to must outlive the subject. */
 void bench_command_subject(bench_command *self, assay_subject *subject);
 
-/* Run the entry's --cleanup, if any. False after a message. */
+/* Note a signal that ends the benchmark. */
+void bench_terms_take_signal(bench_terms *terms, int number);
+
+/* Run the entry's --cleanup, if any. False after a message or a signal. */
 bool bench_command_clean_up(bench_command *self);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "assay/sampling.h"
 #include "cli/common/message.h"
+#include "cli/number_range.h"
 
 /* The commands before parameters are filled in. */
 typedef struct templates {
@@ -132,19 +133,37 @@ static bool is_name(const char *text, size_t length)
     return length > 0;
 }
 
-/* "size=1,2,4" */
+/* One value, or the numbers of a range. */
+static int take_value(const char *text, size_t length, words *values)
+{
+    const char *problem = NULL;
+    char *value = strndup(text, length);
+    if (value == NULL)
+        return out_of_memory();
+    number_range_result range = number_range_expand(value, values, &problem);
+    if (range == NUMBER_RANGE_NONE && number_range_append(values, value, length) != 0)
+        range = NUMBER_RANGE_MEMORY;
+    if (range == NUMBER_RANGE_WRONG)
+        message_error("assay bench: '%s' %s", value, problem);
+    free(value);
+    return range == NUMBER_RANGE_MEMORY  ? out_of_memory()
+           : range == NUMBER_RANGE_WRONG ? EX_USAGE
+                                         : EX_OK;
+}
+
+/* "size=1,2,4", "size=1..64*2,100" */
 static int parse_parameter(const char *text, bench_parameter *parameter)
 {
     const char *equals = strchr(text, '=');
     size_t length = equals != NULL ? (size_t)(equals - text) : 0;
     if (!is_name(text, length) || equals[1] == '\0') {
-        message_error("assay bench: '%s' is no parameter; write NAME=VALUE,VALUE,...", text);
+        message_error("assay bench: '%s' is no parameter; write NAME=VALUE,VALUE,... or "
+                      "NAME=FROM..TO",
+                      text);
         return EX_USAGE;
     }
     parameter->name = strndup(text, length);
-    size_t most = strlen(equals) + 1;
-    parameter->values.items = calloc(most, sizeof *parameter->values.items);
-    if (parameter->name == NULL || parameter->values.items == NULL)
+    if (parameter->name == NULL)
         return out_of_memory();
     for (const char *at = equals + 1;; at++) {
         size_t size = strcspn(at, ",");
@@ -152,10 +171,9 @@ static int parse_parameter(const char *text, bench_parameter *parameter)
             message_error("assay bench: parameter '%s' has an empty value", parameter->name);
             return EX_USAGE;
         }
-        char *value = strndup(at, size);
-        if (value == NULL)
-            return out_of_memory();
-        parameter->values.items[parameter->values.count++] = value;
+        int code = take_value(at, size, &parameter->values);
+        if (code != EX_OK)
+            return code;
         at += size;
         if (*at == '\0')
             return EX_OK;

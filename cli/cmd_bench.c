@@ -25,6 +25,7 @@
 #include "cli/common/output.h"
 #include "cli/launch.h"
 #include "cli/metric_name.h"
+#include "cli/sweep.h"
 
 static const double default_budget_seconds = 5.0; /* for each command */
 static const size_t default_min_runs = 3;
@@ -74,8 +75,8 @@ static const option bench_options[] = {
      "Where the commands' output goes: 'null' (default), 'inherit', or a file.",
      offsetof(bench_settings, output)},
     {"param", 'P', OPTION_LIST, "TEXT",
-     "NAME=VALUE,VALUE,...: run the commands for each value, which replaces {NAME} in them; "
-     "several "
+     "NAME=VALUE,VALUE,...: run the commands for each value, which replaces {NAME} in them. "
+     "1..10, 1..10..3 and 1..1024*2 are ranges of values, with a step or a factor. Several "
      "parameters give all combinations.",
      offsetof(bench_settings, params)},
     {"pin", 0, OPTION_NUMBER, "CPU", "Run everything on this processor.",
@@ -168,6 +169,41 @@ static int check_settings(const bench_settings *settings)
     return check_outputs(settings);
 }
 
+/* What a signal left. */
+static void explain_end(const bench_terms *terms, bool sampled)
+{
+    if (terms->insisted)
+        message_error("assay bench: ended at once by a second signal %d: no result, and --cleanup "
+                      "may be incomplete",
+                      terms->signal);
+    else if (sampled)
+        message_error("assay bench: ended by signal %d: the result is of the runs so far",
+                      terms->signal);
+    else
+        message_error("assay bench: ended by signal %d: no result, because fewer than two runs of "
+                      "each command count so far",
+                      terms->signal);
+}
+
+/* Clean up after all commands, unless a second signal says that there is no time. */
+static void clean_up(bench_command *commands, size_t count, const assay_record *record)
+{
+    bench_terms *terms = commands[0].terms;
+    bool known = terms->insisted, first = terms->signal == 0;
+    for (size_t i = 0; i < count && !terms->insisted; i++) {
+        (void)bench_command_clean_up(&commands[i]);
+        if (record != NULL && record->subjects[i].failed_runs > 0)
+            message_note("%llu of %zu runs of '%s' failed and are timed all the same",
+                         (unsigned long long)record->subjects[i].failed_runs, commands[i].runs,
+                         record->subjects[i].name);
+    }
+    if (terms->insisted && !known)
+        explain_end(terms, true);
+    else if (terms->signal != 0 && first)
+        message_error("assay bench: ended by signal %d: --cleanup may be incomplete",
+                      terms->signal);
+}
+
 /* Sample, and clean up whatever happened. EX_OK, or an exit code after a message. */
 static int sample(const bench_settings *settings, const assay_subject *subjects,
                   bench_command *commands, size_t count, assay_record **record)
@@ -189,19 +225,18 @@ static int sample(const bench_settings *settings, const assay_subject *subjects,
     }
     assay_error error = {0};
     assay_status status = assay_sampling_run(subjects, count, &options, &error, record);
+    /* One that came after the last run waits for the result. */
+    int late = status == ASSAY_OK ? launch_pending_signal() : 0;
+    if (late != 0)
+        bench_terms_take_signal(terms, late);
     bench_progress_clear(terms->progress);
     if (status != ASSAY_OK && terms->exit_code == EX_OK) {
         message_error("assay bench: %s", error.message);
         terms->exit_code = message_input_exit(status);
     }
-    terms->sampled = status == ASSAY_OK;
-    for (size_t i = 0; i < count; i++) {
-        (void)bench_command_clean_up(&commands[i]);
-        if (status == ASSAY_OK && (*record)->subjects[i].failed_runs > 0)
-            message_note("%llu of %zu runs of '%s' failed and are timed all the same",
-                         (unsigned long long)(*record)->subjects[i].failed_runs, commands[i].runs,
-                         subjects[i].name);
-    }
+    if (terms->signal != 0)
+        explain_end(terms, status == ASSAY_OK);
+    clean_up(commands, count, *record);
     return terms->exit_code;
 }
 
@@ -220,14 +255,26 @@ static int judge(const bench_settings *settings, assay_record *record)
     return EX_OSERR;
 }
 
+/* Of a sweep of sizes. What is none has nothing to show. */
+static void show_growth(const assay_record *record, FILE *stream)
+{
+    assay_error error = {0};
+    sweep fits;
+    if (sweep_fit(record, NULL, NULL, &error, &fits) == ASSAY_OK)
+        sweep_print_summary(&fits, stream);
+    sweep_release(&fits);
+}
+
 static int show(const bench_settings *settings, const assay_record *record)
 {
     assay_error error = {0};
     assay_status status = ASSAY_OK;
-    if (!settings->quiet) /* beside the record on standard output it would spoil the JSON */
-        status = assay_report_print(
-            record, "bench",
-            settings->json != NULL && strcmp(settings->json, "-") == 0 ? stderr : stdout, &error);
+    bool record_on_stdout = settings->json != NULL && strcmp(settings->json, "-") == 0;
+    FILE *stream = record_on_stdout ? stderr : stdout; /* or it would spoil the JSON */
+    if (!settings->quiet)
+        status = assay_report_print(record, "bench", stream, &error);
+    if (!settings->quiet && status == ASSAY_OK)
+        show_growth(record, stream);
     if (status == ASSAY_OK && settings->json != NULL)
         status = assay_record_save(record, settings->json, 0, &error);
     return output_check("bench", status, &error) ? EX_OK : message_output_exit(status);
@@ -264,7 +311,7 @@ static int bench(const bench_settings *settings, const bench_plan *plan)
     }
     code = sample(settings, subjects, commands, plan->count, &record);
     sigprocmask(SIG_SETMASK, &terms.signal_mask, NULL);
-    if (record != NULL) { /* no cleanup that failed or was interrupted takes the result away */
+    if (record != NULL && !terms.insisted) { /* no cleanup that failed takes the result away */
         int shown = judge(settings, record);
         if (shown == EX_OK)
             shown = show(settings, record);
@@ -315,9 +362,10 @@ const command command_bench = {
         "spent, or noise makes it pointless. Several commands take turns in balanced\n"
         "random order and are compared with the first, until every comparison has its\n"
         "verdict or the budget is spent; runs that something else disturbed are left\n"
-        "out in whole rounds. Exit status: 0 done, whatever the\n"
-        "verdicts ('assay compare --gate' fails a build on them), 2 a command failed, 69\n"
-        "a command cannot be started, 64 to 74 for options, inputs and outputs.",
+        "out in whole rounds. Ctrl-C ends the runs and gives the result so far, a second\n"
+        "Ctrl-C ends at once. Exit status: 0 done, whatever the verdicts ('assay compare\n"
+        "--gate' fails a build on them), 2 a command failed, 69 a command cannot be\n"
+        "started, 64 to 74 for options, inputs and outputs.",
     COMMAND_OPTIONS(bench_options),
     .first_operand_ends_options = true,
     .main = bench_main,

@@ -228,23 +228,28 @@ static bool is_ignored(int number)
 }
 
 /* Sleeps until the program may have ended. A signal that a process sent to us alone is passed on;
- * one of the terminal's (si_code > 0) went to the program as well. */
+ * one of the terminal's (si_code > 0) went to the program as well. A program that does not heed the
+ * first is not asked again. */
 static void await(pid_t pid, const sigset_t *signals, launch_end *end)
 {
     siginfo_t signal = {0};
     int number = sigwaitinfo(signals, &signal);
     if (number <= 0 || number == SIGCHLD || is_ignored(number))
         return;
+    end->insisted = end->signal != 0;
     end->signal = number;
-    if (signal.si_code <= 0)
+    if (end->insisted)
+        kill(pid, SIGKILL);
+    else if (signal.si_code <= 0)
         kill(pid, number);
 }
 
-/* A signal that came while nothing ran, or 0. */
-static int take_pending(sigset_t signals)
+int launch_pending_signal(void)
 {
     const struct timespec now = {0};
+    sigset_t signals;
     int number;
+    sigprocmask(SIG_BLOCK, NULL, &signals);
     sigdelset(&signals, SIGCHLD);
     do
         number = sigtimedwait(&signals, NULL, &now);
@@ -257,7 +262,7 @@ static pid_t run_program(const recipe *r, launch_end *end)
 {
     sigset_t signals;
     sigprocmask(SIG_BLOCK, NULL, &signals);
-    end->signal = take_pending(signals);
+    end->signal = launch_pending_signal();
     if (end->signal != 0) {
         r->note->failure = EINTR;
         return 0;

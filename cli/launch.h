@@ -3,6 +3,7 @@
 #define ASSAY_CLI_LAUNCH_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/resource.h>
@@ -38,13 +39,18 @@ typedef struct launch_end {
     uint64_t end_ns; /* CLOCK_MONOTONIC, when the wait returned */
     int wait_status;
     int signal;            /* one sent to us meanwhile that shall end our work too, or 0 */
+    bool insisted;         /* a second one came, and the program was killed */
     struct rusage usage;   /* of the program and what it waited for */
     double waited_seconds; /* for a processor, by its first thread; NAN when not known */
 } launch_end;
 
+/* A blocked signal that came while nothing ran and shall end our work, or 0. It is taken: it does
+ * not come again. */
+int launch_pending_signal(void);
+
 /* Start `command` and wait for its end, without waking between the two unless a signal comes, which
- * the command gets too. launch_block_signals() must have been called. `end` is filled unless
- * `failure` is set. */
+ * the command gets too; a second signal kills it. launch_block_signals() must have been called.
+ * `end` is filled unless `failure` is set. */
 launch_result launch_run(char *const *command, const sigset_t *signal_mask,
                          const launch_streams *streams, launch_end *end);
 

@@ -91,6 +91,7 @@ typedef struct assay_growth {
     size_t size_count;
     assay_growth_size *sizes;                                   /* by n, ascending */
     assay_growth_candidate candidates[ASSAY_GROWTH_CANDIDATES]; /* in the order of the enum */
+    char name[256]; /* of what grows, for people and JSON; empty until the caller gives it one */
 } assay_growth;
 
 /* Fit all classes to `count` pairs, in any order; several values at one n show the noise and make

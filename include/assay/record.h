@@ -211,8 +211,8 @@ typedef struct assay_record_subject {
     uint64_t disturbed_samples; /* in which this subject itself was disturbed, left out or not */
     uint64_t failed_runs;       /* over the whole run */
     bool failures_timed; /* true: failed runs are samples like others; false: they give no sample */
-    const char
-        *stopped; /* why: "precision", "verdict", "budget", "noise", "count"; NULL: unknown */
+    const char *stopped; /* why: "precision", "verdict", "budget", "noise", "count", "interrupted";
+                            NULL: unknown */
     assay_reading mean_seconds, low_seconds, high_seconds; /* 95 % interval of the mean */
     assay_reading median_seconds, std_seconds, min_seconds, max_seconds;
     assay_reading user_seconds, sys_seconds; /* processor time of one iteration, mean */

@@ -89,7 +89,8 @@ typedef struct assay_sample {
 } assay_sample;
 
 /* Something whose time is sampled. Either `run` or `measure` is set. A callback that does not
- * return ASSAY_OK ends the whole run with that status. */
+ * return ASSAY_OK ends the whole run with that status. A callback that returns ASSAY_E_INTERRUPTED
+ * ends the run early instead: what was sampled before becomes the record. */
 typedef struct assay_subject {
     size_t struct_size; /* set by the caller */
     const char *name;   /* in the record; must differ between subjects */
@@ -129,7 +130,8 @@ typedef enum assay_sampling_end {
     ASSAY_SAMPLING_BUDGET,    /* "budget": the time is spent */
     ASSAY_SAMPLING_NOISE,     /* "noise": never steady, or ten budgets would not be enough */
     ASSAY_SAMPLING_COUNT,     /* "count": max_rounds */
-    ASSAY_SAMPLING_VERDICT    /* "verdict": several subjects, and every comparison has its answer */
+    ASSAY_SAMPLING_VERDICT,   /* "verdict": several subjects, and every comparison has its answer */
+    ASSAY_SAMPLING_INTERRUPTED /* "interrupted": a callback of a subject asked for it */
 } assay_sampling_end;
 
 /* Where a run stands. */
@@ -202,8 +204,12 @@ enum { ASSAY_SAMPLING_MAX_SUBJECTS = 1024, ASSAY_SAMPLING_MAX_ROUNDS = 1 << 20 }
 /* Sample `count` subjects. NULL options are the defaults. The record says for each subject what was
  * measured, what was left out and why sampling stopped; assay_record_describe() adds the machine. A
  * subject that fails ends the run with its status and without a record; `error` names the subject
- * and the sample. With `fresh_rounds`, changes that subjects make in memory stay in the forked
- * processes. ASSAY_E_ARGUMENT for subjects or options that make no sense. Caller frees the record.
+ * and the sample. A subject that returns ASSAY_E_INTERRUPTED ends the run early: the record then
+ * holds the rounds that were complete, and the round under way is dropped. Fewer than two rounds
+ * that count give no record but ASSAY_E_INTERRUPTED. The end counts as one more look, so that
+ * ending a run when its figures please costs no false verdicts. With `fresh_rounds`, changes that
+ * subjects make in memory stay in the forked processes. ASSAY_E_ARGUMENT for subjects or options
+ * that make no sense. Caller frees the record.
  */
 ASSAY_API ASSAY_MUST_USE assay_status assay_sampling_run(const assay_subject *subjects,
                                                          size_t count,
@@ -234,7 +240,8 @@ typedef struct assay_timing {
 typedef assay_status (*assay_function)(void *argument);
 
 /* Time single calls of a function: by default 100, after 10 that do not count. If the function
- * fails, the benchmark ends and returns its status. */
+ * fails, the benchmark ends and returns its status; ASSAY_E_INTERRUPTED ends it early with the
+ * calls so far, if two of them count. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_benchmark_function(
     assay_function function, void *argument, const assay_sampling_options *options,
     assay_error *error, assay_timing *timing);

@@ -61,6 +61,7 @@ extern "C" {
     X(ASSAY_E_LIMIT, -8, "a declared maximum was reached")                                         \
     X(ASSAY_E_STATE, -9, "called in the wrong state")                                              \
     X(ASSAY_E_DATA, -10, "not enough data")                                                        \
+    X(ASSAY_E_INTERRUPTED, -11, "ended early, as asked for")                                       \
     X(ASSAY_E_FORMAT, -20, "malformed or foreign data")                                            \
     X(ASSAY_E_VERSION, -21, "written by an incompatible version")                                  \
     X(ASSAY_E_TRUNCATED, -22, "truncated data")

@@ -1,6 +1,6 @@
 /* A benchmark as text, 80 columns wide: each subject with its interval and why sampling stopped,
- * then the comparisons. Other tools write no interval, some no mean: what a record lacks is
- * computed from its samples, as for every export. */
+ * then the comparisons and the ranking. Other tools write no interval, some no mean: what a record
+ * lacks is computed from its samples, as for every export. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -14,11 +14,9 @@ enum { LABEL_WIDTH = 18, LINE_WIDTH = 79 };
 
 static const struct {
     const char *word, *meaning;
-} ends[] = {{"precision", "precise enough"},
-            {"verdict", "enough for a verdict"},
-            {"budget", "the budget is spent"},
-            {"noise", "too noisy for the precision asked"},
-            {"count", "as many as asked"}};
+} ends[] = {{"precision", "precise enough"},   {"verdict", "enough for a verdict"},
+            {"budget", "the budget is spent"}, {"noise", "too noisy for the precision asked"},
+            {"count", "as many as asked"},     {"interrupted", "interrupted"}};
 
 static void label(FILE *stream, const char *text)
 {
@@ -156,5 +154,6 @@ assay_status assay__report_bench(const assay_record *record, FILE *stream, assay
     if (record->comparison_count == 0)
         return ASSAY_OK;
     fputc('\n', stream);
-    return assay__report_comparisons(record, stream, error);
+    status = assay__report_comparisons(record, stream, error);
+    return status == ASSAY_OK ? assay__report_ranking(record, stream, error) : status;
 }

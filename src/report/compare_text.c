@@ -147,7 +147,7 @@ static void print_comparison(const assay_record_comparison *it,
         print_wrapped(stream, it->reason, REASON_INDENT);
 }
 
-static const char *metric_name(const char *metric)
+const char *assay__metric_name(const char *metric)
 {
     static const char *const names[][2] = {{"wall_seconds", "wall time"},
                                            {"cpu_seconds", "processor time"},
@@ -189,7 +189,7 @@ static void print_other_metrics(const assay_record *record, FILE *stream)
             continue;
         bool between = is_between_records(it);
         snprintf(text, sizeof text, "%s: '%.200s'%s%.200s takes %s times as much (%s … %s): %s",
-                 metric_name(it->metric), it->candidate, between ? " in " : "",
+                 assay__metric_name(it->metric), it->candidate, between ? " in " : "",
                  between ? it->candidate_origin : "", assay__cell_reading(ratio, it->ratio, 3, 7),
                  assay__cell_reading(low, it->low, 3, 7), assay__cell_reading(high, it->high, 3, 7),
                  it->verdict == ASSAY_VERDICT_FASTER ? "less" : "more");
@@ -208,7 +208,8 @@ static const char *leading_metric(const assay_record *record)
         if (!record->comparisons[i].beside && (record->comparisons[i].metric == NULL ||
                                                strcmp(record->comparisons[i].metric, metric) != 0))
             metric = NULL;
-    return metric == NULL || strcmp(metric, "wall_seconds") == 0 ? "time" : metric_name(metric);
+    return metric == NULL || strcmp(metric, "wall_seconds") == 0 ? "time"
+                                                                 : assay__metric_name(metric);
 }
 
 static void print_rule(const assay_record *record, FILE *stream)

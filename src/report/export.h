@@ -71,6 +71,12 @@ assay__report_view assay__report_text, assay__report_run, assay__report_tree, as
     assay__report_aggregate, assay__report_summary, assay__report_advice, assay__report_trace,
     assay__report_scaling;
 
+/* The foot of a benchmark: three or more subjects in their order. Nothing for fewer. */
+assay__report_view assay__report_ranking;
+
+/* "peak memory" for "peak_rss_bytes"; a metric that we do not know is its own name. */
+const char *assay__metric_name(const char *metric);
+
 /* What the record could not record, for the foot of a view; nothing for a clean run. */
 void assay__print_integrity(const assay_record_integrity *integrity, FILE *stream);
 

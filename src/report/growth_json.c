@@ -80,6 +80,8 @@ assay_status assay_growth_print_json(const assay_growth *growth, FILE *stream, a
     assay__json json;
     assay__json_init(&json, stream, 0);
     assay__json_object(&json, NULL);
+    if (growth->name[0] != '\0')
+        assay__json_text(&json, "name", growth->name);
     write_verdict(&json, growth);
     write_sizes(&json, growth);
     write_classes(&json, growth);

@@ -168,6 +168,10 @@ assay_status assay_growth_print(const assay_growth *growth, FILE *stream, assay_
     assay__buffer page;
     assay__buffer_init(&page, ASSAY__TABLE_MAX_BYTES);
     const char *name = assay_growth_class_name(growth->growth_class);
+    if (growth->name[0] != '\0') {
+        label(&page, "of");
+        assay__buffer_printf(&page, "%s\n", growth->name);
+    }
     label(&page, "class");
     assay__buffer_printf(&page, "%s\n", name != NULL ? name : "unknown");
     if (growth->reason[0] != '\0')

@@ -194,7 +194,8 @@ assay_status assay__sampler_decide(const assay__sampler *sampler, assay__judgeme
     judgement->decided = false;
     if (judgement->kept < ASSAY__RULE_PAIRS_LEAST)
         return ASSAY_OK;
-    if (sampler->rounds < options->min_rounds || (options->fixed_rounds && progress < 1))
+    bool early = sampler->rounds < options->min_rounds || (options->fixed_rounds && progress < 1);
+    if (early && !sampler->interrupted)
         return options->progress != NULL ? go_through(sampler, judgement, false) : ASSAY_OK;
     if (!note_look(judgement, progress))
         return ASSAY_OK;

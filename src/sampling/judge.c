@@ -254,6 +254,8 @@ static assay_sampling_end decide(const assay__sampler *sampler, const assay__jud
     const assay_sampling_options *options = &sampler->options;
     double budgets = assay__sampler_elapsed(sampler) / options->budget_seconds;
     bool several = sampler->count > 1;
+    if (sampler->interrupted)
+        return ASSAY_SAMPLING_INTERRUPTED;
     if (sampler->rounds >= options->max_rounds)
         return ASSAY_SAMPLING_COUNT;
     if (sampler->rounds < options->min_rounds)

@@ -8,11 +8,10 @@
 #include "sampling/figures.h"
 #include "sampling/sampler.h"
 
-static const char *const words[] = {[ASSAY_SAMPLING_PRECISION] = "precision",
-                                    [ASSAY_SAMPLING_BUDGET] = "budget",
-                                    [ASSAY_SAMPLING_NOISE] = "noise",
-                                    [ASSAY_SAMPLING_COUNT] = "count",
-                                    [ASSAY_SAMPLING_VERDICT] = "verdict"};
+static const char *const words[] = {
+    [ASSAY_SAMPLING_PRECISION] = "precision", [ASSAY_SAMPLING_BUDGET] = "budget",
+    [ASSAY_SAMPLING_NOISE] = "noise",         [ASSAY_SAMPLING_COUNT] = "count",
+    [ASSAY_SAMPLING_VERDICT] = "verdict",     [ASSAY_SAMPLING_INTERRUPTED] = "interrupted"};
 
 static assay_status describe(const assay_subject *from, assay_record *record,
                              assay_record_subject *to)

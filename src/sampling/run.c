@@ -22,6 +22,7 @@ static const double default_min_sample_seconds = 200e-6;
 static const double default_progress_seconds = 0.1;
 static const double clock_factor = 1000.0; /* a sample against the clock's cost and resolution */
 static const double max_budget_seconds = 1e7;
+static const size_t least_interrupted = 2; /* rounds: below there is no interval */
 
 static assay_status check_subject(const assay_subject *subjects, size_t index, assay_error *error)
 {
@@ -271,15 +272,27 @@ static bool is_look_due(const assay__sampler *sampler, const assay__judgement *j
            (sampler->rounds >= judgement->next_look && elapsed >= rest_until);
 }
 
+/* One round more, unless a subject ends the run: then those before are all. Whoever ends a run may
+ * have seen how it stands, so the end is judged as one more look, whatever was asked for. */
+static assay_status advance_or_end(assay__sampler *sampler)
+{
+    assay_status status = advance(sampler);
+    if (status != ASSAY_E_INTERRUPTED || sampler->rounds == 0)
+        return status;
+    sampler->error->status = ASSAY_OK;
+    sampler->interrupted = true;
+    return ASSAY_OK;
+}
+
 static assay_status take_rounds(assay__sampler *sampler, assay__judgement *judgement)
 {
     double rest_until = 0;
     *judgement = (assay__judgement){.next_look = 1};
     while (judgement->end == ASSAY_SAMPLING_GOING) {
-        assay_status status = advance(sampler);
+        assay_status status = advance_or_end(sampler);
         if (status != ASSAY_OK)
             return status;
-        if (!is_look_due(sampler, judgement, rest_until))
+        if (!sampler->interrupted && !is_look_due(sampler, judgement, rest_until))
             continue;
         double before = assay__sampler_elapsed(sampler);
         status = assay__sampler_judge(sampler, judgement);
@@ -289,6 +302,10 @@ static assay_status take_rounds(assay__sampler *sampler, assay__judgement *judge
         rest_until = after + rests_after_look * (after - before);
         update_progress(sampler, judgement);
     }
+    if (sampler->interrupted && judgement->kept < least_interrupted)
+        return assay__fail(sampler->error, ASSAY_E_INTERRUPTED,
+                           "ended after %zu rounds that count, and at least %zu are needed",
+                           judgement->kept, least_interrupted);
     return ASSAY_OK;
 }
 

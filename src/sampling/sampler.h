@@ -33,6 +33,7 @@ typedef struct assay__sampler {
     uint32_t *turn;     /* the round under way, in the order of running */
     assay__shot *shots; /* [round * count + subject] */
     size_t rounds, capacity;
+    bool interrupted; /* a subject ended the run: the next look is the last */
     double progress_due_seconds;
     assay_sampling_progress progress;
     double steal_seconds, steal_checked_seconds; /* at the last look at stolen time */

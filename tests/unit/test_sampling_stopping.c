@@ -141,6 +141,70 @@ static void the_minimum_outlasts_the_budget(void **state)
     assert_int_equal(samples, 1);
 }
 
+/* Ends the run at the sample `argument`, as a program does on a signal. */
+static assay_status act_until(void *context, uint64_t iterations, assay_sample *sample)
+{
+    actor *a = context;
+    assay_status status = act_measure(a, iterations, sample);
+    return a->samples == a->argument ? ASSAY_E_INTERRUPTED : status;
+}
+
+static assay_status run_until(world *w, int last, assay_sampling_options options,
+                              assay_record **record)
+{
+    actor actors[] = {{.world = w, .letter = 'a', .seconds = 1e-3, .noise = 0.01},
+                      {.world = w, .letter = 'b', .seconds = 2e-3, .noise = 0.01}};
+    actors[1].argument = last;
+    assay_subject subjects[] = {subject_of(&actors[0], "a"), subject_of(&actors[1], "b")};
+    subjects[1].measure = act_until;
+    assay_error error = {0};
+    options.struct_size = sizeof options;
+    options.clock = w->clock;
+    assay_status status = assay_sampling_run(subjects, 2, &options, &error, record);
+    assert_int_equal(error.status, status);
+    return status;
+}
+
+/* The round in which it happened is no sample of either, and the end is a look. */
+static void a_subject_ends_the_run_with_what_there_is(void **state)
+{
+    static const assay_sampling_options asked[] = {
+        {.min_rounds = 500, .fixed_warmup = true},
+        {.max_rounds = 500, .fixed_rounds = true, .fixed_warmup = true},
+        {.runs = 500}};
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        assay_record *record = NULL;
+        assert_int_equal(run_until(*state, 21, asked[i], &record), ASSAY_OK);
+        for (size_t k = 0; k < 2; k++) {
+            const assay_record_subject *found = &record->subjects[k];
+            assert_string_equal(found->stopped, "interrupted");
+            assert_int_equal(found->sample_count, 20);
+            assert_int_equal(found->look_count, 1);
+            assert_true(found->look_pairs[0] == 20);
+            assert_true(found->look_spent[0] < 1);
+        }
+        assay_record_free(record);
+    }
+}
+
+static void what_ends_too_early_has_no_record(void **state)
+{
+    assay_record *record = NULL;
+    assay_sampling_options options = {.min_rounds = 500};
+    assert_int_equal(run_until(*state, 1, options, &record), ASSAY_E_INTERRUPTED);
+    assert_null(record);
+    assert_int_equal(run_until(*state, 2, options, &record), ASSAY_E_INTERRUPTED);
+    assert_null(record);
+    options.fixed_warmup = true;
+    options.warmup_rounds = 5;
+    assert_int_equal(run_until(*state, 7, options, &record), ASSAY_E_INTERRUPTED);
+    assert_null(record);
+    assert_int_equal(run_until(*state, 8, options, &record), ASSAY_OK);
+    assert_int_equal(record->subjects[0].sample_count, 2);
+    assert_int_equal(record->subjects[0].warmup_samples, 5);
+    assay_record_free(record);
+}
+
 static void keep_progress(void *context, const assay_sampling_progress *progress)
 {
     *(assay_sampling_progress *)context = *progress;
@@ -284,6 +348,8 @@ int main(void)
         IN_A_WORLD(it_says_why_it_stopped),
         IN_A_WORLD(a_fixed_number_is_taken_unless_the_budget_ends),
         IN_A_WORLD(the_minimum_outlasts_the_budget),
+        IN_A_WORLD(a_subject_ends_the_run_with_what_there_is),
+        IN_A_WORLD(what_ends_too_early_has_no_record),
         IN_A_WORLD(the_end_of_a_count_is_foreseen),
         IN_A_WORLD(the_end_is_foreseen),
         IN_A_WORLD(the_interval_is_shown),

@@ -24,6 +24,15 @@ for s in record["subjects"]:
 "$ASSAY" bench -q --runs 2 --warmup 3 --json warm.json -- true && names warm.json
 python3 -c 'import json; print(json.load(open("warm.json"))["subjects"][0]["warmup_samples"])'
 
+echo "— ranges of values"
+for range in 1..4 4..1 1..10..3 -1..1 0..1..0.25 0.1..1..0.1 1..2.5 5..5 1..64*2 64..1*4 1..1e6*10 1..9*1.5 0.010..1*10 \
+    1..2,7,9..8 1.0..1.1-rc1 ..1 1.. a..b 1...3; do
+    "$ASSAY" bench -q --runs 1 --json ranges.json --param "n=$range" -- true {n}
+    python3 -c '
+import json, sys
+print(sys.argv[1] + ":", *(s["parameters"]["n"] for s in json.load(open("ranges.json"))["subjects"]))' "$range"
+done
+
 echo "— runs that are made though the budget is spent: three, or as many as asked for"
 "$ASSAY" bench -q --budget 1us --json spent.json -- sleep 0.01 && names spent.json
 "$ASSAY" bench -q --budget 1us --min-runs 7 --json spent.json -- sleep 0.01 && names spent.json
@@ -69,3 +78,6 @@ for c in comparisons[:1]:
     print(c["baseline"], c["candidate"], c["verdict"] in ("slower", "inconclusive"), c["low"] is None or c["low"] < c["ratio"] < c["high"])
     print(c["reason"] is None or c["verdict"] == "inconclusive")'
 "$ASSAY" report verdict.json | grep -c '^  mean '
+
+echo "— three commands in their order, as the last lines"
+"$ASSAY" bench --runs 12 -- sleep 0.05 -- true -- sleep 0.1 | tail -n 4 | cut -c 1-26 | sed -E 's/^  [1-3]/  #/'

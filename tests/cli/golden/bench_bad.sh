@@ -22,6 +22,9 @@ show bench --param 's ze=1' -- true
 show bench --param =1 -- true
 show bench --param size= -- echo {size}
 show bench --param size=1,,2 -- echo {size}
+for range in 1..4..0 1..4..x 1..4* 1..4*1 0..4*2 1..4*2..1 1..1025 1..1e9*1.001 1..1e14..1e13,1e15..2 0..1e14..1e13,1..1e12..1e11,0.0001..1e12..1e11; do
+    show bench --param size=$range -- echo {size}
+done
 show bench --param size=1 --param size=2 -- echo {size}
 show bench --param size=1,2 -- echo size
 show bench --param a="$(seq -s, 40)" --param b="$(seq -s, 40)" -- echo {a} {b} | cut -c 1-70 | tail -2

@@ -7,9 +7,9 @@ export PYTHONDONTWRITEBYTECODE=1
 cat >terminal.py <<'PYTHON'
 import fcntl, os, pty, re, select, struct, sys, termios, time
 
-def run(arguments, key=None, messages=True):
-    """What the command wrote and how it ended; `key` is pressed once its first line stands. Without
-    `messages` its standard error goes elsewhere."""
+def run(arguments, key=None, messages=True, when=lambda: True):
+    """What the command wrote and how it ended; `key` is pressed once its first line stands and
+    `when` holds. Without `messages` its standard error goes elsewhere."""
     child, end = pty.fork()
     if child == 0:
         os.environ["TERM"] = "xterm"
@@ -21,14 +21,15 @@ def run(arguments, key=None, messages=True):
     os.write(end, b"\n")
     shown = b""
     while True:
-        try:
-            part = os.read(end, 65536)
-        except OSError:
-            break
-        if not part:
-            break
-        shown += part
-        if key is not None and b"s left" in shown:
+        if select.select([end], [], [], 0.01)[0]:
+            try:
+                part = os.read(end, 65536)
+            except OSError:
+                break
+            if not part:
+                break
+            shown += part
+        if key is not None and b"s left" in shown and when():
             os.write(end, key)
             key = None
     return shown.decode(), os.waitpid(child, 0)[1]
@@ -66,6 +67,46 @@ python3 -c '
 from terminal import *
 text, status = run(["--json", "none.json", "--cleanup", "touch cleaned", "--", "sleep", "60"], b"\x03")
 print("signal", os.WTERMSIG(status), lines(text)[-1])'
+ls
+rm cleaned
+
+echo "— Ctrl-C gives the result so far, without the run that it ended"
+python3 -c '
+import json
+from terminal import *
+command = "test -e full || { echo >>count; [ $(wc -l <count) -lt 13 ] || touch full; exit 0; }; exec sleep 60"
+arguments = ["--warmup", "2", "--json", "far.json", "--cleanup", "rm count full", "--shell", "--label", "some", "--label", "more"]
+text, status = run([*arguments, "--command", command, "--command", command], b"\x03", when=lambda: os.path.exists("full"))
+found = lines(text)
+print("signal", os.WTERMSIG(status))
+print(*(re.sub("[0-9]+;", "N;", line) for line in found if "signal" in line or line.startswith("  runs ")), sep="\n")
+for subject in json.load(open("far.json"))["subjects"]:
+    print(len(subject["samples_seconds"]) + subject["rejected_samples"], subject["stopped"])
+print(os.path.exists("count"))
+os.unlink("far.json")'
+
+echo "— a second Ctrl-C ends at once, whatever the command does, and so does one that comes while assay cleans up"
+python3 -c '
+import os, signal, subprocess, time
+def wait_for(path):
+    while not os.path.exists(path):
+        time.sleep(0.01)
+deaf = "python3 -c \"import signal, time; signal.signal(2, lambda *_: open(\x27heard\x27, \x27w\x27)); open(\x27begun\x27, \x27w\x27); [time.sleep(1) for _ in range(60)]\""
+slow = "sh -c \"touch begun; trap : INT; sleep 60\""
+for command, cleanup in ((deaf, "touch cleaned"), ("sh -c \"touch heard begun; exec sleep 60\"", "sh -c \"touch cleaning; exec sleep 60\"")):
+    process = subprocess.Popen(
+        [os.environ["ASSAY"], "bench", "--json", "none.json", "--command", command, "--cleanup", cleanup],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    wait_for("begun")
+    process.send_signal(signal.SIGINT)
+    wait_for("heard" if "cleaned" in cleanup else "cleaning")
+    process.send_signal(signal.SIGINT)
+    text, messages = process.communicate()
+    print(process.returncode, repr(text), messages.strip())
+    for name in ("begun", "heard", "cleaning"):
+        if os.path.exists(name):
+            os.unlink(name)'
 ls
 
 echo "— so does a signal that only assay gets, between the runs too"

@@ -32,3 +32,53 @@ show fit nlogn.csv --json no/such/folder/fit.json
 show fit nlogn.csv --json fit.json
 grep -c '"class": "n log n"' fit.json
 show fit --no-such nlogn.csv
+
+echo "— the record of a sweep"
+sweep() { # file, words of the first command, parameters beside n: two commands, one linear and one quadratic
+    python3 - "$@" <<'PYTHON'
+import json, sys
+noise = [0.6, -1.1, 0.4, -0.2, 1.3, -0.9, 0.1, 0.8, -0.5]
+results = []
+for i, n in enumerate(2 ** k for k in range(5, 14)):
+    for name, power in (sys.argv[2], 1), ("slow 8192 {n}", 2):
+        times = [1e-6 * n ** power * (1 + 0.02 * noise[(5 * i + 2 * k + power) % 9]) for k in range(3)]
+        results.append({"command": name.replace("{n}", str(n)), "times": times, "parameters": {"n": str(n), **json.loads(sys.argv[3])}})
+json.dump({"results": results}, open(sys.argv[1], "w"))
+PYTHON
+}
+sweep two.json 'fast {n} --of={n}' '{}'
+show fit two.json | grep -E '^(of|class|exponent|data|exit)'
+show fit two.json --json fits.json
+python3 -c '
+import json
+for fit in json.load(open("fits.json"))["fits"]:
+    print(fit["name"], fit["class"], round(fit["low"], 2) <= int(fit["class"][2:] or 1) <= round(fit["high"], 2), fit["conclusive"])'
+sweep label.json 'sort (n={n})' '{"kind": "random"}'
+show fit label.json -n parameter_n | grep -E '^(of|class|exit)'
+show fit label.json -n kind
+show fit label.json -n size
+show fit label.json -s cpu_seconds
+python3 - <<'PYTHON'
+import json
+results = json.load(open("two.json"))["results"]
+json.dump({"results": results[::2]}, open("one.json", "w"))
+json.dump({"results": results[0:6:2][:2]}, open("short.json", "w"))
+json.dump({"results": results[:1]}, open("single.json", "w"))
+for r in results:
+    r["parameters"]["m"] = r["parameters"]["n"] + "0"
+json.dump({"results": results}, open("both.json", "w"))
+for r in results:
+    r["parameters"]["n"] = "x" + r["parameters"].pop("m")
+json.dump({"results": results}, open("words.json", "w"))
+PYTHON
+show fit one.json --json - | grep -E '"(name|class)"|^exit' | head -n 2
+show fit short.json | tail -n 2
+show fit single.json
+show fit both.json
+show fit words.json
+echo '{}' >empty.json
+show fit empty.json
+"$ASSAY" bench --runs 3 --json bench.json --param n=1..5 --label some --label more -- true {n} -- true {n} 1 |
+    sed -n '/^growth/,$p' | sed -E 's/: [1ln].*/: CLASS/; s/: power.*/: CLASS/'
+show fit bench.json | grep -E '^of'
+"$ASSAY" bench --runs 3 --param n=1..4 -- true {n} | grep -c '^growth'
