@@ -56,7 +56,7 @@ static inline void plot_false_alarms(const tables *all, FILE *out)
     svg_plot plot = {
         .out = out,
         .x = {.label = "kind of noise", .low = -0.5, .high = groups, .names = it->rows},
-        .y = {.label = "called different, %; dashed: our bar, 1 %", .high = 70, .step = 10}};
+        .y = {.label = "called different, %; dashed: our bar, 1 %", .high = 60, .step = 10}};
     svg_plot_begin(&plot, "False alarms: 40 samples of each of two equals, noise of 5 %");
     for (size_t m = 0; m < it->column_count; m++) {
         double values[TABLE_ROWS];

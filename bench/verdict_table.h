@@ -42,8 +42,14 @@ static inline table *tables_add(tables *all, table begun, const char *const *row
     return it;
 }
 
-static inline void table_print(const table *it, FILE *out)
+/* Rounds the cells to what is shown, so that text, CSV and plots have the same numbers, and prints
+ * the table. */
+static inline void table_finish(table *it, FILE *out)
 {
+    double unit = pow(10, -it->decimals);
+    for (size_t i = 0; i < it->row_count; i++)
+        for (size_t k = 0; k < it->column_count; k++)
+            it->cells[i][k] = round(it->cells[i][k] / unit) * unit;
     fprintf(out, "\n%s\n\n| %s |", it->title, it->corner);
     for (size_t i = 0; i < it->column_count; i++)
         fprintf(out, " %s |", it->columns[i]);
@@ -66,7 +72,7 @@ static inline void tables_print_csv(const tables *all, FILE *out)
         for (size_t i = 0; i < it->row_count; i++)
             for (size_t k = 0; k < it->column_count; k++)
                 fprintf(out, "\"%s\",\"%s\",\"%s\",%.*f\n", it->name, it->rows[i], it->columns[k],
-                        it->decimals + 1, it->cells[i][k]);
+                        it->decimals, it->cells[i][k]);
     }
 }
 

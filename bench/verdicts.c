@@ -135,7 +135,7 @@ static void fill_equals(table *it, bool paired, double size)
             simulation equal = {(noise_kind)kind, equal_sizes[i], size, 0, paired, 0};
             it->cells[kind][i] = called_different(&equal, 11 * i + (size < 0.1 ? 1 : 2));
         }
-    table_print(it, stderr);
+    table_finish(it, stderr);
 }
 
 /* The bars are for noise of 5 %. */
@@ -184,13 +184,13 @@ static void equals_with_few_samples(void)
             it->cells[kind][i] = called_different(&equal, 21 + i);
             worst = fmax(worst, it->cells[kind][i]);
         }
-    table_print(it, stderr);
+    table_finish(it, stderr);
     tell("equals called different, 10 to 15 samples, worst of 27 cells", worst, "%");
 }
 
 static bool equals_until_answered(void)
 {
-    static const char *const columns[] = {"different", "same", "\"slower\" at a true 1.01"};
+    static const char *const columns[] = {"different", "same", "slower at a true 1.01"};
     table *it = by_noise("until answered",
                          "Taking turns until there is an answer, 200 pairs at most, noise of 5 %: "
                          "verdicts on equals, and on a slowdown of the margin, %",
@@ -208,7 +208,7 @@ static bool equals_until_answered(void)
         worst = fmax(worst, row[0]);
         edge = fmax(edge, row[2]);
     }
-    table_print(it, stderr);
+    table_finish(it, stderr);
     bool ok =
         show("equals called different, looked at until answered, worst of 9", worst, "%", 1, true);
     return show("'slower' at a true 1.01, worst of 9", edge, "%", 0.8, true) && ok;
@@ -235,7 +235,7 @@ static bool efficiency_of_turns(void)
             worst = fmin(worst, power >= 0.9 ? efficiency : 0);
         }
     }
-    table_print(it, stderr);
+    table_finish(it, stderr);
     simulation tenth = {NOISE_INDEPENDENT, 0, 0.05, 0.1, true, 1000};
     double pairs;
     found(&tenth, runs, 42, &pairs);
@@ -276,7 +276,7 @@ static bool efficiency_of_series(void)
             if (kind != NOISE_MIXTURE)
                 worst[row] = fmin(worst[row], reached);
         }
-    table_print(it, stderr);
+    table_finish(it, stderr);
     bool ok = show("efficiency of series, from 20 samples on, worst", worst[0], "x", 0.5, false);
     ok &= show("... from 100 samples on", worst[1], "x", 0.65, false);
     return show("... independent, from 200 samples on", worst[2], "x", 0.9, false) && ok;
@@ -331,7 +331,7 @@ static bool forecast(void)
         all_decided += decided;
         worst = fmin(worst, row[2]);
     }
-    table_print(it, stderr);
+    table_finish(it, stderr);
     tell("'about N more pairs may decide' comes true, worst of 9", worst, "%");
     return show("'about N more pairs may decide' comes true, all kinds of noise",
                 100 * all_decided / fmax(all_named, 1), "%", 80, false);
@@ -360,7 +360,7 @@ static void equals_by_method(void)
             worst[m] = fmax(worst[m], it->cells[kind][m]);
         }
     }
-    table_print(it, stderr);
+    table_finish(it, stderr);
     for (int m = 0; m < METHODS; m++)
         tell(figures[m], worst[m], "%");
 }
@@ -382,7 +382,7 @@ static void power_by_method(noise_kind kind, const char *name, const char *title
         for (int m = 0; m < METHODS; m++)
             it->cells[i][m] = 100 * (double)counts.slower[m] / (double)runs;
     }
-    table_print(it, stderr);
+    table_finish(it, stderr);
 }
 
 /* The power must not fall when there are more of them. Counts
@@ -404,7 +404,7 @@ static bool power_by_samples(void)
                 row[i] = 100 * found(&slow, at_least(replications / 2, 100), 91, NULL);
                 fall = i > 0 ? fmax(fall, row[i - 1] - row[i]) : fall;
             }
-        table_print(it, stderr);
+        table_finish(it, stderr);
     }
     return show("largest fall of the power when samples double", fall, "points", 3, true);
 }
