@@ -11,7 +11,9 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "assay/clock.h"
 #include "assay/compare.h"
@@ -96,6 +98,13 @@ typedef struct simulation_counts {
     double pairs;       /* on average */
 } simulation_counts;
 
+/* One comparison, judged. */
+typedef struct simulated_outcome {
+    assay_verdict verdict;
+    double pairs;
+    double more; /* pairs that may decide, as the reason says; 0 if it names no number */
+} simulated_outcome;
+
 /* ---- taking turns, by the sampler itself ---- */
 
 typedef struct simulated_world {
@@ -124,7 +133,14 @@ static inline assay_status simulated_measure(void *context, uint64_t iterations,
     return ASSAY_OK;
 }
 
-static inline assay_verdict simulate_turns(const simulation *it, uint64_t *seed, double *pairs)
+static inline double simulated_forecast(const char *reason)
+{
+    const char *number = reason != NULL ? strstr(reason, ": about ") : NULL;
+    double more = 0;
+    return number != NULL && sscanf(number, ": about %lf more pair", &more) == 1 ? more : 0;
+}
+
+static inline simulated_outcome simulate_turns(const simulation *it, uint64_t *seed)
 {
     simulated_world world = {1, noise_begin(it->kind, *seed += 7919), it->size};
     simulated_subject sides[2] = {{&world, 1e-3}, {&world, 1e-3 * (1 + it->slowdown)}};
@@ -149,38 +165,56 @@ static inline assay_verdict simulate_turns(const simulation *it, uint64_t *seed,
     if (assay_sampling_run(subjects, 2, &options, NULL, &record) != ASSAY_OK ||
         assay_record_compare(record, NULL) != ASSAY_OK)
         exit(1);
-    assay_verdict verdict = record->comparisons[0].verdict;
-    *pairs = (double)record->comparisons[0].pairs;
+    const assay_record_comparison *comparison = &record->comparisons[0];
+    simulated_outcome outcome = {comparison->verdict, (double)comparison->pairs,
+                                 simulated_forecast(comparison->reason)};
     assay_record_free(record);
     assay_clock_free(clock);
-    return verdict;
+    return outcome;
 }
 
 /* ---- one after the other ---- */
 
-static inline assay_verdict simulate_series(const simulation *it, uint64_t *seed)
+/* The times of the baseline, and after them those of the candidate; to be freed. */
+static inline double *simulated_times(const simulation *it, uint64_t *seed)
+{
+    double *times = calloc(2 * it->samples, sizeof *times);
+    if (times == NULL)
+        exit(1);
+    for (size_t i = 0; i < 2; i++) {
+        noise source = noise_begin(it->kind, *seed += 7919);
+        for (size_t k = 0; k < it->samples; k++)
+            times[i * it->samples + k] =
+                1e-3 * (i == 1 ? 1 + it->slowdown : 1) * exp(it->size * noise_next(&source));
+    }
+    return times;
+}
+
+static inline assay_verdict judge_series(double *times, size_t samples)
 {
     assay_record *record = NULL;
     assay_record_subject subjects[2];
     assay_record_comparison comparison;
-    double *times = calloc(2 * it->samples, sizeof *times);
-    if (times == NULL || assay_record_new(&record) != ASSAY_OK)
+    if (assay_record_new(&record) != ASSAY_OK)
         exit(1);
-    for (int i = 0; i < 2; i++) {
-        noise source = noise_begin(it->kind, *seed += 7919);
-        double *own = times + (size_t)i * it->samples;
-        for (size_t k = 0; k < it->samples; k++)
-            own[k] = 1e-3 * (i == 1 ? 1 + it->slowdown : 1) * exp(it->size * noise_next(&source));
+    for (size_t i = 0; i < 2; i++) {
         assay_record_subject_init(&subjects[i]);
         subjects[i].name = i == 0 ? "baseline" : "candidate";
-        subjects[i].samples_seconds = own;
-        subjects[i].sample_count = it->samples;
+        subjects[i].samples_seconds = times + i * samples;
+        subjects[i].sample_count = samples;
     }
     if (assay_subjects_compare(record, &subjects[0], &subjects[1], NULL, &comparison) != ASSAY_OK)
         exit(1);
     assay_record_free(record);
-    free(times);
     return comparison.verdict;
+}
+
+static inline simulated_outcome simulate_series(const simulation *it, uint64_t *seed)
+{
+    double *times = simulated_times(it, seed);
+    simulated_outcome outcome = {judge_series(times, it->samples), (double)it->samples, 0};
+    free(times);
+    return outcome;
 }
 
 /* Exits when memory is short. */
@@ -189,11 +223,10 @@ static inline simulation_counts simulation_run(const simulation *it, size_t repl
 {
     simulation_counts counts = {0};
     for (size_t i = 0; i < replications; i++) {
-        double pairs = (double)it->samples;
-        assay_verdict verdict =
-            it->paired ? simulate_turns(it, &seed, &pairs) : simulate_series(it, &seed);
-        counts.verdicts[verdict]++;
-        counts.pairs += pairs / (double)replications;
+        simulated_outcome outcome =
+            it->paired ? simulate_turns(it, &seed) : simulate_series(it, &seed);
+        counts.verdicts[outcome.verdict]++;
+        counts.pairs += outcome.pairs / (double)replications;
     }
     return counts;
 }

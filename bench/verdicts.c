@@ -2,7 +2,10 @@
  * called different, and how many samples does it take to see a difference, against an oracle that
  * knows the noise?
  *
- *     verdicts [REPLICATIONS]        default 2000; 10000 take some 20 minutes
+ *     verdicts [REPLICATIONS] [--plots DIR]      default 2000, which take some 20 minutes
+ *
+ * The tables go to stderr as Markdown; with --plots also to DIR/tables.csv, and plots of them to
+ * DIR/NAME.svg. docs/trust.md shows both.
  *
  * The oracle takes a fixed number of samples, knows kind and size of the noise, and says "slower"
  * if the 99 % interval of the ratio lies beyond the margin of 1 %. An efficiency is its number of
@@ -12,9 +15,38 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/verdict_peers.h"
+#include "bench/verdict_plots.h"
 #include "bench/verdict_simulation.h"
+#include "bench/verdict_table.h"
 
 static size_t replications = 2000;
+static tables all_tables;
+
+static table *by_noise(const char *name, const char *title, const char *const *columns,
+                       size_t column_count, int decimals)
+{
+    table begun = {.name = name,
+                   .title = title,
+                   .corner = "noise",
+                   .row_count = NOISE_KINDS,
+                   .column_count = column_count,
+                   .decimals = decimals};
+    return tables_add(&all_tables, begun, noise_names, columns);
+}
+
+static size_t at_least(size_t count, size_t least)
+{
+    return count > least ? count : least;
+}
+
+/* A figure without a bar. */
+static void tell(const char *name, double value, const char *unit)
+{
+    printf("{\"name\": \"%s\", \"value\": %.3f, \"unit\": \"%s\", \"bar\": null, \"ok\": true}\n",
+           name, value, unit);
+    fflush(stdout);
+}
 
 static bool show(const char *name, double value, const char *unit, double bar, bool below)
 {
@@ -93,32 +125,42 @@ static double pair_variance(noise_kind kind)
 
 /* ---- the figures ---- */
 
+static const size_t equal_sizes[] = {20, 40, 60, 80, 200};
+enum { EQUAL_SIZES = sizeof equal_sizes / sizeof *equal_sizes };
+
+static void fill_equals(table *it, bool paired, double size)
+{
+    for (int kind = 0; kind < NOISE_KINDS; kind++)
+        for (size_t i = 0; i < EQUAL_SIZES; i++) {
+            simulation equal = {(noise_kind)kind, equal_sizes[i], size, 0, paired, 0};
+            it->cells[kind][i] = called_different(&equal, 11 * i + (size < 0.1 ? 1 : 2));
+        }
+    table_finish(it, stderr);
+}
+
+/* The bars are for noise of 5 %. */
 static bool equals(bool paired)
 {
-    static const size_t sizes[] = {20, 40, 60, 80, 200};
-    enum { SIZES = sizeof sizes / sizeof *sizes };
+    static const char *const columns[] = {"n = 20", "n = 40", "n = 60", "n = 80", "n = 200"};
+    table *small = paired ? by_noise("equals, turns, noise 5 %",
+                                     "Equals that took turns called different, %, noise of 5 %",
+                                     columns, EQUAL_SIZES, 2)
+                          : by_noise("equals, series, noise 5 %",
+                                     "Equals one after the other called different, %, noise of 5 %",
+                                     columns, EQUAL_SIZES, 2);
+    fill_equals(small, paired, 0.05);
+    fill_equals(by_noise(paired ? "equals, turns, noise 20 %" : "equals, series, noise 20 %",
+                         "The same, noise of 20 %", columns, EQUAL_SIZES, 2),
+                paired, 0.2);
     double worst = 0, sticky = 0, few = 0, many = 0;
-    fprintf(stderr, "\nequals called different, %% (%s), noise 5 %% and 20 %%\n%-16s",
-            paired ? "taking turns" : "one after the other", "");
-    for (size_t i = 0; i < SIZES; i++)
-        fprintf(stderr, "      n = %-5zu", sizes[i]);
-    for (int kind = 0; kind < NOISE_KINDS; kind++) {
-        fprintf(stderr, "\n%-16s", noise_names[kind]);
-        for (size_t i = 0; i < SIZES; i++) {
-            simulation it = {(noise_kind)kind, sizes[i], 0.05, 0, paired, 0};
-            double small = called_different(&it, 11 * i + 1);
-            it.size = 0.2;
-            double large = called_different(&it, 11 * i + 2);
-            fprintf(stderr, "  %5.2f %5.2f", small, large);
-            if (kind == NOISE_MIXTURE)
-                *(sizes[i] < 80 ? &few : &many) = fmax(sizes[i] < 80 ? few : many, small);
-            else if (kind == NOISE_STICKY && sizes[i] < 80)
-                sticky = fmax(sticky, small);
-            else
-                worst = fmax(worst, small);
+    for (int kind = 0; kind < NOISE_KINDS; kind++)
+        for (size_t i = 0; i < EQUAL_SIZES; i++) {
+            bool short_series = equal_sizes[i] < 80;
+            double *cell = kind == NOISE_MIXTURE                  ? (short_series ? &few : &many)
+                           : kind == NOISE_STICKY && short_series ? &sticky
+                                                                  : &worst;
+            *cell = fmax(*cell, small->cells[kind][i]);
         }
-    }
-    fputc('\n', stderr);
     bool ok = show(paired ? "equals that took turns called different, worst of 40 cells"
                           : "equals one after the other called different, worst of 37 cells",
                    paired ? fmax(worst, sticky) : worst, "%", 1, true);
@@ -128,25 +170,45 @@ static bool equals(bool paired)
     return show("... white and AR 0.9, from 80 samples on", many, "%", 1, true) && ok;
 }
 
+/* Fewer samples than the bars ask for: too few to show how their noise is correlated. */
+static void equals_with_few_samples(void)
+{
+    static const char *const columns[] = {"turns, n = 10", "series, n = 10", "series, n = 15"};
+    table *it = by_noise("equals, few samples",
+                         "Equals called different with fewer than 20 samples, %, noise of 5 %",
+                         columns, 3, 2);
+    double worst = 0;
+    for (int kind = 0; kind < NOISE_KINDS; kind++)
+        for (size_t i = 0; i < 3; i++) {
+            simulation equal = {(noise_kind)kind, i < 2 ? 10 : 15, 0.05, 0, i == 0, 0};
+            it->cells[kind][i] = called_different(&equal, 21 + i);
+            worst = fmax(worst, it->cells[kind][i]);
+        }
+    table_finish(it, stderr);
+    tell("equals called different, 10 to 15 samples, worst of 27 cells", worst, "%");
+}
+
 static bool equals_until_answered(void)
 {
+    static const char *const columns[] = {"different", "same", "slower at a true 1.01"};
+    table *it = by_noise("until answered",
+                         "Taking turns until there is an answer, 200 pairs at most, noise of 5 %: "
+                         "verdicts on equals, and on a slowdown of the margin, %",
+                         columns, 3, 2);
     double worst = 0, edge = 0;
-    fprintf(stderr,
-            "\ntaking turns until there is an answer, 200 pairs at most, noise 5 %%\n"
-            "%-16s  different    same  slower at the margin\n",
-            "");
     for (int kind = 0; kind < NOISE_KINDS; kind++) {
-        simulation it = {(noise_kind)kind, 0, 0.05, 0, true, 200};
-        simulation_counts counts = simulation_run(&it, replications, 31);
-        double different = 100 * (simulation_share(&counts, ASSAY_VERDICT_FASTER) +
-                                  simulation_share(&counts, ASSAY_VERDICT_SLOWER));
-        it.slowdown = 0.01;
-        double slower = 100 * found(&it, replications, 32, NULL);
-        fprintf(stderr, "%-16s  %9.2f  %6.1f  %20.2f\n", noise_names[kind], different,
-                100 * simulation_share(&counts, ASSAY_VERDICT_SAME), slower);
-        worst = fmax(worst, different);
-        edge = fmax(edge, slower);
+        simulation equal = {(noise_kind)kind, 0, 0.05, 0, true, 200};
+        simulation_counts counts = simulation_run(&equal, replications, 31);
+        double *row = it->cells[kind];
+        row[0] = 100 * (simulation_share(&counts, ASSAY_VERDICT_FASTER) +
+                        simulation_share(&counts, ASSAY_VERDICT_SLOWER));
+        row[1] = 100 * simulation_share(&counts, ASSAY_VERDICT_SAME);
+        equal.slowdown = 0.01;
+        row[2] = 100 * found(&equal, replications, 32, NULL);
+        worst = fmax(worst, row[0]);
+        edge = fmax(edge, row[2]);
     }
+    table_finish(it, stderr);
     bool ok =
         show("equals called different, looked at until answered, worst of 9", worst, "%", 1, true);
     return show("'slower' at a true 1.01, worst of 9", edge, "%", 0.8, true) && ok;
@@ -155,24 +217,25 @@ static bool equals_until_answered(void)
 static bool efficiency_of_turns(void)
 {
     static const double sizes[] = {20, 50, 200};
-    size_t runs = replications / 10 > 50 ? replications / 10 : 50;
+    static const char *const columns[] = {"20 pairs",       "50 pairs", "200 pairs",
+                                          "power at 20, %", "at 50, %", "at 200, %"};
+    size_t runs = at_least(replications / 10, 50);
     double worst = INFINITY;
-    fprintf(stderr,
-            "\ntaking turns: efficiency (power %%) where an oracle needs so many pairs\n"
-            "%-16s          20          50         200\n",
-            "");
+    table *it = by_noise("efficiency, turns",
+                         "Taking turns: efficiency where the oracle needs so many pairs, and power",
+                         columns, 6, 2);
     for (int kind = 0; kind < NOISE_KINDS; kind++) {
         double variance = pair_variance((noise_kind)kind);
-        fprintf(stderr, "%-16s", noise_names[kind]);
         for (int i = 0; i < 3; i++) {
             double slowdown = expm1(log(1.01) + NEEDED * 0.05 * sqrt(variance / sizes[i])), pairs;
-            simulation it = {(noise_kind)kind, 0, 0.05, slowdown, true, (size_t)(20 * sizes[i])};
-            double power = found(&it, runs, 41, &pairs), efficiency = sizes[i] / pairs;
-            fprintf(stderr, "  %4.2f (%3.0f)", efficiency, 100 * power);
+            simulation slow = {(noise_kind)kind, 0, 0.05, slowdown, true, (size_t)(20 * sizes[i])};
+            double power = found(&slow, runs, 41, &pairs), efficiency = sizes[i] / pairs;
+            it->cells[kind][i] = efficiency;
+            it->cells[kind][3 + i] = 100 * power;
             worst = fmin(worst, power >= 0.9 ? efficiency : 0);
         }
-        fputc('\n', stderr);
     }
+    table_finish(it, stderr);
     simulation tenth = {NOISE_INDEPENDENT, 0, 0.05, 0.1, true, 1000};
     double pairs;
     found(&tenth, runs, 42, &pairs);
@@ -184,7 +247,7 @@ static bool efficiency_of_turns(void)
  * which the power is taken to grow evenly. */
 static double samples_needed(noise_kind kind, double n)
 {
-    size_t runs = replications / 4 > 100 ? replications / 4 : 100;
+    size_t runs = at_least(replications / 4, 100);
     double slowdown = findable(kind, n, 0.05), before = 0, at = n * 0.8;
     for (double size = n; size < 8 * n; size *= 1.15) {
         simulation it = {kind, (size_t)size, 0.05, slowdown, false, 0};
@@ -200,35 +263,177 @@ static double samples_needed(noise_kind kind, double n)
 static bool efficiency_of_series(void)
 {
     static const double sizes[] = {20, 50, 100, 200};
+    static const char *const columns[] = {"20 samples", "50 samples", "100 samples", "200 samples"};
     double worst[3] = {INFINITY, INFINITY, INFINITY};
-    fprintf(stderr,
-            "\none after the other: efficiency where an oracle needs so many samples\n"
-            "%-16s     20     50    100    200\n",
-            "");
-    for (int kind = 0; kind < NOISE_KINDS; kind++) {
-        fprintf(stderr, "%-16s", noise_names[kind]);
+    table *it = by_noise("efficiency, series",
+                         "One after the other: efficiency where the oracle needs so many samples",
+                         columns, 4, 2);
+    for (int kind = 0; kind < NOISE_KINDS; kind++)
         for (int i = 0; i < 4; i++) {
             double needed = samples_needed((noise_kind)kind, sizes[i]), reached = sizes[i] / needed;
             int row = kind == NOISE_INDEPENDENT && needed >= 200 ? 2 : needed >= 100;
-            fprintf(stderr, "  %5.2f", reached);
+            it->cells[kind][i] = reached;
             if (kind != NOISE_MIXTURE)
                 worst[row] = fmin(worst[row], reached);
         }
-        fputc('\n', stderr);
-    }
+    table_finish(it, stderr);
     bool ok = show("efficiency of series, from 20 samples on, worst", worst[0], "x", 0.5, false);
     ok &= show("... from 100 samples on", worst[1], "x", 0.65, false);
     return show("... independent, from 200 samples on", worst[2], "x", 0.9, false) && ok;
 }
 
+typedef struct forecasts {
+    double runs, open;           /* open: without a verdict */
+    double named[2], decided[2]; /* slowdowns below 3 %, and from there on */
+} forecasts;
+
+/* Comparisons of 20 pairs that were inconclusive and named a number of pairs are made anew with
+ * that many pairs in all. The slowdown is drawn evenly between 0 and 10 %. */
+static forecasts forecast_in(noise_kind kind, uint64_t seed)
+{
+    enum { PAIRS = 20 };
+    forecasts it = {.runs = (double)at_least(replications / 2, 100)};
+    uint64_t seed_of_truth = seed + 1;
+    for (double run = 0; run < it.runs; run++) {
+        simulation slow = {kind, PAIRS, 0.05, 0.1 * draw_uniform(&seed_of_truth), true, 0};
+        simulated_outcome first = simulate_turns(&slow, &seed);
+        bool large = slow.slowdown >= 0.03;
+        it.open += first.verdict == ASSAY_VERDICT_INCONCLUSIVE;
+        if (first.verdict != ASSAY_VERDICT_INCONCLUSIVE || first.more == 0)
+            continue;
+        it.named[large]++;
+        slow.samples += (size_t)first.more;
+        it.decided[large] += simulate_turns(&slow, &seed).verdict != ASSAY_VERDICT_INCONCLUSIVE;
+    }
+    return it;
+}
+
+static bool forecast(void)
+{
+    static const char *const columns[] = {"inconclusive, %", "of these with a number, %",
+                                          "then decided, %", "slowdowns below 3 %: decided, %",
+                                          "from 3 %: decided, %"};
+    table *it = by_noise("forecast",
+                         "'About N more pairs may decide': 20 pairs, noise of 5 %, slowdowns "
+                         "between 0 and 10 %, made anew with 20 + N pairs",
+                         columns, 5, 1);
+    double all_named = 0, all_decided = 0, worst = 100;
+    for (int kind = 0; kind < NOISE_KINDS; kind++) {
+        forecasts counts = forecast_in((noise_kind)kind, 61);
+        double named = counts.named[0] + counts.named[1];
+        double decided = counts.decided[0] + counts.decided[1], *row = it->cells[kind];
+        row[0] = 100 * counts.open / counts.runs;
+        row[1] = 100 * named / fmax(counts.open, 1);
+        row[2] = 100 * decided / fmax(named, 1);
+        row[3] = 100 * counts.decided[0] / fmax(counts.named[0], 1);
+        row[4] = 100 * counts.decided[1] / fmax(counts.named[1], 1);
+        all_named += named;
+        all_decided += decided;
+        worst = fmin(worst, row[2]);
+    }
+    table_finish(it, stderr);
+    tell("'about N more pairs may decide' comes true, worst of 9", worst, "%");
+    return show("'about N more pairs may decide' comes true, all kinds of noise",
+                100 * all_decided / fmax(all_named, 1), "%", 80, false);
+}
+
+/* ---- beside other tools' methods ---- */
+
+enum { PEER_SAMPLES = 40 };
+
+static void equals_by_method(void)
+{
+    static const char *const figures[METHODS] = {
+        "equals called different, 40 samples, worst of 9: assay, taking turns",
+        "... assay, one after the other", "... peer method: Welch's t test at 5 %",
+        "... peer method: U test at 5 %"};
+    double worst[METHODS] = {0};
+    table *it =
+        by_noise("equals by method", "Equals called different, %, 40 samples of each, noise of 5 %",
+                 method_names, METHODS, 2);
+    for (int kind = 0; kind < NOISE_KINDS; kind++) {
+        simulation equal = {(noise_kind)kind, PEER_SAMPLES, 0.05, 0, false, 0};
+        method_counts counts = methods_run(&equal, replications, 71);
+        for (int m = 0; m < METHODS; m++) {
+            it->cells[kind][m] =
+                100 * (double)(counts.slower[m] + counts.faster[m]) / (double)replications;
+            worst[m] = fmax(worst[m], it->cells[kind][m]);
+        }
+    }
+    table_finish(it, stderr);
+    for (int m = 0; m < METHODS; m++)
+        tell(figures[m], worst[m], "%");
+}
+
+static void power_by_method(noise_kind kind, const char *name, const char *title)
+{
+    table begun = {.name = name,
+                   .title = title,
+                   .corner = "slowdown, %",
+                   .row_count = SLOWDOWNS,
+                   .column_count = METHODS,
+                   .decimals = 1};
+    table *it = tables_add(&all_tables, begun, slowdown_names, method_names);
+    size_t runs = at_least(replications / 2, 100);
+    for (int i = 0; i < SLOWDOWNS; i++) {
+        simulation slow = {kind, PEER_SAMPLES, 0.05, strtod(slowdown_names[i], NULL) / 100, false,
+                           0};
+        method_counts counts = methods_run(&slow, runs, 81);
+        for (int m = 0; m < METHODS; m++)
+            it->cells[i][m] = 100 * (double)counts.slower[m] / (double)runs;
+    }
+    table_finish(it, stderr);
+}
+
+/* The power must not fall when there are more of them. Counts
+ * of chance differ by some points, hence the bar. */
+static bool power_by_samples(void)
+{
+    static const size_t sizes[] = {10, 20, 40, 80, 160};
+    static const char *const columns[] = {"n = 10", "n = 20", "n = 40", "n = 80", "n = 160"};
+    double fall = 0;
+    for (int paired = 1; paired >= 0; paired--) {
+        table *it = by_noise(paired ? "power, turns" : "power, series",
+                             paired ? "A slowdown of 10 % found, %, noise of 5 %, taking turns"
+                                    : "The same, one after the other",
+                             columns, 5, 1);
+        for (int kind = 0; kind < NOISE_KINDS; kind++)
+            for (int i = 0; i < 5; i++) {
+                simulation slow = {(noise_kind)kind, sizes[i], 0.05, 0.1, paired, 0};
+                double *row = it->cells[kind];
+                row[i] = 100 * found(&slow, at_least(replications / 2, 100), 91, NULL);
+                fall = i > 0 ? fmax(fall, row[i - 1] - row[i]) : fall;
+            }
+        table_finish(it, stderr);
+    }
+    return show("largest fall of the power when samples double", fall, "points", 3, true);
+}
+
 int main(int argc, char **argv)
 {
-    if (argc > 1)
-        replications = (size_t)strtoul(argv[1], NULL, 10);
-    bool ok = equals(true);
-    ok &= equals(false);
-    ok &= equals_until_answered();
+    const char *folder = NULL;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--plots") == 0 && i + 1 < argc)
+            folder = argv[++i];
+        else if ((replications = (size_t)strtoul(argv[i], NULL, 10)) == 0) {
+            fprintf(stderr, "usage: verdicts [REPLICATIONS] [--plots DIR]\n");
+            return 2;
+        }
+    }
+    power_by_method(NOISE_INDEPENDENT, "power by method, independent",
+                    "Called slower, %, 40 samples of each, independent noise of 5 %");
+    power_by_method(NOISE_AR5, "power by method, AR 0.5",
+                    "Called slower, %, 40 samples of each, AR(0.5) noise of 5 %");
+    equals_by_method();
+    bool ok = forecast();
+    ok &= power_by_samples();
     ok &= efficiency_of_turns();
     ok &= efficiency_of_series();
+    ok &= equals_until_answered();
+    ok &= equals(true);
+    ok &= equals(false);
+    equals_with_few_samples();
+    if (folder != NULL && !plots_write(&all_tables, folder))
+        return 2;
     return ok ? 0 : 1;
 }
