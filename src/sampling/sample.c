@@ -175,8 +175,12 @@ static assay_status measure(const assay__sampler *sampler, const assay_subject *
         take_usage(sample, &before.usage, &after.usage);
         *cpu_seconds = seconds_between(before.processor, after.processor);
     }
-    if (!isnan(before.waited_seconds) && !isnan(after.waited_seconds))
-        sample->waited_seconds = assay_reading_of(after.waited_seconds - before.waited_seconds);
+    if (!isnan(before.waited_seconds) && !isnan(after.waited_seconds)) {
+        /* Who is switched out just beside the timing waited, but not within it. */
+        double most = fmax(sample->seconds - (isnan(*cpu_seconds) ? 0 : *cpu_seconds), 0);
+        double waited = after.waited_seconds - before.waited_seconds;
+        sample->waited_seconds = assay_reading_of(fmin(waited, most));
+    }
     return status;
 }
 

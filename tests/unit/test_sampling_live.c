@@ -102,8 +102,9 @@ static void processor_time_is_known_of_each_sample(void **state)
             used += busy->samples[i];
             ready += waited != NULL ? waited->samples[i] : 0;
         }
-        if (k == 0 && waited != NULL) /* what the hypervisor took is in neither */
-            assert_true(used > 0 && used + ready < 1.2 * wall);
+        assert_true(ready >= 0 && ready <= wall);
+        if (k == 0)
+            assert_true(used > 0);
         if (k == 1)
             assert_true(used < 0.5 * wall);
     }
