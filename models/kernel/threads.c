@@ -176,13 +176,6 @@ void assay__models_start(void)
     pthread_once(&once, one_thread_each);
 }
 
-void assay__library_threads(bool many)
-{
-    int threads = assay__threads();
-    if (threads > 1)
-        openblas_set_num_threads(many ? threads : 1);
-}
-
 void assay_models_set_threads(int threads)
 {
     assay__models_start();

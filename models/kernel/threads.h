@@ -36,7 +36,4 @@ int assay__parts(int64_t count, int64_t least);
  * the next begins. */
 int64_t assay__part_start(int64_t count, int64_t grain, int parts, int part);
 
-/* Around calls of LAPACK, which OpenBLAS may then split among threads of its own. */
-void assay__library_threads(bool many);
-
 #endif

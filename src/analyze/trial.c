@@ -123,10 +123,11 @@ void assay__trials_decide(assay__trial *const *trials, size_t count, double risk
             assay__trial *it = trials[i];
             if (it->verdict != ASSAY_VERDICT_INCONCLUSIVE)
                 continue;
-            bool alike = i > 0 && it->baseline->look_count == trials[i - 1]->baseline->look_count &&
-                         it->baseline == trials[i - 1]->baseline &&
-                         trials[i - 1]->verdict == ASSAY_VERDICT_INCONCLUSIVE;
-            it->risk = alike ? trials[i - 1]->risk : risk_now(it, shared);
+            const assay__trial *last = i > 0 ? trials[i - 1] : NULL;
+            bool alike = last != NULL && last->verdict == ASSAY_VERDICT_INCONCLUSIVE &&
+                         last->baseline == it->baseline &&
+                         last->log_ratio.paired == it->log_ratio.paired;
+            it->risk = alike ? last->risk : risk_now(it, shared);
             if (can_be_judged(it))
                 it->verdict = try(it);
             decided += it->verdict != ASSAY_VERDICT_INCONCLUSIVE;

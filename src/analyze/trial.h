@@ -15,7 +15,7 @@ typedef struct assay__trial {
     double risk;               /* at which it was, or was last tried */
 } assay__trial;
 
-/* Decide the trials of one metric, which share `risk`. Pairings are told apart by their place. */
+/* Decide the trials of one metric, which share `risk`. */
 void assay__trials_decide(assay__trial *const *trials, size_t count, double risk);
 
 /* Figures, verdict and reason of a decided trial; texts belong to `record`. ASSAY_E_MEMORY is the

@@ -2,10 +2,10 @@
  *
  * Samples are looked at again and again while they grow, and sampling ends as soon as they answer:
  * a difference shows in a tenth of the samples that an interval of a given width would take. What
- * makes this safe is that the risk of a false alarm is spent over the looks (stats/looks.h): each
- * look gets the same share on the scale of log(time), since looks are a quarter more samples apart,
- * and the last one, when the budget is spent, what is left. The looks are kept in the record, and
- * the comparison that is made of it uses the same levels. */
+ * makes this safe is that the looks share the risk of a false alarm (stats/looks.h). Each look
+ * comes after a quarter more samples than the one before, and all get about the same part of the
+ * risk. The last look, when the budget is spent, gets whatever is left. The looks are kept in the
+ * record, and the comparison that is made of it uses the same levels. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
