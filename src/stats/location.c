@@ -9,10 +9,10 @@
  *
  * The priors are chosen by simulation (bench/verdicts.c): no memory in 35 of 100 cases of two
  * series, in 95 of 100 of pairs, whose random order destroys what memory the machine has; otherwise
- * every ρ up to 0.95 and every λ alike. A grid up to ρ = 0.985 was
- * tried. Noise with ρ = 0.95 then causes 3 % of false alarms with 20 values instead of 7 %, but
- * noise with ρ = 0.8 needs twice the samples. The rule before this one fitted each series by itself
- * and made the interval of few values up to 3.5 times wider; it needed three times the samples.
+ * every ρ up to 0.95 and every λ alike. A grid up to ρ = 0.985 was tried. Noise with ρ = 0.95 then
+ * causes 3 % of false alarms with 20 values instead of 7 %, but noise with ρ = 0.8 needs twice the
+ * samples. The rule before this one fitted each series by itself and made the interval of few
+ * values up to 3.5 times wider; it needed three times the samples.
  *
  * Outliers are drawn in first: a value beyond some (robust) standard deviations counts as one at
  * that distance (Huber 1964), and the rest is scaled so that a shift of the series stays one. This
