@@ -4,6 +4,7 @@
 #   tests/accuracy/test_*.c   the same, figures held against a known truth
 #   tests/fuzz/fuzz_*.c       every saved input replayed (tests/fuzz/corpus/NAME/*)
 #   tests/unit/plugin_*.c     plugins for these to load: NAME_shared.so and NAME_static.so
+#   tests/fake/*.c            libraries of ours with the names of a GPU driver's, in tests/fake of the build
 #   tests/FOLDER/test_*.sh    run with ASSAY_SOURCE, ASSAY_BUILD and ASSAY_SANITIZE in the environment
 #   tests/FOLDER/subject_*.c  programs for these scripts to measure, linked as any program would be
 # Exit status 77 is a skip, with the reason printed. Shell tests look at the build from outside, as a
@@ -87,6 +88,15 @@ foreach(folder unit accuracy)
     endif()
   endforeach()
 endforeach()
+
+# The driver's libraries, found through the library path by the tests of devices.
+add_library(fake_nvml SHARED tests/fake/nvml.c)
+set_target_properties(fake_nvml PROPERTIES OUTPUT_NAME nvidia-ml SOVERSION 1 VERSION 1
+                      LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/fake)
+if(TEST unit/test_device)
+  add_dependencies(test_device fake_nvml)
+  set_property(TEST unit/test_device APPEND PROPERTY ENVIRONMENT LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/tests/fake)
+endif()
 
 file(GLOB sources CONFIGURE_DEPENDS tests/unit/plugin_*.c)
 foreach(source ${sources})
