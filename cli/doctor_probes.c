@@ -327,9 +327,8 @@ static void examine_gpu(doctor_finding *f)
     char others[48] = "";
     if (count > 1)
         snprintf(others, sizeof others, " and %zu more", count - 1);
-    conclude(f, DOCTOR_LIMITED,
-             "%s, %.0f GiB, driver %s%s: memory, load, power and energy are read; spans on its "
-             "streams are not yet%s",
+    conclude(f, DOCTOR_OK,
+             "%s, %.0f GiB, driver %s%s: spans on its streams, memory, load, power and energy%s",
              device.name, device.memory_bytes.value / (1 << 30), device.driver, others,
              device.partitioned ? "; it is partitioned, figures are of the whole board" : "");
 }

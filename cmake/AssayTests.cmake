@@ -89,12 +89,19 @@ foreach(folder unit accuracy)
   endforeach()
 endforeach()
 
-# The driver's libraries, found through the library path by the tests of devices.
-add_library(fake_nvml SHARED tests/fake/nvml.c)
-set_target_properties(fake_nvml PROPERTIES OUTPUT_NAME nvidia-ml SOVERSION 1 VERSION 1
-                      LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/fake)
+# The driver's libraries. Programs find the one that is opened at run time through the library path; the
+# other is linked, since it must be in the process before us.
+foreach(library nvml cuda)
+  add_library(fake_${library} SHARED tests/fake/${library}.c)
+  target_include_directories(fake_${library} PRIVATE ${CMAKE_SOURCE_DIR})
+  set_target_properties(fake_${library} PROPERTIES SOVERSION 1 VERSION 1
+                        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/fake)
+endforeach()
+set_target_properties(fake_nvml PROPERTIES OUTPUT_NAME nvidia-ml)
+set_target_properties(fake_cuda PROPERTIES OUTPUT_NAME cuda)
+target_link_libraries(test_gpu_stream PRIVATE fake_cuda)
+add_dependencies(test_device fake_nvml)
 if(TEST unit/test_device)
-  add_dependencies(test_device fake_nvml)
   set_property(TEST unit/test_device APPEND PROPERTY ENVIRONMENT LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/tests/fake)
 endif()
 

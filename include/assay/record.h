@@ -63,7 +63,11 @@ typedef struct assay_record_operation {
     assay_reading heap_peak_bytes;  /* largest growth of the thread's live heap within one span */
     assay_reading heap_allocations; /* allocations made in spans, summed */
     assay_reading gpu_delta_bytes, gpu_peak_bytes;
-    uint64_t reserved[8]; /* zero */
+    /* On a device: the time that its spans took there, summed, with the bounds of a 95 % interval
+     * that supposes spans of one kind; and how many spans that are. */
+    assay_reading gpu_seconds, gpu_seconds_low, gpu_seconds_high;
+    uint64_t gpu_spans;
+    uint64_t reserved[16]; /* zero */
 } assay_record_operation;
 
 /* One individually recorded span (seed C's `track` without aggregation), in order of completion. */

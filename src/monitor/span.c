@@ -406,6 +406,16 @@ uint64_t assay_span_end_ns(assay_span span)
     return span.frame == NULL ? 0 : assay__span_end_slow(span.monitor, span.frame, span.start, now);
 }
 
+void assay__lane_add_event(assay__lane *lane, const assay__node *node, uint64_t start, uint64_t end)
+{
+    /* A stream has no spans but these, and does one thing after another. */
+    const bool late = lane->kind != ASSAY_LANE_GPU_STREAM;
+    if (lane->events != NULL)
+        publish_event(lane, start, end, assay__event_place(node->self, 0),
+                      assay__event_origin((uint32_t)lane->thread_id, ASSAY_EVENT_SPAN,
+                                          late ? ASSAY__EVENT_LATE : 0));
+}
+
 typedef struct addition {
     const char *name;
     uint64_t duration_ns;
@@ -426,10 +436,7 @@ static bool add_duration(assay__lane_owner *owner, void *context)
         assay__lane_settle(state, lane);
     assay__node_record(state, node, duration);
     uint64_t now = ticks_of(state);
-    if (lane->events != NULL)
-        publish_event(
-            lane, now > duration ? now - duration : 0, now, assay__event_place(node->self, 0),
-            assay__event_origin((uint32_t)lane->thread_id, ASSAY_EVENT_SPAN, ASSAY__EVENT_LATE));
+    assay__lane_add_event(lane, node, now > duration ? now - duration : 0, now);
     if ((lane->extras & ASSAY__EXTRA_SAMPLES) != 0)
         publish_sample(lane, node, duration);
     return true;

@@ -1,10 +1,12 @@
 /* Devices, read through a library of ours that has the real one's name (tests/fake/nvml.c). Each
  * scenario has a process of its own, since the library is opened once. */
-#include <cmocka.h>
+/* clang-format off */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
 
 #include <stdio.h>
 #include <stdlib.h>
