@@ -5,6 +5,7 @@
 #include <sysexits.h>
 
 #include "assay/report.h"
+#include "base/terminal.h"
 #include "cli/common/commands.h"
 #include "cli/common/message.h"
 #include "cli/common/output.h"
@@ -62,7 +63,7 @@ static void print_column(const char *text, FILE *stream)
 
 static void print_findings(const doctor_finding *findings, FILE *stream)
 {
-    bool colour = message_colour(stream);
+    bool colour = assay__terminal_colour(stream);
     const char *group = "";
     for (size_t i = 0; i < doctor_probe_count; i++) {
         const doctor_probe *probe = &doctor_probes[i];

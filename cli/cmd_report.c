@@ -8,12 +8,14 @@
 #include "assay/report.h"
 #include "base/nearest.h"
 #include "cli/common/commands.h"
+#include "cli/common/input.h"
 #include "cli/common/message.h"
 #include "cli/common/output.h"
 
 typedef struct report_settings {
     const char *format, *json, *output, *trace;
     bool advice, csv, summary;
+    size_t max_input;
 } report_settings;
 
 static const option report_options[] = {
@@ -26,6 +28,7 @@ static const option report_options[] = {
     {"json", 'j', OPTION_TEXT, "FILE",
      "Write the record as JSON of the current schema; '-' is standard output.",
      offsetof(report_settings, json)},
+    INPUT_MAX_OPTION(report_settings, max_input),
     {"output", 'o', OPTION_TEXT, "FILE",
      "Write text or format to FILE instead of standard output; '-' is standard output.",
      offsetof(report_settings, output)},
@@ -167,6 +170,7 @@ static int report_main(const command *self, int argc, char **argv)
         return EX_USAGE;
     }
     const char *outputs[] = {settings.json, settings.output, settings.trace};
+    input_set_maximum(settings.max_input);
     code = refuse_format(&settings);
     if (code == EX_OK)
         code = output_refuse("report", outputs, sizeof outputs / sizeof *outputs);

@@ -257,6 +257,13 @@ int launch_pending_signal(void)
     return number > 0 ? number : 0;
 }
 
+void launch_restore_signals(const sigset_t *original)
+{
+    while (launch_pending_signal() != 0)
+        continue;
+    sigprocmask(SIG_SETMASK, original, NULL);
+}
+
 /* Returns when the program has ended. */
 static pid_t run_program(const recipe *r, launch_end *end)
 {

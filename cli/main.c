@@ -121,8 +121,5 @@ static int dispatch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    int code = dispatch(argc, argv);
-    if (!message_flush(stdout, "standard output") && code == EX_OK)
-        code = EX_IOERR;
-    return code;
+    return message_finish(dispatch(argc, argv));
 }

@@ -2,23 +2,12 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
+
+#include "base/text.h"
 
 enum { MAX_LINE = 1024 };
-
-/* C0 controls, DEL, and C1 controls in their UTF-8 form. */
-static void disarm(char *text)
-{
-    for (unsigned char *at = (unsigned char *)text; *at != '\0'; at++) {
-        if (*at < 0x20 || *at == 0x7F)
-            *at = '?';
-        else if (*at == 0xC2 && at[1] >= 0x80 && at[1] < 0xA0)
-            at[0] = at[1] = '?';
-    }
-}
 
 static void say(const char *prefix, const char *format, va_list arguments)
 {
@@ -28,7 +17,7 @@ static void say(const char *prefix, const char *format, va_list arguments)
         return;
     if ((size_t)used >= sizeof line)
         memcpy(line + sizeof line - 4, "...", 4);
-    disarm(line);
+    assay__text_make_printable(line);
     fprintf(stderr, "%s%s\n", prefix, line);
 }
 
@@ -46,14 +35,6 @@ void message_note(const char *format, ...)
     va_start(arguments, format);
     say("assay: note: ", format, arguments);
     va_end(arguments);
-}
-
-bool message_colour(FILE *stream)
-{
-    const char *declined = getenv("NO_COLOR");
-    const char *terminal = getenv("TERM");
-    return (declined == NULL || *declined == '\0') && isatty(fileno(stream)) &&
-           (terminal == NULL || strcmp(terminal, "dumb") != 0);
 }
 
 int message_input_exit(assay_status status)
@@ -104,12 +85,13 @@ int message_output_exit(assay_status status)
     }
 }
 
-bool message_flush(FILE *stream, const char *name)
+int message_finish(int code)
 {
-    bool earlier = ferror(stream) != 0;
-    if (fflush(stream) == 0 && !earlier)
-        return true;
-    message_error("assay: cannot write %s: %s", name,
-                  earlier ? "an earlier write failed" : strerror(errno));
-    return false;
+    bool earlier = ferror(stdout) != 0;
+    bool lost = fflush(stdout) != 0 || earlier;
+    if (lost)
+        message_error("assay: cannot write standard output: %s",
+                      earlier ? "an earlier write failed" : strerror(errno));
+    lost = fflush(stderr) != 0 || ferror(stderr) || lost;
+    return lost && code == EX_OK ? EX_IOERR : code;
 }

@@ -8,6 +8,7 @@
 #include <sysexits.h>
 
 #include "base/nearest.h"
+#include "base/text.h"
 #include "cli/common/message.h"
 
 enum { NAME_BYTES = 64, HELP_COLUMN = 26, HELP_WIDTH = 79 };
@@ -165,6 +166,12 @@ static bool store(const command *self, const option *found, const char *value, v
             return true;
         message_error("assay %s: '%s' is not a number above 0 for '--%s'", self->name, value,
                       found->name);
+        return false;
+    case OPTION_BYTES:
+        if (assay__text_bytes(value, field))
+            return true;
+        message_error("assay %s: '%s' is not a size for '--%s'; write for example 512M or 2G",
+                      self->name, value, found->name);
         return false;
     case OPTION_SHARE:
         if (parse_share(value, field))

@@ -20,6 +20,7 @@ typedef enum option_type {
     OPTION_NUMBER,  /* option_number, >= 0 */
     OPTION_REAL,    /* double > 0 */
     OPTION_SHARE,   /* double, 0 < share < 1; typed "2%" or "0.02" */
+    OPTION_BYTES,   /* size_t, >= 1; typed "65536", "512K", "64M", "2G" */
     OPTION_LIST     /* option_list: an OPTION_TEXT that may be given several times */
 } option_type;
 

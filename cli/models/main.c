@@ -38,7 +38,5 @@ int main(int argc, char **argv)
         code = measure_peak();
     else
         message_error("assay-models: this is a part of 'assay'; use that");
-    if (!message_flush(stdout, "standard output") && code == EX_OK)
-        code = EX_IOERR;
-    return code;
+    return message_finish(code);
 }

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/terminal.h"
 #include "base/text.h"
 #include "report/cell.h"
 
@@ -139,4 +140,13 @@ void assay__format_right(FILE *stream, const char *text, size_t width)
 {
     size_t columns = assay__text_columns(text);
     fprintf(stream, "%*s%s", columns < width ? (int)(width - columns) : 0, "", text);
+}
+
+void assay__format_line(FILE *stream, const char *text, size_t indent)
+{
+    size_t columns = assay__terminal_columns(stream);
+    if (columns > indent)
+        assay__format_cut(stream, text, columns - indent);
+    else
+        fputs(text, stream);
 }

@@ -35,4 +35,8 @@ void assay__format_ends(FILE *stream, const char *text, size_t width);
 void assay__format_cut(FILE *stream, const char *text, size_t width);
 void assay__format_right(FILE *stream, const char *text, size_t width);
 
+/* Print `text`, which begins behind `indent` columns and is the last of its line: in full, or on a
+ * terminal that is too narrow for it cut, ending in "…". */
+void assay__format_line(FILE *stream, const char *text, size_t indent);
+
 #endif

@@ -22,7 +22,7 @@ static void print_who(const assay_record *record, FILE *stream)
     }
     if (record->name != NULL) {
         assay__format_left(stream, "monitor", 18);
-        assay__format_cut(stream, record->name, 61);
+        assay__format_line(stream, record->name, 18);
         fputc('\n', stream);
     }
     if (processes == 1)

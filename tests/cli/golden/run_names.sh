@@ -2,6 +2,9 @@
 "$ASSAY" run --output s.txt --json r.json --trace t.json --name "$(printf 'title\033]0;x\a')" -- "$SUBJECTS/subject_spans" names
 echo "exit $?"
 LC_ALL=C grep -c '[[:cntrl:]]' s.txt
+# Nor can a name be written backwards, or hide something.
+"$ASSAY" run --name "$(printf 'invoice\u202egpj.sh a\u200bb \u2066c \ufeffd')" -- true 2>&1 | head -n 1
+"$ASSAY" report "$(printf 'x\u202ey')" 2>&1
 python3 - <<'PYTHON'
 import json
 record = json.load(open("r.json"))
