@@ -7,6 +7,7 @@
 #include "assay/record.h"
 #include "assay/report.h"
 #include "base/nearest.h"
+#include "cli/common/ascii.h"
 #include "cli/common/commands.h"
 #include "cli/common/input.h"
 #include "cli/common/message.h"
@@ -45,6 +46,17 @@ typedef struct record_list {
     char **names; /* borrowed */
     size_t count;
 } record_list;
+
+static const char *choice(const void *context, const option *of, size_t index, const char **help)
+{
+    (void)context;
+    size_t count;
+    const assay_report_format *formats = assay_report_formats(&count);
+    if (of == NULL || strcmp(of->name, "format") != 0 || index >= count)
+        return NULL;
+    *help = formats[index].description;
+    return formats[index].name;
+}
 
 static void print_formats(FILE *stream)
 {
@@ -131,6 +143,18 @@ static int read_records(record_list *list, char **paths, int count)
     return EX_OK;
 }
 
+/* Is it a page for people to read? Everything else is a document for programs. */
+static bool is_page(const report_settings *settings)
+{
+    static const char *const pages[] = {"text",        "run",     "tree",        "journal",
+                                        "bench",       "scaling", "performance", "aggregate",
+                                        "comparisons", "summary", "advice"};
+    for (size_t i = 0; settings->format != NULL && i < sizeof pages / sizeof *pages; i++)
+        if (strcmp(settings->format, pages[i]) == 0)
+            return true;
+    return settings->format == NULL && !settings->csv;
+}
+
 static int refuse_format(const report_settings *settings)
 {
     int asked = (settings->format != NULL) + settings->advice + settings->csv + settings->summary;
@@ -171,6 +195,8 @@ static int report_main(const command *self, int argc, char **argv)
     }
     const char *outputs[] = {settings.json, settings.output, settings.trace};
     input_set_maximum(settings.max_input);
+    if (!is_page(&settings))
+        ascii_spare_stdout();
     code = refuse_format(&settings);
     if (code == EX_OK)
         code = output_refuse("report", outputs, sizeof outputs / sizeof *outputs);
@@ -195,5 +221,6 @@ const command command_report = {
                    "with them: assay run --trace T --json R).",
     COMMAND_OPTIONS(report_options),
     .print_more = print_formats,
+    .choice = choice,
     .main = report_main,
 };

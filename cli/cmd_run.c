@@ -40,7 +40,7 @@ static const option run_options[] = {
     {"heap", 'H', OPTION_FLAG, NULL,
      "Measure the heap exactly, through the preloaded libassay_heap.so.",
      offsetof(run_settings, heap)},
-    {"interval", 'i', OPTION_SECONDS, "TIME",
+    {"interval", 'i', OPTION_PERIOD, "TIME",
      "Time between samples of the process tree (default 10ms); lengthened when sampling would take "
      "more than 2 % of one processor.",
      offsetof(run_settings, interval_seconds)},

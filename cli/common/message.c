@@ -5,11 +5,21 @@
 #include <string.h>
 #include <sysexits.h>
 
+#include "base/terminal.h"
 #include "base/text.h"
 
 enum { MAX_LINE = 1024 };
 
-static void say(const char *prefix, const char *format, va_list arguments)
+/* The beginning, up to its colon, is shaded: who speaks, and how serious it is. */
+static void print_line(const char *prefix, assay__shade shade, const char *line)
+{
+    size_t head = *prefix != '\0' ? 0 : strcspn(line, ":");
+    head += head > 0 && line[head] == ':';
+    fprintf(stderr, "%s%s%.*s%s%s\n", assay__terminal_shade(stderr, shade), prefix, (int)head, line,
+            assay__terminal_shade(stderr, ASSAY__SHADE_PLAIN), line + head);
+}
+
+static void say(const char *prefix, assay__shade shade, const char *format, va_list arguments)
 {
     char line[MAX_LINE];
     int used = vsnprintf(line, sizeof line, format, arguments);
@@ -18,14 +28,14 @@ static void say(const char *prefix, const char *format, va_list arguments)
     if ((size_t)used >= sizeof line)
         memcpy(line + sizeof line - 4, "...", 4);
     assay__text_make_printable(line);
-    fprintf(stderr, "%s%s\n", prefix, line);
+    print_line(prefix, shade, line);
 }
 
 void message_error(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    say("", format, arguments);
+    say("", ASSAY__SHADE_BAD, format, arguments);
     va_end(arguments);
 }
 
@@ -33,7 +43,7 @@ void message_note(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    say("assay: note: ", format, arguments);
+    say("assay: note: ", ASSAY__SHADE_DOUBTFUL, format, arguments);
     va_end(arguments);
 }
 

@@ -98,6 +98,13 @@ static bool add_part(const char *word, unsigned *chosen)
     return false;
 }
 
+static const char *choice(const void *context, const option *of, size_t index, const char **help)
+{
+    if (of != NULL && strcmp(of->name, "profile") != 0)
+        return model_job_choice(context, of, index, help);
+    return index < PARTS ? parts[index].name : NULL;
+}
+
 /* Call `take` with each word of a list separated by commas. */
 static bool each_word(const char *list, bool (*take)(void *context, const char *word),
                       void *context)
@@ -361,5 +368,7 @@ const command command_profile = {
         "options: see 'assay profile --model NAME --help'.",
     COMMAND_OPTIONS(profile_options),
     .print_more = model_print_classes,
+    .choice = choice,
+    .complete = model_job_complete,
     .main = profile_main,
 };

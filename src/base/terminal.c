@@ -42,3 +42,9 @@ bool assay__terminal_colour(FILE *stream)
     const char *declined = getenv("NO_COLOR");
     return (declined == NULL || *declined == '\0') && assay__terminal_moves(stream);
 }
+
+const char *assay__terminal_shade(FILE *stream, assay__shade shade)
+{
+    static const char *const codes[] = {"\033[0m", "\033[32m", "\033[33m", "\033[31m", "\033[1m"};
+    return assay__terminal_colour(stream) ? codes[shade] : "";
+}

@@ -18,4 +18,16 @@ bool assay__terminal_moves(FILE *stream);
  * (https://no-color.org). */
 bool assay__terminal_colour(FILE *stream);
 
+/* What a colour says. */
+typedef enum assay__shade {
+    ASSAY__SHADE_PLAIN, /* back to the usual */
+    ASSAY__SHADE_GOOD,
+    ASSAY__SHADE_DOUBTFUL,
+    ASSAY__SHADE_BAD,
+    ASSAY__SHADE_TITLE
+} assay__shade;
+
+/* The characters that switch to a shade; "" where there is no colour. */
+const char *assay__terminal_shade(FILE *stream, assay__shade shade);
+
 #endif

@@ -125,7 +125,9 @@ static void print_samples(const assay_record_subject *subject, FILE *stream)
 
 static void print_subject(const assay__export_item *item, FILE *stream)
 {
+    fputs(assay__terminal_shade(stream, ASSAY__SHADE_TITLE), stream);
     assay__format_line(stream, item->name, 0);
+    fputs(assay__terminal_shade(stream, ASSAY__SHADE_PLAIN), stream);
     fputc('\n', stream);
     print_mean(item, stream);
     print_spread(item, stream);

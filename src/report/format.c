@@ -2,7 +2,6 @@
 
 #include <math.h>
 
-#include "base/terminal.h"
 #include "base/text.h"
 #include "report/cell.h"
 
@@ -139,7 +138,7 @@ void assay__format_left(FILE *stream, const char *text, size_t width)
 void assay__format_right(FILE *stream, const char *text, size_t width)
 {
     size_t columns = assay__text_columns(text);
-    fprintf(stream, "%*s%s", columns < width ? (int)(width - columns) : 0, "", text);
+    fprintf(stream, "%*s%s", columns < width ? (int)(width - columns) : 1, "", text);
 }
 
 void assay__format_line(FILE *stream, const char *text, size_t indent)
@@ -149,4 +148,19 @@ void assay__format_line(FILE *stream, const char *text, size_t indent)
         assay__format_cut(stream, text, columns - indent);
     else
         fputs(text, stream);
+}
+
+void assay__format_shaded(FILE *stream, assay__shade shade, const char *text)
+{
+    if (shade == ASSAY__SHADE_PLAIN)
+        fputs(text, stream);
+    else
+        fprintf(stream, "%s%s%s", assay__terminal_shade(stream, shade), text,
+                assay__terminal_shade(stream, ASSAY__SHADE_PLAIN));
+}
+
+size_t assay__format_width(FILE *stream)
+{
+    size_t columns = assay__terminal_columns(stream);
+    return columns < 80 ? 80 : columns > 160 ? 160 : columns;
 }

@@ -47,14 +47,16 @@ static void print_command(const assay_record_process *process, FILE *stream)
 
 static void print_result(const assay_record_process *process, FILE *stream)
 {
+    char text[64] = "still running";
+    bool failed = process->finished && (process->signal != 0 || process->exit_status != 0);
+    if (process->finished && process->signal != 0)
+        snprintf(text, sizeof text, "killed by signal %d (%s)", (int)process->signal,
+                 signal_name(process->signal));
+    else if (process->finished)
+        snprintf(text, sizeof text, "exit status %d", (int)process->exit_status);
     label(stream, "result");
-    if (!process->finished)
-        fputs("still running\n", stream);
-    else if (process->signal != 0)
-        fprintf(stream, "killed by signal %d (%s)\n", (int)process->signal,
-                signal_name(process->signal));
-    else
-        fprintf(stream, "exit status %d\n", (int)process->exit_status);
+    assay__format_shaded(stream, failed ? ASSAY__SHADE_BAD : ASSAY__SHADE_PLAIN, text);
+    fputc('\n', stream);
 }
 
 static void print_time(const assay_record_process *process, FILE *stream)
