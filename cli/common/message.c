@@ -99,7 +99,7 @@ int message_finish(int code)
 {
     bool earlier = ferror(stdout) != 0;
     bool lost = fflush(stdout) != 0 || earlier;
-    if (lost)
+    if (lost && code == EX_OK) /* else the command has said so itself */
         message_error("assay: cannot write standard output: %s",
                       earlier ? "an earlier write failed" : strerror(errno));
     lost = fflush(stderr) != 0 || ferror(stderr) || lost;

@@ -2,11 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "assay/record.h"
 #include "assay/report.h"
 #include "base/nearest.h"
+#include "cli/common/bench_progress.h"
 #include "cli/common/commands.h"
 #include "cli/common/message.h"
 #include "cli/common/output.h"
@@ -250,7 +250,7 @@ static int measure(model_job *job, const char *data, unsigned chosen, const axes
                                 .axes = grown->list,
                                 .axis_count = grown->count,
                                 .budget_seconds = asked->budget_seconds};
-    bool shown = isatty(STDERR_FILENO) == 1;
+    bool shown = bench_progress_wanted();
     plan.progress = shown ? show_stage : NULL;
     assay_record *record = NULL;
     assay_runtime_profile forecast;

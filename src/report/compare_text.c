@@ -148,6 +148,27 @@ static void print_figures(const assay_record_comparison *it, FILE *stream)
     fputc('\n', stream);
 }
 
+/* A reason stands below the first verdict that has it, and says how many others have it too. */
+static void print_reason(const assay_record *record, const assay_record_comparison *it,
+                         FILE *stream)
+{
+    char text[1024], more[64] = "";
+    size_t others = 0;
+    if (it->reason == NULL)
+        return;
+    for (size_t i = 0; i < record->comparison_count; i++) {
+        const assay_record_comparison *other = &record->comparisons[i];
+        bool same = other != it && !other->beside && same_text(other->reason, it->reason);
+        if (same && other < it)
+            return;
+        others += same;
+    }
+    if (others > 0)
+        snprintf(more, sizeof more, " (and for %zu more below)", others);
+    snprintf(text, sizeof text, "%.900s%s", it->reason, more);
+    print_wrapped(stream, text, REASON_INDENT);
+}
+
 /* `above` is the comparison before it, or NULL: its name stands for both if it is the same. */
 static void print_comparison(const assay_record *record, const assay_record_comparison *it,
                              const assay_record_comparison *above, size_t width, FILE *stream)
@@ -173,8 +194,7 @@ static void print_comparison(const assay_record *record, const assay_record_comp
     print_name(stream, baseline, between ? 2 : 0, width);
     assay__format_ends(stream, candidate, width - 1);
     print_figures(it, stream);
-    if (it->reason != NULL)
-        print_wrapped(stream, it->reason, REASON_INDENT);
+    print_reason(record, it, stream);
 }
 
 const char *assay__metric_name(const char *metric)

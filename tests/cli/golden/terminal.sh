@@ -26,7 +26,7 @@ def subject(name, value, wiggle):
     times = [value * (1 + wiggle * (i * 7 % 11 - 5)) for i in range(40)]
     return {"command": name, "mean": sum(times) / 40, "times": times}
 print(json.dumps({"results": [subject("reference implementation, naïve", 1.0, 0.001), subject("candidate with blocking", 0.5, 0.001),
-                              subject("candidate with everything unrolled", 2.0, 0.001), subject("too noisy", 1.01, 0.1)]}))
+                              subject("candidate with everything unrolled", 2.0, 0.001), subject("too noisy", 1.01, 0.1), subject("as noisy", 1.02, 0.1)]}))
 PYTHON
 unset NO_COLOR
 export TERM=xterm
@@ -45,6 +45,10 @@ echo "— a narrow and a wide terminal"
 python3 show.py 40 run -- sh -c 'exit 0' one two three four five | grep '^command'
 python3 show.py 60 run -- sh -c 'exit 0' one two three four five | grep '^command'
 python3 show.py 120 compare r.json
+echo "— how far long work is"
+python3 show.py 80 profile runtime --model graph_transformer --num-runs 2 --warmup-runs 2 | tr '\r' '\n' |
+    grep -o 'measuring runtime, run [34] of 4' | sort -u
+"$ASSAY" profile runtime --model mlp --num-runs 2 2>&1 | grep -c measuring
 echo "— ASCII"
 LC_ALL=C "$ASSAY" compare r.json
 LC_ALL=C "$ASSAY" report r.json | head -n 3
