@@ -7,11 +7,14 @@
 #include "assay/record.h"
 #include "assay/report.h"
 #include "base/nearest.h"
+#include "base/text.h"
 #include "cli/common/ascii.h"
 #include "cli/common/commands.h"
 #include "cli/common/input.h"
 #include "cli/common/message.h"
 #include "cli/common/output.h"
+
+enum { PATH_SHOWN = 1024 };
 
 typedef struct report_settings {
     const char *format, *json, *output, *trace;
@@ -75,8 +78,10 @@ static assay_status print_text(const void *subject, FILE *stream, assay_error *e
     const record_list *list = subject;
     assay_status status = ASSAY_OK;
     for (size_t i = 0; i < list->count && status == ASSAY_OK; i++) {
+        char name[PATH_SHOWN];
+        assay__text_copy_name(name, sizeof name, list->names[i], strlen(list->names[i]));
         if (list->count > 1)
-            fprintf(stream, "%s%s:\n", i > 0 ? "\n" : "", list->names[i]);
+            fprintf(stream, "%s%s:\n", i > 0 ? "\n" : "", name);
         status = assay_report_print(list->records[i], "text", stream, error);
     }
     return status;

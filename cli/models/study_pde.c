@@ -19,7 +19,7 @@ typedef struct pde_settings {
 static const option pde_options[] = {
     STUDY_COMMON_OPTIONS(pde_settings),
     {"config-name", 'c', OPTION_TEXT, "NAME",
-     "The experiment: NAME.yaml in the folder of --config-dir (default: burgers_experiment).",
+     "The experiment, a file NAME.yaml (default: burgers_experiment).",
      offsetof(pde_settings, config_name)},
     {"config-dir", 0, OPTION_TEXT, "DIR",
      "Where the YAML files are (default: conf, or those installed).",

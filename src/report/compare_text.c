@@ -95,7 +95,7 @@ static bool is_between_records(const assay_record_comparison *it)
 static size_t name_width(const assay_record *record, FILE *stream)
 {
     char label[ASSAY__SUBJECT_LABEL];
-    size_t longest = NAME_WIDTH, room = NAME_WIDTH + (assay__format_width(stream) - 80) / 2;
+    size_t longest = NAME_WIDTH, room = assay__format_name_width(stream, 2 * NAME_WIDTH) / 2;
     for (size_t i = 0; i < record->comparison_count; i++) {
         const assay_record_comparison *it = &record->comparisons[i];
         const char *names[] = {it->baseline, it->candidate, it->baseline_origin,

@@ -5,6 +5,8 @@
 #include "base/text.h"
 #include "report/cell.h"
 
+enum { USUAL_WIDTH = 80, MOST_WIDTH = 160 };
+
 /* Decimals that leave four significant digits, or all whole ones. */
 static int decimals_of(double value)
 {
@@ -162,5 +164,10 @@ void assay__format_shaded(FILE *stream, assay__shade shade, const char *text)
 size_t assay__format_width(FILE *stream)
 {
     size_t columns = assay__terminal_columns(stream);
-    return columns < 80 ? 80 : columns > 160 ? 160 : columns;
+    return columns < USUAL_WIDTH ? USUAL_WIDTH : columns > MOST_WIDTH ? MOST_WIDTH : columns;
+}
+
+size_t assay__format_name_width(FILE *stream, size_t usual)
+{
+    return usual + assay__format_width(stream) - USUAL_WIDTH;
 }

@@ -41,6 +41,10 @@ void assay__format_right(FILE *stream, const char *text, size_t width);
  * follow; 80 elsewhere. */
 size_t assay__format_width(FILE *stream);
 
+/* The width of a column of names that takes `usual` columns of 80: what a wide terminal has to
+ * spare is its. */
+size_t assay__format_name_width(FILE *stream, size_t usual);
+
 /* Print `text` in a shade, where there is colour. */
 void assay__format_shaded(FILE *stream, assay__shade shade, const char *text);
 

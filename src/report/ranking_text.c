@@ -162,7 +162,7 @@ static void print_step(const ranked *it, const ranked *next, const char *metric,
 static void print_ranks(const assay_record *record, const ranked *all, size_t count,
                         const char *metric, double margin, FILE *stream)
 {
-    const size_t width = NAME_WIDTH + assay__format_width(stream) - 80;
+    const size_t width = assay__format_name_width(stream, NAME_WIDTH);
     char text[ASSAY__SUBJECT_LABEL];
     fprintf(stream, "\nranking by %s, the least first:\n", assay__metric_name(metric));
     for (size_t i = 0; i < count; i++) {

@@ -5,6 +5,9 @@ LC_ALL=C grep -c '[[:cntrl:]]' s.txt
 # Nor can a name be written backwards, or hide something.
 "$ASSAY" run --name "$(printf 'invoice\u202egpj.sh a\u200bb \u2066c \ufeffd')" -- true 2>&1 | head -n 1
 "$ASSAY" report "$(printf 'x\u202ey')" 2>&1
+cp r.json "$(printf 'x\u202ey\033[31m.json')"
+"$ASSAY" report *y*.json r.json | grep '\.json:$'
+rm *y*.json
 python3 - <<'PYTHON'
 import json
 record = json.load(open("r.json"))
