@@ -427,7 +427,9 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_record_save(const assay_record *reco
  * too early), not records (ASSAY_E_FORMAT), of a newer schema version (ASSAY_E_VERSION), larger
  * than 1 GiB (ASSAY_E_LIMIT), or whose references (parents, lanes) point outside. The error names
  * file and place: "run.json:12:5: …" in the text, "run.json: operations[3].parent: …" in its
- * meaning. While reading, a record takes about six times the size of its file in memory. */
+ * meaning. While reading, a record takes about six times the size of its file in memory,
+ * a malicious one twenty times. ASSAY_E_LIMIT for a file above 64 MiB, or above the size that the
+ * environment variable ASSAY_MAX_INPUT gives ("2G"). */
 ASSAY_API ASSAY_MUST_USE assay_status assay_record_read(const char *path, assay_error *error,
                                                         assay_record **record);
 
