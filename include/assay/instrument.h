@@ -36,12 +36,34 @@ extern "C" {
 /* The files that the interposers of all processes keep in a directory when ASSAY_HEAP_DIR is set
  * (docs/heap-file.md), as one: allocations, frees and bytes summed over the processes; the peak
  * of the largest process; live_bytes of the last program of each process (a program that replaced
- * itself by exec leaked nothing), without what it inherited. ASSAY_E_NOT_FOUND when no process left
- * a file. Unreadable files are skipped; `error` then names the first although the call succeeds
- * (its status is ASSAY_OK when there was none). */
+ * itself by exec leaked nothing), without what it inherited, and so never negative.
+ * ASSAY_E_NOT_FOUND when no process left a file. Files that are of no use are left out; `error`
+ * then names the first although the call succeeds (its status is ASSAY_OK when there was none).
+ * Programs that left no file are not in the sums: assay_heap_directory_visit() names them. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_heap_directory_read(const char *directory,
                                                                 assay_error *error,
                                                                 assay_heap_figures *figures);
+
+/* One program of such a directory. A process that replaced itself by exec is one program after
+ * another; a forked child goes on with the program of its parent. */
+typedef struct assay_heap_program {
+    int64_t process_id;
+    uint64_t start_ticks;         /* when its process began: field 22 of /proc/PID/stat, or 0 */
+    const char *name;             /* of the program; "" if it is not known */
+    int64_t started_ns, ended_ns; /* CLOCK_MONOTONIC; ended_ns is 0 if it did not call exit() */
+    const char *unseen;           /* why it has no figures; NULL: it has */
+    assay_heap_figures figures;
+} assay_heap_program;
+
+/* The program and its texts live only during the call. */
+typedef void (*assay_heap_visitor)(void *context, const assay_heap_program *program);
+
+/* Every program of the directory in the order in which they began, also those that were started
+ * and left no figures: statically linked ones, set-user-id ones, those started with another
+ * environment. What such a program starts in its turn is not known here. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_heap_directory_visit(const char *directory,
+                                                                 assay_heap_visitor visit,
+                                                                 void *context, assay_error *error);
 
 /* ---- A process tree from outside ------------------------------------------------------------ */
 
