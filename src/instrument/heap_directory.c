@@ -357,3 +357,30 @@ assay_status assay_heap_directory_visit(const char *directory, assay_heap_visito
     listing_release(&l);
     return status;
 }
+
+/* The name of the last file that the process has, by asking for one after another. */
+static bool last_file_of(const char *directory, int64_t process, char path[PATH_MAX])
+{
+    char next[PATH_MAX];
+    path[0] = '\0';
+    for (int generation = 0;; generation++) {
+        char suffix[16] = "";
+        if (generation > 0)
+            snprintf(suffix, sizeof suffix, ".%d", generation);
+        int length =
+            snprintf(next, sizeof next, "%s/heap.%lld%s", directory, (long long)process, suffix);
+        if (length < 0 || length >= PATH_MAX || access(next, R_OK) != 0)
+            return path[0] != '\0';
+        memcpy(path, next, (size_t)length + 1);
+    }
+}
+
+assay_status assay_heap_process_read(const char *directory, int64_t process_id, assay_error *error,
+                                     assay_heap_figures *figures)
+{
+    char path[PATH_MAX];
+    if (directory == NULL || !last_file_of(directory, process_id, path))
+        return assay__fail(error, ASSAY_E_NOT_FOUND, "process %lld left no heap figures",
+                           (long long)process_id);
+    return assay__heap_file_read(path, error, figures);
+}

@@ -28,13 +28,14 @@
 enum {
     ASSAY__HEAP_VERSION = 2,
     ASSAY__HEAP_SLOTS = 256,
-    ASSAY__HEAP_FIRST_SLOTS = 16, /* room in a new file; the next thread makes room for all */
     ASSAY__HEAP_DRIFT = 64 * 1024,
     ASSAY__HEAP_NAME_BYTES = 64,
     /* One page, and more: a slot at the very start of a page has the low address bits of glibc's
      * per-thread cache, which also lies there, and processors then take loads from one for
      * dependent on stores to the other (4K aliasing: 10 % on a tight malloc/free loop). */
     ASSAY__HEAP_HEADER_BYTES = 4096 + 1536,
+    /* Room in a new file, two pages; the next thread makes room for all. */
+    ASSAY__HEAP_FIRST_SLOTS = (2 * 4096 - ASSAY__HEAP_HEADER_BYTES) / 128,
 /* The largest page that a kernel of this architecture may have: the file is mapped in the place of
  * the region, in whole pages, and nothing else may stand in them. */
 #if defined(__x86_64__)

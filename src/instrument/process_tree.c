@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "assay/instrument.h"
@@ -22,12 +23,15 @@
 
 enum {
     MEMBERS_MAX = 65536,
+    ENDED_MAX = 65536,        /* of those that ended, only so many are remembered one by one */
     THREADS_WORTH_ASKING = 64 /* a children file costs about as much as a look at one process */
 };
 
 typedef struct member {
     assay__process_stat stat;
-    assay_reading read_bytes, written_bytes;
+    assay_reading read_bytes, written_bytes, peak_rss_bytes;
+    int64_t first_seen_ns, last_seen_ns; /* CLOCK_MONOTONIC */
+    uint64_t sweeps;                     /* in which it was there */
     bool gone;
 } member;
 
@@ -40,6 +44,9 @@ struct assay_tree_sampler {
     size_t count, capacity;
     pid_t *pending; /* members whose children are still to be looked up in this sweep */
     size_t pending_count, pending_capacity;
+    member *ended; /* in the order in which they were missed */
+    size_t ended_count, ended_capacity;
+    int64_t sweep_ns; /* when the sweep under way began, CLOCK_MONOTONIC */
     uint64_t root_start_ticks;
     pid_t orphans_parent; /* the calling process if it adopts orphans, else 0 */
     bool no_children_files;
@@ -48,7 +55,7 @@ struct assay_tree_sampler {
 
     uint64_t sweeps, seen, threads, live;
     uint64_t rss_bytes, tree_peak_rss_bytes;
-    assay_reading peak_rss_bytes;
+    assay_reading peak_rss_bytes, tree_peak_pss_bytes;
     assay_validity io_validity;
     totals gone; /* what processes that ended had used */
 };
@@ -101,7 +108,8 @@ static assay_status add_member(assay_tree_sampler *sampler, const assay__process
     memmove(place + 1, place, (sampler->count - position) * sizeof *place);
     *place = (member){.stat = *stat,
                       .read_bytes = assay_reading_missing(ASSAY_NOT_MEASURED),
-                      .written_bytes = assay_reading_missing(ASSAY_NOT_MEASURED)};
+                      .written_bytes = assay_reading_missing(ASSAY_NOT_MEASURED),
+                      .peak_rss_bytes = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA)};
     sampler->count++;
     sampler->seen++;
     return ASSAY_OK;
@@ -201,6 +209,13 @@ static void update(assay_reading *kept, assay_reading seen)
         *kept = seen;
 }
 
+static void raise_to(assay_reading *highest, assay_reading seen)
+{
+    if (seen.validity != ASSAY_VALID || highest->validity != ASSAY_VALID ||
+        seen.value > highest->value)
+        update(highest, seen);
+}
+
 /* Read one member anew; false if it is gone. */
 static bool refresh(assay_tree_sampler *sampler, member *one)
 {
@@ -209,6 +224,8 @@ static bool refresh(assay_tree_sampler *sampler, member *one)
         stat.start_ticks != one->stat.start_ticks)
         return false;
     one->stat = stat;
+    if (one->sweeps++ == 0)
+        one->first_seen_ns = sampler->sweep_ns;
     assay_reading read_bytes, written_bytes;
     assay__process_io(stat.process, &read_bytes, &written_bytes);
     update(&one->read_bytes, read_bytes);
@@ -217,11 +234,9 @@ static bool refresh(assay_tree_sampler *sampler, member *one)
         sampler->io_validity = one->read_bytes.validity;
     if (stat.zombie)
         return true;
-    assay_reading peak = assay__process_peak_rss(stat.process);
-    if (peak.validity == ASSAY_VALID && sampler->peak_rss_bytes.validity == ASSAY_VALID &&
-        peak.value < sampler->peak_rss_bytes.value)
-        peak = sampler->peak_rss_bytes;
-    update(&sampler->peak_rss_bytes, peak);
+    one->last_seen_ns = sampler->sweep_ns;
+    raise_to(&one->peak_rss_bytes, assay__process_peak_rss(stat.process));
+    raise_to(&sampler->peak_rss_bytes, one->peak_rss_bytes);
     sampler->rss_bytes += stat.rss_bytes;
     sampler->threads += stat.threads;
     sampler->live++;
@@ -234,8 +249,25 @@ static bool is_present(const assay_tree_sampler *sampler, pid_t process)
     return is_member(sampler, process) && !sampler->members[position_of(sampler, process)].gone;
 }
 
+/* One that cannot be remembered is still in the sums. */
+static void remember(assay_tree_sampler *sampler, const member *one)
+{
+    if (sampler->ended_count < ENDED_MAX &&
+        assay__grow(&sampler->ended, &sampler->ended_capacity, sampler->ended_count + 1,
+                    sizeof *sampler->ended))
+        sampler->ended[sampler->ended_count++] = *one;
+}
+
+static int64_t clock_ns(clockid_t clock)
+{
+    struct timespec now = {0};
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 static void refresh_all(assay_tree_sampler *sampler)
 {
+    sampler->sweep_ns = clock_ns(CLOCK_MONOTONIC);
     sampler->rss_bytes = sampler->threads = sampler->live = 0;
     for (size_t i = 0; i < sampler->count; i++)
         sampler->members[i].gone = !refresh(sampler, &sampler->members[i]);
@@ -248,9 +280,13 @@ static void refresh_all(assay_tree_sampler *sampler)
     for (size_t i = 0; i < sampler->count; i++)
         if (!sampler->members[i].gone)
             sampler->members[kept++] = sampler->members[i];
+        else
+            remember(sampler, &sampler->members[i]);
     sampler->count = kept;
     if (sampler->rss_bytes > sampler->tree_peak_rss_bytes)
         sampler->tree_peak_rss_bytes = sampler->rss_bytes;
+    if (sampler->live == 1) /* nobody in the tree to share with */
+        raise_to(&sampler->tree_peak_pss_bytes, assay_reading_of((double)sampler->rss_bytes));
 }
 
 assay_status assay_tree_sampler_new(int64_t root, assay_error *error, assay_tree_sampler **sampler)
@@ -272,6 +308,7 @@ assay_status assay_tree_sampler_new(int64_t root, assay_error *error, assay_tree
     }
     made->root_start_ticks = stat.start_ticks;
     made->peak_rss_bytes = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
+    made->tree_peak_pss_bytes = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
     made->io_validity = ASSAY_NOT_MEASURED;
     *sampler = made;
     return ASSAY_OK;
@@ -287,6 +324,64 @@ assay_status assay_tree_sampler_sample(assay_tree_sampler *sampler)
     if (status == ASSAY_OK && sampler->count == 0)
         status = ASSAY_E_NOT_FOUND;
     return status;
+}
+
+assay_status assay_tree_sampler_weigh(assay_tree_sampler *sampler)
+{
+    if (sampler == NULL)
+        return ASSAY_E_ARGUMENT;
+    assay_reading sum = assay_reading_of(0);
+    for (size_t i = 0; i < sampler->count; i++) {
+        const member *one = &sampler->members[i];
+        if (one->stat.zombie)
+            continue;
+        assay_reading share = assay__process_pss(one->stat.process);
+        if (share.validity == ASSAY_NOT_PERMITTED)
+            sum = share;
+        else if (sum.validity == ASSAY_VALID) /* one that ended meanwhile has none */
+            sum.value += value_or_zero(share);
+    }
+    if (sum.validity == ASSAY_VALID && sum.value <= 0)
+        sum = assay_reading_missing(sampler->live > 0 ? ASSAY_UNSUPPORTED : ASSAY_NOT_ENOUGH_DATA);
+    raise_to(&sampler->tree_peak_pss_bytes, sum);
+    return sum.validity == ASSAY_NOT_PERMITTED ? ASSAY_E_PERMISSION
+           : sum.validity == ASSAY_UNSUPPORTED ? ASSAY_E_UNSUPPORTED
+                                               : ASSAY_OK;
+}
+
+static void show(assay_tree_visitor visit, void *context, const member *one, int64_t asleep_ns)
+{
+    const assay__process_stat *stat = &one->stat;
+    int64_t tick_ns = 1000000000 / sysconf(_SC_CLK_TCK);
+    int64_t end_of_tick_ns = ((int64_t)stat->start_ticks + 1) * tick_ns - asleep_ns;
+    bool is_seen_within = one->first_seen_ns != 0 && one->first_seen_ns < end_of_tick_ns;
+    assay_tree_process process = {
+        .process_id = stat->process,
+        .parent_id = stat->parent,
+        .start_ticks = stat->start_ticks,
+        .name = stat->name,
+        .started_ns = is_seen_within ? one->first_seen_ns : end_of_tick_ns,
+        .last_seen_ns = one->last_seen_ns,
+        .sweeps = one->sweeps,
+        .alive = !one->gone && !stat->zombie,
+        .user_seconds = stat->user_seconds,
+        .sys_seconds = stat->sys_seconds,
+        .peak_rss_bytes = one->peak_rss_bytes,
+    };
+    visit(context, &process);
+}
+
+assay_status assay_tree_sampler_visit(const assay_tree_sampler *sampler, bool living_only,
+                                      assay_tree_visitor visit, void *context)
+{
+    if (sampler == NULL || visit == NULL)
+        return ASSAY_E_ARGUMENT;
+    int64_t asleep_ns = clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC);
+    for (size_t i = 0; !living_only && i < sampler->ended_count; i++)
+        show(visit, context, &sampler->ended[i], asleep_ns);
+    for (size_t i = 0; i < sampler->count; i++)
+        show(visit, context, &sampler->members[i], asleep_ns);
+    return ASSAY_OK;
 }
 
 assay_status assay_tree_sampler_read(const assay_tree_sampler *sampler, assay_tree_figures *figures)
@@ -314,6 +409,7 @@ assay_status assay_tree_sampler_read(const assay_tree_sampler *sampler, assay_tr
         .sys_seconds = any ? assay_reading_of(sum.sys_seconds) : none,
         .read_bytes = io ? assay_reading_of(sum.read_bytes) : no_io,
         .written_bytes = io ? assay_reading_of(sum.written_bytes) : no_io,
+        .tree_peak_pss_bytes = sampler->tree_peak_pss_bytes,
     };
     return ASSAY_OK;
 }
@@ -324,5 +420,6 @@ void assay_tree_sampler_free(assay_tree_sampler *sampler)
         return;
     free(sampler->members);
     free(sampler->pending);
+    free(sampler->ended);
     free(sampler);
 }

@@ -2,8 +2,9 @@
  * process however it ends. What is mapped is allocated before it is touched: a hole that the disk
  * cannot fill later would kill the program. The file is mapped over the counters where they are, so
  * no thread's slot moves. A new file has room for a few threads only, since most processes have one
- * and a build has thousands of processes; the mapping is of full length, and the file grows under
- * it when more threads come. */
+ * and a build has thousands of processes. The rest of the counters stays private memory until more
+ * threads come; it is not mapped onto a part that the file does not have, because collectors and
+ * leak checkers read all memory of a program. */
 #include "interposer/counters_file.h"
 
 #include <errno.h>
@@ -100,11 +101,18 @@ static int create_file(void)
     return -1;
 }
 
-static bool write_all(int descriptor, const assay__heap_region *content)
+/* How many slots a new file with this content has room for. */
+static uint32_t room_for(const assay__heap_region *content)
+{
+    bool is_whole_pages = bytes_for(ASSAY__HEAP_FIRST_SLOTS) % sysconf(_SC_PAGESIZE) == 0;
+    return is_whole_pages && LOAD(content->header.slots_used) <= ASSAY__HEAP_FIRST_SLOTS
+               ? ASSAY__HEAP_FIRST_SLOTS
+               : ASSAY__HEAP_SLOTS;
+}
+
+static bool write_all(int descriptor, const assay__heap_region *content, uint32_t room)
 {
     size_t length = used_bytes(content);
-    uint32_t used = LOAD(content->header.slots_used);
-    uint32_t room = used <= ASSAY__HEAP_FIRST_SLOTS ? ASSAY__HEAP_FIRST_SLOTS : ASSAY__HEAP_SLOTS;
     const assay__heap_header *header = &content->header;
     return is_allowed(bytes_for(room)) && posix_fallocate(descriptor, 0, bytes_for(room)) == 0 &&
            pwrite(descriptor, content, length, 0) == (ssize_t)length &&
@@ -112,15 +120,32 @@ static bool write_all(int descriptor, const assay__heap_region *content)
                   (const char *)&header->slot_capacity - (const char *)header) == sizeof room;
 }
 
+/* Map the counters from `begin` to `end`, onto the file or, without one, onto private memory. */
+static bool map_part(int descriptor, size_t begin, size_t end)
+{
+    void *part = (char *)&assay__heap_counters + begin;
+    int flags = descriptor >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+    return begin >= end || mmap(part, end - begin, PROT_READ | PROT_WRITE, flags | MAP_FIXED,
+                                descriptor, (off_t)begin) != MAP_FAILED;
+}
+
+/* What lies beyond the file may still be the parent's. */
+static bool map_all(int descriptor, uint32_t room)
+{
+    size_t whole = sizeof assay__heap_counters;
+    size_t length = room < ASSAY__HEAP_SLOTS ? (size_t)bytes_for(room) : whole;
+    return map_part(-1, length, whole) && map_part(descriptor, 0, length);
+}
+
 bool assay__counters_file_map(const assay__heap_region *content)
 {
     path[0] = '\0';
     if (directory[0] == '\0' || (uintptr_t)&assay__heap_counters % (uintptr_t)sysconf(_SC_PAGESIZE))
         return false;
+    uint32_t room = room_for(content);
     int descriptor = create_file();
-    bool mapped = descriptor >= 0 && write_all(descriptor, content) &&
-                  mmap(&assay__heap_counters, sizeof assay__heap_counters, PROT_READ | PROT_WRITE,
-                       MAP_SHARED | MAP_FIXED, descriptor, 0) != MAP_FAILED;
+    bool mapped =
+        descriptor >= 0 && write_all(descriptor, content, room) && map_all(descriptor, room);
     if (descriptor >= 0 && !mapped)
         unlink(path);
     if (descriptor >= 0)
@@ -133,8 +158,7 @@ bool assay__counters_file_map(const assay__heap_region *content)
 void assay__counters_private_map(const assay__heap_region *content)
 {
     if (directory[0] != '\0')
-        mmap(&assay__heap_counters, sizeof assay__heap_counters, PROT_READ | PROT_WRITE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        (void)map_part(-1, 0, sizeof assay__heap_counters);
     memcpy(&assay__heap_counters, content, used_bytes(content));
     assay__heap_counters.header.slot_capacity = ASSAY__HEAP_SLOTS;
 }
@@ -144,7 +168,9 @@ bool assay__counters_file_grow(void)
     int saved_errno = errno;
     int descriptor = path[0] != '\0' ? open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW) : -1;
     bool grown = descriptor >= 0 && is_allowed(bytes_for(ASSAY__HEAP_SLOTS)) &&
-                 posix_fallocate(descriptor, 0, bytes_for(ASSAY__HEAP_SLOTS)) == 0;
+                 posix_fallocate(descriptor, 0, bytes_for(ASSAY__HEAP_SLOTS)) == 0 &&
+                 map_part(descriptor, (size_t)bytes_for(ASSAY__HEAP_FIRST_SLOTS),
+                          sizeof assay__heap_counters);
     if (grown)
         STORE(assay__heap_counters.header.slot_capacity, ASSAY__HEAP_SLOTS);
     if (descriptor >= 0)
