@@ -7,19 +7,24 @@
  * malloc, and malloc or free has not counted the block meanwhile, it is counted here. An exception
  * passes through these functions, so they leave nothing to be undone.
  *
+ * If the operator is that of a C++ runtime, and the program has not replaced the one that it stands
+ * on, it would only call malloc or free: then they are called at once, which is a fifth of the time
+ * of a new and delete. What malloc refuses is left to the operator.
+ *
  * A library that the program opened later may have its C++ runtime in its own scope, not in the
  * program's: then the operator is looked up in the scope of the caller. */
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "interposer/allocator.h"
 #include "interposer/count.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
-typedef enum { UNKNOWN, PASSED_ON, COUNTED } treatment;
+typedef enum { UNKNOWN, PASSED_ON, COUNTED, SHORTENED } treatment;
 
 /* The operator behind ours. */
 typedef struct link_to {
@@ -48,6 +53,24 @@ static void *find_for_caller(const char *name, void *caller)
     return function;
 }
 
+/* Would the operator only call malloc or free? Those of a C++ runtime stand on these two, which the
+ * program may have replaced. */
+static bool is_plain(void *function)
+{
+    Dl_info info;
+    return LOAD(assay__heap_counters.header.allocator) == ASSAY__HEAP_GLIBC &&
+           dladdr(function, &info) != 0 && info.dli_fname != NULL &&
+           (strstr(info.dli_fname, "/libstdc++.so") || strstr(info.dli_fname, "/libc++.so")) &&
+           library_of(dlsym(RTLD_DEFAULT, "_Znwm")) == library_of((void *)is_plain) &&
+           library_of(dlsym(RTLD_DEFAULT, "_ZdlPv")) == library_of((void *)is_plain);
+}
+
+static bool is_allocators(void *function)
+{
+    return LOAD(assay__heap_counters.header.allocator) == ASSAY__HEAP_OTHER &&
+           library_of(function) == library_of((void *)assay__allocator_next.malloc);
+}
+
 static __attribute__((noinline, cold)) void *find(link_to *link, const char *name, void *caller)
 {
     void *function = dlsym(RTLD_NEXT, name);
@@ -56,13 +79,15 @@ static __attribute__((noinline, cold)) void *find(link_to *link, const char *nam
     if (function == NULL)
         abort(); /* the caller was linked with an operator that is nowhere */
     assay__heap_attach();
-    uint32_t allocator = LOAD(assay__heap_counters.header.allocator);
-    if (allocator == 0) /* it is still being found out, and a library asks meanwhile */
-        return function;
-    bool is_allocators = allocator == ASSAY__HEAP_OTHER &&
-                         library_of(function) == library_of((void *)assay__allocator_next.malloc);
-    atomic_store(&link->treatment, is_allocators ? COUNTED : PASSED_ON);
+    if (LOAD(assay__heap_counters.header.allocator) == 0)
+        return function; /* it is still being found out, and a library asks meanwhile */
+    treatment found = PASSED_ON;
+    if (is_allocators(function))
+        found = COUNTED;
+    else if (is_plain(function))
+        found = SHORTENED;
     atomic_store(&link->function, function);
+    atomic_store(&link->treatment, found);
     return function;
 }
 
@@ -72,9 +97,9 @@ static inline void *function_of(link_to *link, const char *name, void *caller)
     return LIKELY(function != NULL) ? function : find(link, name, caller);
 }
 
-static inline bool is_counted(link_to *link)
+static inline bool is_treated(link_to *link, treatment as)
 {
-    return UNLIKELY(atomic_load_explicit(&link->treatment, memory_order_relaxed) == COUNTED);
+    return atomic_load_explicit(&link->treatment, memory_order_acquire) == as;
 }
 
 /* How often this thread has counted something. */
@@ -85,17 +110,21 @@ static uint64_t counted_so_far(void)
     return self->unslotted + (self->slot != NULL ? self->slot->allocations + self->slot->frees : 0);
 }
 
-#define NEW(symbol, parameters, arguments)                                                         \
+/* `shortly` is what the operator of a C++ runtime would do first, or NULL. */
+#define NEW(symbol, parameters, arguments, shortly)                                                \
     EXPORT void *symbol parameters;                                                                \
     void *symbol parameters                                                                        \
     {                                                                                              \
         static link_to target;                                                                     \
+        void *block = is_treated(&target, SHORTENED) ? (shortly) : NULL;                           \
+        if (LIKELY(block != NULL))                                                                 \
+            return block;                                                                          \
         void *(*next)parameters =                                                                  \
             (void *(*)parameters)function_of(&target, #symbol, __builtin_return_address(0));       \
-        if (!is_counted(&target))                                                                  \
+        if (!is_treated(&target, COUNTED))                                                         \
             return next arguments;                                                                 \
         uint64_t before = counted_so_far();                                                        \
-        void *block = next arguments;                                                              \
+        block = next arguments;                                                                    \
         if (block != NULL && counted_so_far() == before)                                           \
             count_made(assay__allocator_next.usable_size(block));                                  \
         return block;                                                                              \
@@ -106,9 +135,13 @@ static uint64_t counted_so_far(void)
     void symbol parameters                                                                         \
     {                                                                                              \
         static link_to target;                                                                     \
+        if (LIKELY(is_treated(&target, SHORTENED))) {                                              \
+            free(block);                                                                           \
+            return;                                                                                \
+        }                                                                                          \
         void(*next) parameters =                                                                   \
             (void(*) parameters)function_of(&target, #symbol, __builtin_return_address(0));        \
-        bool counts = is_counted(&target) && block != NULL;                                        \
+        bool counts = is_treated(&target, COUNTED) && block != NULL;                               \
         size_t bytes = counts ? assay__allocator_next.usable_size(block) : 0;                      \
         uint64_t before = counts ? counted_so_far() : 0;                                           \
         next arguments;                                                                            \
@@ -116,20 +149,22 @@ static uint64_t counted_so_far(void)
             count_freed(bytes);                                                                    \
     }
 
+#define PLAIN malloc(size != 0 ? size : 1)
+
 /* The mangled names of the Itanium C++ ABI where size_t is unsigned long. `none` is the
  * std::nothrow_t that says "return a null pointer". */
 _Static_assert(sizeof(size_t) == sizeof(unsigned long), "m stands for unsigned long");
 
-NEW(_Znwm, (size_t size), (size))
-NEW(_Znam, (size_t size), (size))
-NEW(_ZnwmRKSt9nothrow_t, (size_t size, const void *none), (size, none))
-NEW(_ZnamRKSt9nothrow_t, (size_t size, const void *none), (size, none))
-NEW(_ZnwmSt11align_val_t, (size_t size, size_t alignment), (size, alignment))
-NEW(_ZnamSt11align_val_t, (size_t size, size_t alignment), (size, alignment))
+NEW(_Znwm, (size_t size), (size), PLAIN)
+NEW(_Znam, (size_t size), (size), PLAIN)
+NEW(_ZnwmRKSt9nothrow_t, (size_t size, const void *none), (size, none), PLAIN)
+NEW(_ZnamRKSt9nothrow_t, (size_t size, const void *none), (size, none), PLAIN)
+NEW(_ZnwmSt11align_val_t, (size_t size, size_t alignment), (size, alignment), NULL)
+NEW(_ZnamSt11align_val_t, (size_t size, size_t alignment), (size, alignment), NULL)
 NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, (size_t size, size_t alignment, const void *none),
-    (size, alignment, none))
+    (size, alignment, none), NULL)
 NEW(_ZnamSt11align_val_tRKSt9nothrow_t, (size_t size, size_t alignment, const void *none),
-    (size, alignment, none))
+    (size, alignment, none), NULL)
 
 DELETE(_ZdlPv, (void *block), (block))
 DELETE(_ZdaPv, (void *block), (block))

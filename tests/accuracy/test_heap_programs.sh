@@ -178,6 +178,25 @@ END
             fail "operators of ${allocator:-libstdc++}: $plain_live never freed, then $kept more"
     done
 
+    # A program that replaces the plain operators alone: the others still stand on its own.
+    cat >"$work/replaced.cc" <<'END'
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+static int made, freed;
+void *operator new(std::size_t size) { made++; return std::malloc(size); }
+void operator delete(void *block) noexcept { freed++; std::free(block); }
+int main()
+{
+    char *volatile several = new char[10], *volatile none = new (std::nothrow) char[10];
+    delete[] several;
+    ::operator delete[](none, std::nothrow);
+    ::operator delete(::operator new(10), std::size_t(10));
+    std::printf("%d made, %d freed\n", made, freed);
+}
+END
+    c++ -O0 -std=c++17 -fno-builtin -o "$work/replaced" "$work/replaced.cc" 2>/dev/null && same "$work/replaced"
+
     # A C++ library in a C program, its runtime in nobody else's scope.
     cat >"$work/plugin.cc" <<'END'
 #include <string>
