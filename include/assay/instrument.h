@@ -87,9 +87,10 @@ typedef struct assay_tree_figures {
     assay_reading process_count;       /* different processes seen */
     assay_reading live_process_count;  /* in the last sweep, zombies not counted */
     assay_reading thread_count;        /* in the last sweep */
-    /* Sums over all processes of what each had used when last seen; what a process did after that
-     * is not in here. wait4() knows times better once it reaped a process, and it alone knows
-     * context switches: the kernel shows them for living threads only. */
+    /* Sums over all processes of what each had used when last seen, and of what it used after that
+     * as far as the account of the process that waited for it tells. wait4() knows times better
+     * once it reaped a process, and it alone knows context switches: the kernel shows them for
+     * living threads only. */
     assay_reading user_seconds, sys_seconds;
     assay_reading read_bytes, written_bytes; /* storage I/O */
     /* Like tree_peak_rss_bytes, but each process counts only its share of a shared page (the
@@ -98,7 +99,8 @@ typedef struct assay_tree_figures {
     assay_reading tree_peak_pss_bytes;
 } assay_tree_figures;
 
-/* One process of the tree, as it was when last seen. */
+/* One process of the tree, as it was when last seen. The times of one that ended include what it
+ * used after that, in ticks, from the account of the process that waited for it. */
 typedef struct assay_tree_process {
     int64_t process_id, parent_id;
     uint64_t start_ticks; /* with the id it names a process for good: field 22 of /proc/PID/stat */

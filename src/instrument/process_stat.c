@@ -17,7 +17,17 @@ enum { PATH_BYTES = 64 };
 
 assay_status assay__process_stat_parse(const char *text, assay__process_stat *stat)
 {
-    enum { STATE = 3, PARENT = 4, UTIME = 14, STIME = 15, THREADS = 20, START = 22, RSS = 24 };
+    enum {
+        STATE = 3,
+        PARENT = 4,
+        UTIME = 14,
+        STIME = 15,
+        CUTIME = 16,
+        CSTIME = 17,
+        THREADS = 20,
+        START = 22,
+        RSS = 24
+    };
     const char *name_end = strrchr(text, ')'); /* the name may contain anything, later fields not */
     char state = '\0';
     if (name_end == NULL || sscanf(name_end + 1, " %c", &state) != 1)
@@ -43,6 +53,7 @@ assay_status assay__process_stat_parse(const char *text, assay__process_stat *st
         .threads = (uint64_t)fields[THREADS],
         .user_seconds = (double)fields[UTIME] * tick,
         .sys_seconds = (double)fields[STIME] * tick,
+        .waited = {(double)fields[CUTIME] * tick, (double)fields[CSTIME] * tick},
         .rss_bytes = fields[RSS] > 0 ? (uint64_t)fields[RSS] * (uint64_t)sysconf(_SC_PAGESIZE) : 0,
     };
     snprintf(stat->name, sizeof stat->name, "%.*s", (int)(name_end - name - 1), name + 1);
@@ -55,6 +66,15 @@ assay_status assay__process_stat_read(pid_t process, assay__process_stat *stat)
     snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
     assay_status status = assay__proc_read(path, text, sizeof text);
     return status == ASSAY_OK ? assay__process_stat_parse(text, stat) : status;
+}
+
+double assay__process_run_seconds(pid_t process)
+{
+    char path[PATH_BYTES], text[128];
+    snprintf(path, sizeof path, "/proc/%d/schedstat", (int)process);
+    return assay__proc_read(path, text, sizeof text) == ASSAY_OK
+               ? (double)strtoull(text, NULL, 10) / 1e9
+               : 0;
 }
 
 /* A field of /proc/PID/FILE. */

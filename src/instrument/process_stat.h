@@ -11,6 +11,10 @@
 
 enum { ASSAY__PROCESS_NAME_BYTES = 64 };
 
+typedef struct assay__process_times {
+    double user_seconds, sys_seconds;
+} assay__process_times;
+
 typedef struct assay__process_stat {
     pid_t process, parent;
     char name[ASSAY__PROCESS_NAME_BYTES]; /* of its program, as the kernel cuts it */
@@ -18,6 +22,7 @@ typedef struct assay__process_stat {
     bool zombie; /* ended, not yet waited for: memory is gone, times remain */
     uint64_t threads;
     double user_seconds, sys_seconds; /* without children */
+    assay__process_times waited;      /* of children that it waited for, and theirs */
     uint64_t rss_bytes;
 } assay__process_stat;
 
@@ -27,6 +32,10 @@ ASSAY_MUST_USE assay_status assay__process_stat_read(pid_t process, assay__proce
 /* The text of /proc/PID/stat; ASSAY_E_FORMAT if it is not that. The program's name in it may hold
  * spaces, parentheses and newlines. */
 ASSAY_MUST_USE assay_status assay__process_stat_parse(const char *text, assay__process_stat *stat);
+
+/* Processor time of its first thread, to the nanosecond where the others are in ticks; 0 if the
+ * kernel does not tell. */
+double assay__process_run_seconds(pid_t process);
 
 /* The kernel's peak of resident memory; missing for zombies, which have none left. */
 assay_reading assay__process_peak_rss(pid_t process);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "assay/instrument.h"
@@ -352,6 +353,68 @@ static void test_processes_are_visited(void **state)
     assert_near(seen.peak_rss_bytes.value, CHILD_BYTES);
 }
 
+/* A process whose child waits for a byte, works, tells how long, and ends; then it tells that it
+ * has waited for the child. */
+static pid_t start_worker(int down[2], int up[2])
+{
+    pid_t root = fork();
+    assert_true(root >= 0);
+    if (root != 0)
+        return root;
+    char byte = 0;
+    struct timespec used = {0};
+    if (fork() == 0) {
+        if (read(down[0], &byte, 1) != 1)
+            _exit(1);
+        while (used.tv_sec == 0 && used.tv_nsec < 200000000)
+            clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+        _exit(write(up[1], &used, sizeof used) < 0);
+    }
+    wait(NULL);
+    if (write(up[1], &byte, 1) == 1)
+        sleep_forever(NULL);
+    _exit(1);
+}
+
+static void add_ended(void *context, const assay_tree_process *process)
+{
+    if (!process->alive)
+        *(double *)context += process->user_seconds + process->sys_seconds;
+}
+
+/* It was last seen before it did anything. */
+static void test_ended_process_gets_what_its_parent_waited_for(void **state)
+{
+    (void)state;
+    SKIP_IF_EMULATED("qemu-user has threads and memory of its own in every process");
+    int down[2], up[2];
+    char byte = 0;
+    struct timespec used = {0};
+    double ended_seconds = 0;
+    assert_int_equal(pipe(down) | pipe(up), 0);
+    pid_t root = start_worker(down, up);
+    assay_tree_sampler *sampler = NULL;
+    assert_int_equal(assay_tree_sampler_new(root, NULL, &sampler), ASSAY_OK);
+    do
+        assert_int_equal(assay_tree_sampler_sample(sampler), ASSAY_OK);
+    while (figures_of(sampler).process_count.value < 2);
+    assert_int_equal(write(down[1], &byte, 1), 1);
+    assert_int_equal(read(up[0], &used, sizeof used), sizeof used);
+    assert_int_equal(read(up[0], &byte, 1), 1);
+    assert_int_equal(assay_tree_sampler_sample(sampler), ASSAY_OK);
+    assert_int_equal(assay_tree_sampler_visit(sampler, false, add_ended, &ended_seconds), ASSAY_OK);
+    kill(root, SIGKILL);
+    waitpid(root, NULL, 0);
+    assay_tree_sampler_free(sampler);
+    for (int i = 0; i < 2; i++) {
+        close(down[i]);
+        close(up[i]);
+    }
+    double told = (double)used.tv_sec + (double)used.tv_nsec * 1e-9;
+    if (ended_seconds < told - 0.03 || ended_seconds > told + 0.1) /* ticks; its exit */
+        fail_msg("%f seconds, not %f", ended_seconds, told);
+}
+
 static void test_no_such_process(void **state)
 {
     (void)state;
@@ -386,6 +449,7 @@ int main(void)
         cmocka_unit_test(test_zombie_keeps_its_times),
         cmocka_unit_test(test_shared_pages_weigh_once),
         cmocka_unit_test(test_processes_are_visited),
+        cmocka_unit_test(test_ended_process_gets_what_its_parent_waited_for),
         cmocka_unit_test(test_no_such_process),
         cmocka_unit_test(test_arguments_of_trees_are_checked),
     };
