@@ -89,14 +89,15 @@ static void print_memory(const assay_record_process *process, FILE *stream)
 {
     char text[ASSAY__FORMAT_SIZE];
     bool weighed = process->tree_peak_pss_bytes.validity == ASSAY_VALID;
+    bool summed = !weighed && process->tree_peak_rss_bytes.validity == ASSAY_VALID;
     label(stream, "peak memory");
     fprintf(stream, "%s, largest process\n",
             assay__format_reading_bytes(process->peak_rss_bytes, text));
     label(stream, "");
-    fprintf(stream, "%s, whole tree %s\n",
+    fprintf(stream, "%s, whole tree at once (sampled%s)\n",
             assay__format_reading_bytes(
                 weighed ? process->tree_peak_pss_bytes : process->tree_peak_rss_bytes, text),
-            weighed ? "at once (sampled)" : "(sampled; shared pages in each process)");
+            summed ? "; shared pages in each" : "");
 }
 
 static void print_heap(const assay_record_process *process, FILE *stream)

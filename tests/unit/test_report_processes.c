@@ -149,6 +149,24 @@ static void test_heap_figures_that_are_a_part(void **state)
     assay_record_free(record);
 }
 
+/* Which of the two peaks of the tree is shown, the text says. */
+static void test_shared_pages(void **state)
+{
+    (void)state;
+    assay_record *record = make_run(0);
+    record->process.peak_rss_bytes = assay_reading_of(200 << 20);
+    record->process.tree_peak_rss_bytes = assay_reading_of(1000 << 20);
+    char *text = part_of(record, "                  ", "context");
+    assert_string_equal(
+        text, "                  1000 MiB, whole tree at once (sampled; shared pages in each)\n");
+    free(text);
+    record->process.tree_peak_pss_bytes = assay_reading_of(202 << 20);
+    text = part_of(record, "                  ", "context");
+    assert_string_equal(text, "                  202.0 MiB, whole tree at once (sampled)\n");
+    free(text);
+    assay_record_free(record);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +174,7 @@ int main(void)
         cmocka_unit_test(test_rows_are_bounded),
         cmocka_unit_test(test_no_table_for_little),
         cmocka_unit_test(test_heap_figures_that_are_a_part),
+        cmocka_unit_test(test_shared_pages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
