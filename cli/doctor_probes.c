@@ -226,7 +226,8 @@ static void examine_heap(doctor_finding *f)
 static void examine_journal(doctor_finding *f)
 {
     const char *chosen = getenv("ASSAY_JOURNAL_DIR");
-    const char *folder = chosen != NULL && *chosen != '\0' ? chosen : scratch_dir_parent();
+    const char *folder =
+        chosen != NULL && *chosen != '\0' ? chosen : scratch_dir_parent(SCRATCH_JOURNAL_BYTES);
     struct statvfs space;
     if (access(folder, W_OK | X_OK) != 0 || statvfs(folder, &space) != 0) {
         conclude(f, DOCTOR_NO, "'%.150s' cannot be written: %s", folder, strerror(errno));

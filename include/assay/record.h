@@ -149,9 +149,12 @@ typedef struct assay_record_process {
     assay_reading minor_faults, major_faults;
     assay_reading read_bytes, written_bytes; /* storage I/O */
     assay_reading steal_seconds;             /* machine-wide, while it ran */
-    assay_reading process_count;             /* processes seen in the tree */
+    assay_reading process_count;             /* processes seen in the tree, of perhaps more */
     assay_reading observer_seconds;          /* processor time that assay itself took beside it */
-    uint64_t reserved[4];                    /* zero */
+    assay_reading tree_peak_pss_bytes; /* like tree_peak_rss_bytes, shared pages counted once */
+    uint64_t heap_unseen_processes;    /* with programs that are not in the heap figures */
+    uint64_t running_processes;        /* that outlived the command */
+    uint64_t reserved[4];              /* zero */
 } assay_record_process;
 
 /* A process of the measured tree, and what could be seen of it. */
@@ -164,7 +167,14 @@ typedef struct assay_record_member {
     assay_reading heap_peak_bytes;  /* of its own */
     assay_reading heap_allocations; /* likewise */
     const char *unseen;             /* what could not be seen of it, and why; or NULL */
-    uint64_t reserved[8];           /* zero */
+    uint64_t parent_id;             /* the process that started it, 0 if not known */
+    assay_reading start_seconds;    /* from the start of the run */
+    assay_reading end_seconds;      /* when it ended, or was last seen before */
+    assay_reading user_seconds;     /* processor time without that of its children, when it was */
+    assay_reading sys_seconds;      /* last seen */
+    assay_reading peak_rss_bytes;
+    bool running;         /* it outlived the command */
+    uint64_t reserved[8]; /* zero */
 } assay_record_member;
 
 /* A device beside the processor. Its lanes are the streams. */

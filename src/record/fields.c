@@ -49,6 +49,7 @@ const assay__field assay__record_summary_fields[] = {
     READING(assay_record_process, sys_seconds),
     READING(assay_record_process, peak_rss_bytes),
     READING(assay_record_process, tree_peak_rss_bytes),
+    RARE_READING(assay_record_process, tree_peak_pss_bytes),
     READING(assay_record_process, heap_peak_bytes),
     READING(assay_record_process, heap_allocations),
     END,
@@ -68,6 +69,8 @@ const assay__field assay__record_process_fields[] = {
     READING(assay_record_process, steal_seconds),
     READING(assay_record_process, process_count),
     READING(assay_record_process, observer_seconds),
+    RARE_COUNT(assay_record_process, heap_unseen_processes),
+    RARE_COUNT(assay_record_process, running_processes),
     END,
 };
 
@@ -190,6 +193,13 @@ const assay__field assay__record_member_fields[] = {
     READING(assay_record_member, heap_peak_bytes),
     READING(assay_record_member, heap_allocations),
     OPTIONAL_TEXT(assay_record_member, unseen),
+    RARE_COUNT(assay_record_member, parent_id),
+    RARE_READING(assay_record_member, start_seconds),
+    RARE_READING(assay_record_member, end_seconds),
+    RARE_READING(assay_record_member, user_seconds),
+    RARE_READING(assay_record_member, sys_seconds),
+    RARE_READING(assay_record_member, peak_rss_bytes),
+    RARE_FLAG(assay_record_member, running),
     END,
 };
 
