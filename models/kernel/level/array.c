@@ -77,9 +77,9 @@ ASSAY__ELEMENT void transpose_square(const float *x, int64_t x_stride, float *y,
     }
 }
 
-/* Two squares beside each other, which are whole lines of x: where rows lie 1 KiB or more apart, the
- * nearest cache has room for fewer lines than there are rows. The lines two steps ahead are asked
- * for: no prefetcher of the processor sees so many rows. */
+/* Two squares beside each other, which are whole lines of x: where rows lie 1 KiB or more apart,
+ * the nearest cache has room for fewer lines than there are rows. The lines two steps ahead are
+ * asked for: no prefetcher of the processor sees so many rows. */
 ASSAY__ELEMENT void transpose_lines(const float *x, int64_t x_stride, float *y, int64_t y_stride)
 {
     enum { AHEAD = 4 * SQUARE };
