@@ -21,6 +21,21 @@ enum { ROWS = 6, VECTORS = 4 };
 enum { ROWS = 3, VECTORS = 4 };
 #endif
 
+/* What the processor is asked to bring near while it multiplies: rows of memory. */
+typedef struct ahead {
+    const float *data;
+    int64_t rows, stride, width;
+} ahead;
+
+enum { LINE = 16 }; /* floats of a cache line */
+
+static void fetch(ahead *next, int64_t rows)
+{
+    for (; rows > 0 && next->rows > 0; rows--, next->rows--, next->data += next->stride)
+        for (int64_t j = 0; j < next->width; j += LINE)
+            __builtin_prefetch(next->data + j, 0, 2);
+}
+
 typedef struct product {
     int64_t k;
     const float *a;
@@ -31,6 +46,8 @@ typedef struct product {
     bool add;
     float *c;
     int64_t c_stride;
+    ahead next;
+    int64_t next_each; /* of its rows to ask for with each strip */
 } product;
 
 /* c (rows, vectors x FLOATS) from the first row of a and column `at` of b; inlined for constants.
@@ -47,7 +64,7 @@ ASSAY__ELEMENT void tile(const int rows, const int vectors, const product *p, in
             if (p->bias != NULL)
                 sums[i][v] = *(const assay__floats_at *)(p->bias + at + v * ASSAY__FLOATS);
             else if (p->add)
-                sums[i][v] = *(assay__floats_at *)(p->c + i * p->c_stride + at + v * ASSAY__FLOATS);
+                __builtin_prefetch(p->c + i * p->c_stride + at + v * ASSAY__FLOATS, 1, 3);
         }
     }
     for (int64_t j = 0; j < p->k; j++, a += p->a_column, b += p->b_stride) {
@@ -66,8 +83,13 @@ ASSAY__ELEMENT void tile(const int rows, const int vectors, const product *p, in
     ASSAY__UNROLL
     for (int i = 0; i < rows; i++) {
         ASSAY__UNROLL
-        for (int v = 0; v < vectors; v++)
-            *(assay__floats_at *)(p->c + i * p->c_stride + at + v * ASSAY__FLOATS) = sums[i][v];
+        for (int v = 0; v < vectors; v++) {
+            assay__floats_at *to =
+                (assay__floats_at *)(p->c + i * p->c_stride + at + v * ASSAY__FLOATS);
+            if (p->add)
+                sums[i][v] += *to;
+            *to = sums[i][v];
+        }
     }
 }
 
@@ -114,6 +136,7 @@ static void strips(int64_t m, int64_t n, product p)
             strip(2, &p, n);
         else
             strip(1, &p, n);
+        fetch(&p.next, p.next_each);
         p.a += rows * p.a_row;
         p.c += rows * p.c_stride;
         m -= rows;
@@ -124,7 +147,16 @@ void ASSAY__AT(narrow_product)(int64_t m, int64_t n, int64_t k, const float *a, 
                                int64_t a_column, const float *b, int64_t b_stride, bool add,
                                float *c, int64_t c_stride)
 {
-    strips(m, n, (product){k, a, a_row, a_column, b, b_stride, NULL, add, c, c_stride});
+    strips(m, n,
+           (product){.k = k,
+                     .a = a,
+                     .a_row = a_row,
+                     .a_column = a_column,
+                     .b = b,
+                     .b_stride = b_stride,
+                     .add = add,
+                     .c = c,
+                     .c_stride = c_stride});
 }
 
 /* ---- With copies ---- */
@@ -169,6 +201,23 @@ static void odd_strips(int64_t m, int64_t n, product p)
     }
 }
 
+/* Where the panel after the one at (l, j) of b (k, n) comes from. */
+static ahead panel_after(int64_t n, int64_t k, int64_t l, int64_t j, const float *b, int64_t b_row,
+                         int64_t b_column)
+{
+    j += PANEL;
+    if (j >= n) {
+        j = 0;
+        l += DEPTH;
+    }
+    if (l >= k)
+        return (ahead){NULL, 0, 0, 0};
+    const int64_t depth = k - l < DEPTH ? k - l : DEPTH, columns = n - j < PANEL ? n - j : PANEL;
+    const float *start = b + l * b_row + j * b_column;
+    return b_row == 1 && b_column != 1 ? (ahead){start, columns, b_column, depth}
+                                       : (ahead){start, depth, b_row, columns};
+}
+
 void ASSAY__AT(product)(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row,
                         int64_t a_column, const float *b, int64_t b_row, int64_t b_column,
                         const float *bias, bool add, float *c, int64_t c_stride)
@@ -187,7 +236,9 @@ void ASSAY__AT(product)(int64_t m, int64_t n, int64_t k, const float *a, int64_t
                                .bias = l == 0 && bias != NULL ? bias + j : NULL,
                                .add = add || l > 0,
                                .c = c + j,
-                               .c_stride = c_stride};
+                               .c_stride = c_stride,
+                               .next = panel_after(n, k, l, j, b, b_row, b_column),
+                               .next_each = 1 + (b_row == 1 ? PANEL : DEPTH) / (m / ROWS + 1)};
             copy_panel(depth, columns, b + l * b_row + j * b_column, b_row, b_column, panel);
             if (columns % ASSAY__FLOATS == 0)
                 strips(m, columns, p);
