@@ -3,10 +3,10 @@
  *
  * narrow_product() reads both operands where they stand. product() first copies what the tiles read
  * again and again (Goto and van de Geijn 2008, "Anatomy of high-performance matrix
- * multiplication"): a panel of b, DEPTH by one tile's columns, which then stays in the cache
- * nearest to the processor; and, where a is transposed, GROUP rows of it, as its columns lie on as
- * many pages of memory as there are. Against OpenBLAS, whose kernels are for any size, a panel fits
- * our sizes: few hundred rows. */
+ * multiplication"): a panel of b, DEPTH by one tile's columns, which then stays near the processor.
+ * While it multiplies it asks for what comes next. A copy of a as well, in groups of rows where it
+ * is transposed, was slower: panels are then copied once for each group. Against OpenBLAS, whose
+ * kernels are for any size, a panel fits our sizes: few hundred rows. */
 #include <string.h>
 
 #include "models/kernel/level/level.h"
@@ -54,8 +54,10 @@ typedef struct product {
  */
 ASSAY__ELEMENT void tile(const int rows, const int vectors, const product *p, int64_t at)
 {
+    enum { HALF = 4 }; /* rows that one pointer is for, so that few registers hold the distances */
     assay__floats sums[ROWS][VECTORS];
-    const float *a = p->a, *b = p->b + at;
+    const float *a[2] = {p->a, p->a + HALF * p->a_row}, *b = p->b + at;
+    const int64_t a_row = p->a_row, a_column = p->a_column, b_stride = p->b_stride;
     ASSAY__UNROLL
     for (int i = 0; i < rows; i++) {
         ASSAY__UNROLL
@@ -67,18 +69,22 @@ ASSAY__ELEMENT void tile(const int rows, const int vectors, const product *p, in
                 __builtin_prefetch(p->c + i * p->c_stride + at + v * ASSAY__FLOATS, 1, 3);
         }
     }
-    for (int64_t j = 0; j < p->k; j++, a += p->a_column, b += p->b_stride) {
+    for (int64_t j = p->k; j > 0; j--) {
         assay__floats row[VECTORS];
         ASSAY__UNROLL
         for (int v = 0; v < vectors; v++)
             row[v] = *(const assay__floats_at *)(b + v * ASSAY__FLOATS);
         ASSAY__UNROLL
         for (int i = 0; i < rows; i++) {
-            const assay__floats factor = a[i * p->a_row] - (assay__floats){0};
+            const assay__floats factor = a[i / HALF][i % HALF * a_row] - (assay__floats){0};
             ASSAY__UNROLL
             for (int v = 0; v < vectors; v++)
                 sums[i][v] += factor * row[v];
         }
+        a[0] += a_column;
+        a[1] += a_column;
+        ASSAY__OPAQUE(a[1]);
+        b += b_stride;
     }
     ASSAY__UNROLL
     for (int i = 0; i < rows; i++) {
@@ -123,19 +129,30 @@ ASSAY__ELEMENT void strip(const int rows, const product *p, int64_t n)
         remainder_of(rows, p, at, n);
 }
 
+/* Functions of their own: the loops of all of them together would need more registers than there
+ * are.
+ */
+#define STRIP(name, rows)                                                                          \
+    static __attribute__((noinline)) void name(const product *p, int64_t n)                        \
+    {                                                                                              \
+        strip(rows, p, n);                                                                         \
+    }
+enum { FEWER = ROWS > 4 ? 4 : 2 };
+STRIP(whole_strip, ROWS)
+STRIP(lower_strip, FEWER)
+STRIP(strip_of_two, 2)
+STRIP(strip_of_one, 1)
+#undef STRIP
+
 /* m rows and n columns */
 static void strips(int64_t m, int64_t n, product p)
 {
     while (m > 0) {
-        int rows = m >= ROWS ? ROWS : m >= 4 && ROWS > 4 ? 4 : m >= 2 && ROWS > 2 ? 2 : 1;
-        if (rows == ROWS)
-            strip(ROWS, &p, n);
-        else if (rows == 4)
-            strip(4, &p, n);
-        else if (rows == 2)
-            strip(2, &p, n);
-        else
-            strip(1, &p, n);
+        const int rows = m >= ROWS ? ROWS : m >= FEWER ? FEWER : m >= 2 ? 2 : 1;
+        (rows == ROWS    ? whole_strip
+         : rows == FEWER ? lower_strip
+         : rows == 2     ? strip_of_two
+                         : strip_of_one)(&p, n);
         fetch(&p.next, p.next_each);
         p.a += rows * p.a_row;
         p.c += rows * p.c_stride;
