@@ -180,12 +180,22 @@ void ASSAY__AT(narrow_product)(int64_t m, int64_t n, int64_t k, const float *a, 
 
 enum { PANEL = VECTORS * ASSAY__FLOATS, DEPTH = 256 };
 
+/* Columns of the next panel where `left` are left: two panels of two vectors rather than three and
+ * one, since a tile of one vector loads more than it multiplies. */
+static int64_t panel_columns(int64_t left)
+{
+    if (VECTORS > 2 && left > PANEL && left <= PANEL + ASSAY__FLOATS)
+        return PANEL - ASSAY__FLOATS;
+    return left < PANEL ? left : PANEL;
+}
+
 /* panel (depth, PANEL) = b (depth, columns), element (l, j) at b[l * row + j * column]; 0 beside it
  */
 static void copy_panel(int64_t depth, int64_t columns, const float *b, int64_t row, int64_t column,
                        float *panel)
 {
-    if (columns < PANEL)
+    const int64_t whole = columns / ASSAY__FLOATS * ASSAY__FLOATS, rest = columns - whole;
+    if (rest > 0)
         memset(panel, 0, (size_t)(depth * PANEL) * sizeof *panel);
     if (row == 1 && column != 1) {
         ASSAY__AT(transpose)(columns, depth, b, column, panel, PANEL);
@@ -193,8 +203,12 @@ static void copy_panel(int64_t depth, int64_t columns, const float *b, int64_t r
     }
     for (int64_t l = 0; l < depth && columns == PANEL; l++)
         memcpy(panel + l * PANEL, b + l * row, PANEL * sizeof *panel); /* a constant: no call */
-    for (int64_t l = 0; l < depth && columns < PANEL; l++)
-        memcpy(panel + l * PANEL, b + l * row, (size_t)columns * sizeof *panel);
+    for (int64_t l = 0; l < depth && columns < PANEL; l++, panel += PANEL, b += row) {
+        for (int64_t j = 0; j < whole; j += ASSAY__FLOATS)
+            *(assay__floats_at *)(panel + j) = *(const assay__floats_at *)(b + j);
+        for (int64_t j = whole; j < columns; j++)
+            panel[j] = b[j];
+    }
 }
 
 /* m rows of a panel whose columns are no whole vectors: through a result that has them. */
@@ -218,18 +232,17 @@ static void odd_strips(int64_t m, int64_t n, product p)
     }
 }
 
-/* Where the panel after the one at (l, j) of b (k, n) comes from. */
-static ahead panel_after(int64_t n, int64_t k, int64_t l, int64_t j, const float *b, int64_t b_row,
-                         int64_t b_column)
+/* Where the panel at (l, j) of b (k, n) comes from, or the first of the next depth where j is n. */
+static ahead panel_at(int64_t n, int64_t k, int64_t l, int64_t j, const float *b, int64_t b_row,
+                      int64_t b_column)
 {
-    j += PANEL;
-    if (j >= n) {
+    if (j == n) {
         j = 0;
         l += DEPTH;
     }
     if (l >= k)
         return (ahead){NULL, 0, 0, 0};
-    const int64_t depth = k - l < DEPTH ? k - l : DEPTH, columns = n - j < PANEL ? n - j : PANEL;
+    const int64_t depth = k - l < DEPTH ? k - l : DEPTH, columns = panel_columns(n - j);
     const float *start = b + l * b_row + j * b_column;
     return b_row == 1 && b_column != 1 ? (ahead){start, columns, b_column, depth}
                                        : (ahead){start, depth, b_row, columns};
@@ -242,8 +255,8 @@ void ASSAY__AT(product)(int64_t m, int64_t n, int64_t k, const float *a, int64_t
     float panel[DEPTH * PANEL] __attribute__((aligned(64)));
     for (int64_t l = 0; l < k; l += DEPTH) {
         const int64_t depth = k - l < DEPTH ? k - l : DEPTH;
-        for (int64_t j = 0; j < n; j += PANEL) {
-            const int64_t columns = n - j < PANEL ? n - j : PANEL;
+        for (int64_t j = 0, columns; j < n; j += columns) {
+            columns = panel_columns(n - j);
             const product p = {.k = depth,
                                .a = a + l * a_column,
                                .a_row = a_row,
@@ -254,7 +267,7 @@ void ASSAY__AT(product)(int64_t m, int64_t n, int64_t k, const float *a, int64_t
                                .add = add || l > 0,
                                .c = c + j,
                                .c_stride = c_stride,
-                               .next = panel_after(n, k, l, j, b, b_row, b_column),
+                               .next = panel_at(n, k, l, j + columns, b, b_row, b_column),
                                .next_each = 1 + (b_row == 1 ? PANEL : DEPTH) / (m / ROWS + 1)};
             copy_panel(depth, columns, b + l * b_row + j * b_column, b_row, b_column, panel);
             if (columns % ASSAY__FLOATS == 0)
@@ -268,15 +281,15 @@ void ASSAY__AT(product)(int64_t m, int64_t n, int64_t k, const float *a, int64_t
 /* Found by timing both at the models' sizes, interleaved. Of a transposed a, rows are read across:
  * with the small tiles of 16 registers that is too often for the lines and pages it touches if they
  * lie far apart, and rows 4 KiB apart share one set of the cache at every level. */
-bool ASSAY__AT(product_pays)(int64_t m, int64_t n, int64_t k, bool a_transposed, int64_t a_stride,
+bool ASSAY__AT(product_pays)(int64_t m, int64_t n, bool a_transposed, int64_t a_stride,
                              bool b_transposed)
 {
 #if defined(__AVX__)
     enum { FAR = ASSAY__MANY_REGISTERS ? 1024 : 128, FEW = 32 };
     const bool a_pays = !a_transposed || a_stride < FAR;
-    return a_pays && n >= ASSAY__FLOATS && k >= 8 && m >= (b_transposed ? ROWS : FEW);
+    return a_pays && n >= ASSAY__FLOATS && m >= (b_transposed ? ROWS : FEW);
 #else
-    (void)m, (void)n, (void)k, (void)a_transposed, (void)a_stride, (void)b_transposed;
+    (void)m, (void)n, (void)a_transposed, (void)a_stride, (void)b_transposed;
     return false; /* not measured: OpenBLAS */
 #endif
 }
