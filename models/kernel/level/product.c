@@ -252,7 +252,9 @@ void ASSAY__AT(product)(int64_t m, int64_t n, int64_t k, const float *a, int64_t
                         int64_t a_column, const float *b, int64_t b_row, int64_t b_column,
                         const float *bias, bool add, float *c, int64_t c_stride)
 {
+    enum { NEAR = 128 }; /* rows of b so short are as good as a copy of some of their columns */
     float panel[DEPTH * PANEL] __attribute__((aligned(64)));
+    const bool near = b_column == 1 && b_row <= NEAR && n % ASSAY__FLOATS == 0;
     for (int64_t l = 0; l < k; l += DEPTH) {
         const int64_t depth = k - l < DEPTH ? k - l : DEPTH;
         for (int64_t j = 0, columns; j < n; j += columns) {
@@ -261,15 +263,16 @@ void ASSAY__AT(product)(int64_t m, int64_t n, int64_t k, const float *a, int64_t
                                .a = a + l * a_column,
                                .a_row = a_row,
                                .a_column = a_column,
-                               .b = panel,
-                               .b_stride = PANEL,
+                               .b = near ? b + l * b_row + j : panel,
+                               .b_stride = near ? b_row : PANEL,
                                .bias = l == 0 && bias != NULL ? bias + j : NULL,
                                .add = add || l > 0,
                                .c = c + j,
                                .c_stride = c_stride,
                                .next = panel_at(n, k, l, j + columns, b, b_row, b_column),
                                .next_each = 1 + (b_row == 1 ? PANEL : DEPTH) / (m / ROWS + 1)};
-            copy_panel(depth, columns, b + l * b_row + j * b_column, b_row, b_column, panel);
+            if (!near)
+                copy_panel(depth, columns, b + l * b_row + j * b_column, b_row, b_column, panel);
             if (columns % ASSAY__FLOATS == 0)
                 strips(m, columns, p);
             else
