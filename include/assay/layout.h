@@ -76,7 +76,7 @@ typedef struct assay__node {
     uint32_t rare;    /* offset / 64 of uint64_t[8]: buckets of exponents without a page, or 0 */
     uint32_t cleared; /* 1: its figures were taken away by assay_monitor_clear */
     uint32_t twin;    /* offset / 64 of another node of the same name and parent, or 0; private */
-    uint32_t reserved;
+    uint32_t failed;  /* of `count`: spans that an error ended (binding.h) */
 
     /* Page p holds the durations d with (exponent of d as a double) % 64 == p; a zero counts as one
      * tick. Addresses of uint64_t[64], NULL until needed. */

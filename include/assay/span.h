@@ -211,9 +211,9 @@ ASSAY__HOT assay__lane *assay__lane_of_last_span(void)
 }
 
 /* Begin a span in `span`, and return it. Members are stored one by one: copied as a whole, a struct
- * of three words would go through memory. */
-ASSAY__HOT assay_span *assay__span_begin(assay_span *span, struct assay_monitor *monitor,
-                                         assay_site *site)
+ * of three words would go through memory. `stack` is that of a block of C, or 0. */
+ASSAY__HOT assay_span *assay__span_begin_at(assay_span *span, struct assay_monitor *monitor,
+                                            assay_site *site, uintptr_t stack)
 {
     span->frame = NULL;
     span->monitor = monitor;
@@ -231,7 +231,7 @@ ASSAY__HOT assay_span *assay__span_begin(assay_span *span, struct assay_monitor 
             assay__lane_lock(lane);
             __atomic_store_n(&frame->node, child->node, __ATOMIC_RELAXED);
             assay__publish_branch(&frame->branch, &child->branch);
-            __atomic_store_n(&frame->stack, assay__stack(), __ATOMIC_RELAXED);
+            __atomic_store_n(&frame->stack, stack, __ATOMIC_RELAXED);
             const uint64_t start = assay__ticks();
             __atomic_store_n(&frame->start, start, __ATOMIC_RELAXED);
             __atomic_store_n(&lane->top, frame, __ATOMIC_RELEASE);
@@ -241,11 +241,17 @@ ASSAY__HOT assay_span *assay__span_begin(assay_span *span, struct assay_monitor 
         }
     }
     if (id != ASSAY__DISABLED_MONITOR) {
-        span->frame = assay__span_begin_slow(monitor, site, assay__stack());
+        span->frame = assay__span_begin_slow(monitor, site, stack);
         if (span->frame != NULL)
             span->start = assay__frame_of(span->frame)->start;
     }
     return span;
+}
+
+ASSAY__HOT assay_span *assay__span_begin(assay_span *span, struct assay_monitor *monitor,
+                                         assay_site *site)
+{
+    return assay__span_begin_at(span, monitor, site, assay__stack());
 }
 
 /* The place of a duration in the buckets of its node: its binary exponent, and the six bits behind

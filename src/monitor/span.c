@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "assay/binding.h"
 #include "monitor/state.h"
 
 /* The ring is larger than the nearest cache; its lines are asked for this early. */
@@ -389,6 +390,82 @@ uint64_t assay__span_end_slow(assay_monitor *monitor, assay__frame *frame, uint6
     }
     assay__slow_leave(owner);
     return (uint64_t)llround(assay__clock_ns_of_ticks(state->clock, (double)ticks));
+}
+
+/* The open span of a site that began at `start`, or the innermost one if that is 0; NULL if there
+ * is none. A span for which the journal had no room is open under the name that gathers those. */
+static assay__frame *find_open(const assay__lane_owner *owner, const assay_site *site,
+                               uint64_t start)
+{
+    for (assay__frame *frame = owner->top; frame > owner->lane->frames; frame--) {
+        bool same = frame->branch.site == site->id || frame->node == owner->other;
+        if (start != 0 ? frame->start == start : same)
+            return frame;
+    }
+    return NULL;
+}
+
+/* End a span that others were begun in which are still open. They stay open, one place further
+ * down. */
+static void end_out_of_order(assay__lane_owner *owner, assay__frame *frame, uint64_t now,
+                             bool metric)
+{
+    assay__frame *top = owner->top;
+    close_frame(owner, frame, now, metric);
+    for (; frame < top; frame++) {
+        size_t depth = (size_t)(frame - owner->lane->frames);
+        __atomic_store_n(&frame->start, frame[1].start, __ATOMIC_RELAXED);
+        __atomic_store_n(&frame->node, frame[1].node, __ATOMIC_RELAXED);
+        __atomic_store_n(&frame->stack, frame[1].stack, __ATOMIC_RELAXED);
+        assay__publish_branch(&frame->branch, &frame[1].branch);
+        if (owner->marks != NULL)
+            owner->marks[depth] = owner->marks[depth + 1];
+    }
+    owner->top = top - 1;
+}
+
+/* End the span of a site, wherever it is in the lane; its duration in ticks. */
+static uint64_t end_site(assay__lane_owner *owner, const assay_site *site, uint64_t start,
+                         uint64_t now, bool failed)
+{
+    assay__monitor_state *state = assay__monitor_state_of(owner->monitor);
+    assay__lane *lane = owner->lane;
+    assay__frame *frame = find_open(owner, site, start);
+    bool inherited =
+        start != 0 ? start < state->journal.header->first.ticks : state->inherited_high != 0;
+    if (frame == NULL) {
+        if (!inherited)
+            __atomic_store_n(&lane->mismatched_ends, lane->mismatched_ends + 1, __ATOMIC_RELAXED);
+        return 0;
+    }
+    if (failed)
+        __atomic_store_n(&frame->node->failed, frame->node->failed + 1, __ATOMIC_RELAXED);
+    if (!assay__clock_is_hardware(state->clock))
+        now = assay__clock_ticks(state->clock);
+    if (now < frame->start) {
+        __atomic_store_n(&lane->backward_clock, lane->backward_clock + 1, __ATOMIC_RELAXED);
+        now = frame->start;
+    }
+    uint64_t ticks = now - frame->start;
+    end_out_of_order(owner, frame, now, (site->flags & ASSAY_SITE_METRIC) != 0);
+    return ticks;
+}
+
+uint64_t assay__site_end_slow(const assay_site *site, assay_monitor *monitor, uint64_t start,
+                              uint64_t now, bool failed)
+{
+    uint64_t id = assay__monitor_id(monitor), ticks = 0;
+    if (id == 0 || id == ASSAY__DISABLED_MONITOR || !assay__slow_enter())
+        return 0; /* id 0: begun before a fork, ended in a child that measured nothing yet */
+    assay__lane_owner *owner = assay__lane_in_use(assay__lane_if_attached(id));
+    if (owner != NULL && take_top(owner)) {
+        ticks = end_site(owner, site, start, now, failed);
+        put_top(owner);
+    } else {
+        reject(assay__monitor_state_of(monitor), NULL);
+    }
+    assay__slow_leave(owner);
+    return ticks;
 }
 
 /* The end of a span that keeps more than statistics. All of it is here, so that a program with many

@@ -100,6 +100,7 @@ const assay__field assay__record_operation_fields[] = {
     RARE_READING(assay_record_operation, heap_allocations),
     RARE_READING(assay_record_operation, gpu_delta_bytes),
     RARE_READING(assay_record_operation, gpu_peak_bytes),
+    RARE_COUNT(assay_record_operation, failed_spans),
     COUNT(assay_record_operation, samples_dropped),
     END,
 };

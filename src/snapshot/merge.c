@@ -181,6 +181,7 @@ static assay_status add_samples(assay__merge *merge, int32_t index, const assay_
     assay_record_operation *operation = &merge->record->operations[index];
     const uint64_t *ticks = assay__journal_samples(view, node);
     operation->samples_dropped += node->samples_dropped;
+    operation->failed_spans += node->failed;
     if (ticks == NULL || node->sample_count == 0)
         return ASSAY_OK;
     double *samples =
