@@ -1,0 +1,39 @@
+"""Measure what a model really costs: time, memory, arithmetic, with honest statistics.
+
+    import assay
+
+    forward = assay.operation("forward")        # once
+    for batch in loader:
+        with forward:                           # about 0.1 microseconds
+            loss = model(batch)
+        with assay.track("backward"):           # a name where it is needed
+            loss.backward()
+    assay.print_summary()
+
+Everything is written into a journal in C, and nothing is printed unless you ask for it.
+"""
+import atexit as _atexit
+import os as _os
+import sys as _sys
+
+try:
+    from . import _core
+except ImportError as _error:
+    if not getattr(_sys, "_is_gil_enabled", lambda: True)() or "t" in getattr(_sys, "abiflags", ""):
+        raise ImportError("assay does not support free-threaded builds of Python: its extension module "
+                          "uses the stable ABI, which they do not have") from _error
+    if "sub-interpreter" in str(_error):
+        raise
+    raise ImportError(f"assay's extension module cannot be loaded ({_error}). Build it with `make build` and set "
+                      "PYTHONPATH=build/python, or install it with `pip install ./python --no-build-isolation`.") from _error
+
+from ._core import operation, track
+from .monitor import Monitor, Record, default_monitor, load, print_summary, record, snapshot, tracked
+
+__version__ = _core.version
+__all__ = ["Monitor", "Record", "default_monitor", "load", "operation", "print_summary", "record", "snapshot", "track",
+           "tracked"]
+
+_core.use_classes(Monitor, Record)
+_os.register_at_fork(after_in_child=_core.lanes_forked)
+_atexit.register(_core.close_all)
