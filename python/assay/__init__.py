@@ -28,11 +28,15 @@ except ImportError as _error:
                       "PYTHONPATH=build/python, or install it with `pip install ./python --no-build-isolation`.") from _error
 
 from ._core import operation, track
-from .monitor import Monitor, Record, default_monitor, load, print_summary, record, snapshot, tracked
+from ._analysis import Growth, bench, compare, fit
+from ._loop import steps
+from ._model import profile
+from ._monitor import Monitor, Record, default_monitor, load, print_summary, record, snapshot, tracked
+from ._run import run
 
 __version__ = _core.version
-__all__ = ["Monitor", "Record", "default_monitor", "load", "operation", "print_summary", "record", "snapshot", "track",
-           "tracked"]
+__all__ = ["Growth", "Monitor", "Record", "bench", "compare", "default_monitor", "fit", "load", "operation",
+           "print_summary", "profile", "record", "run", "snapshot", "steps", "track", "tracked"]
 
 _core.use_classes(Monitor, Record)
 _os.register_at_fork(after_in_child=_core.lanes_forked)

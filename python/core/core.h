@@ -34,6 +34,9 @@ PyObject *core_name(PyObject *name, const char *what, const char **text);
 /* The path of anything that os.fspath() takes, as above. */
 PyObject *core_path(PyObject *path, const char **text);
 
+/* A float, or None for a figure that is missing. */
+PyObject *core_from_reading(assay_reading reading);
+
 /* A stream in memory, for what the core prints. */
 typedef struct core_stream {
     FILE *file;
@@ -93,6 +96,14 @@ PyObject *core_operation_of(core_monitor *monitor, PyObject *name);
 /* A span that has not begun. */
 PyObject *core_span_of(core_monitor *monitor, PyObject *name, bool metric);
 
+/* ---- ready.c -----------------------------------------------------------------------------------
+ */
+
+int core_ready_init(void);
+
+/* An awaitable whose result is `value`. */
+PyObject *core_ready(PyObject *value);
+
 /* ---- lanes.c: each task of asyncio is a lane ----------------------------------------------------
  */
 
@@ -123,9 +134,26 @@ PyObject *core_record_type(void);
 /* A record object, which owns `record` from now on, also when this fails. */
 PyObject *core_record_of(assay_record *record);
 
+/* The record of a record object, borrowed; NULL with an exception if it is none. */
+const assay_record *core_record_handle(PyObject *object);
+
 /* Functions of the module: a record or another tool's results from a file; the journal in a file,
  * or all journals of a directory, as one record. */
 PyObject *core_load(PyObject *module, PyObject *path);
 PyObject *core_snapshot(PyObject *module, PyObject *path);
+
+/* ---- bench.c, analyze.c, run.c: functions of the module
+ * ------------------------------------------ */
+
+/* What the kernel counted so far, as opaque bytes; and the record of everything since then: the
+ * journals of a directory, the usage before, the words of the command, the name of the run or None.
+ */
+PyObject *core_usage(PyObject *module, PyObject *unused);
+PyObject *core_run_record(PyObject *module, PyObject *args);
+
+PyObject *core_bench(PyObject *module, PyObject *args, PyObject *keywords);
+PyObject *core_compare(PyObject *module, PyObject *args, PyObject *keywords);
+PyObject *core_fit(PyObject *module, PyObject *args);
+PyObject *core_growth_type(void);
 
 #endif

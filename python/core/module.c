@@ -58,6 +58,15 @@ static PyMethodDef functions[] = {
      "use_classes(monitor, record)\n--\n\nMake default monitors and records of these classes."},
     {"lanes_forked", core_lanes_forked, METH_NOARGS,
      "lanes_forked()\n--\n\nThis process is a forked child."},
+    {"bench", (PyCFunction)(void (*)(void))core_bench, METH_VARARGS | METH_KEYWORDS,
+     "bench(functions, names, budget_seconds=0, precision=0, margin=0, runs=0, warmup=0, seed=0)\n"
+     "--\n\nSample functions in turns and compare them. Zeros are the defaults."},
+    {"compare", (PyCFunction)(void (*)(void))core_compare, METH_VARARGS | METH_KEYWORDS,
+     "compare(sides, margin=0, metric=None)\n--\n\nCompare records: sides are (name, records)."},
+    {"fit", core_fit, METH_VARARGS, "fit(sizes, seconds)\n--\n\nHow a time grows with a size."},
+    {"usage", core_usage, METH_NOARGS, "usage()\n--\n\nWhat the kernel counted so far."},
+    {"run_record", core_run_record, METH_VARARGS,
+     "run_record(directory, usage_before, command, name)\n--\n\nThe record of a run."},
     {"load", core_load, METH_O, "load(path)\n--\n\nA saved record, or another tool's results."},
     {"snapshot", core_snapshot, METH_O,
      "snapshot(path)\n--\n\nThe journal in a file, or all journals of a directory."},
@@ -84,12 +93,13 @@ static int add_type(PyObject *module, const char *name, PyObject *type)
 
 static int execute(PyObject *module)
 {
-    if (refuse_sub_interpreters() != 0 || core_lanes_init() != 0)
+    if (refuse_sub_interpreters() != 0 || core_lanes_init() != 0 || core_ready_init() != 0)
         return -1;
     if (add_type(module, "Monitor", core_monitor_type()) != 0 ||
         add_type(module, "Operation", core_operation_type()) != 0 ||
         add_type(module, "Span", core_span_type()) != 0 ||
-        add_type(module, "Record", core_record_type()) != 0)
+        add_type(module, "Record", core_record_type()) != 0 ||
+        add_type(module, "Growth", core_growth_type()) != 0)
         return -1;
     return PyModule_AddStringConstant(module, "version", ASSAY_VERSION);
 }

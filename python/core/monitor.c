@@ -297,18 +297,11 @@ static PyObject *monitor_print_summary(PyObject *self, PyObject *args, PyObject 
     return core_stream_write(&stream, status, NULL, file);
 }
 
-static PyObject *from_reading(assay_reading reading)
-{
-    if (reading.validity != ASSAY_VALID)
-        Py_RETURN_NONE;
-    return PyFloat_FromDouble(reading.value);
-}
-
 static PyObject *monitor_total_seconds(PyObject *self, PyObject *unused)
 {
     (void)unused;
     assay_monitor *handle = handle_of(self);
-    return handle != NULL ? from_reading(assay_monitor_total_seconds(handle)) : NULL;
+    return handle != NULL ? core_from_reading(assay_monitor_total_seconds(handle)) : NULL;
 }
 
 static PyObject *monitor_operation_seconds(PyObject *self, PyObject *name)
@@ -320,7 +313,7 @@ static PyObject *monitor_operation_seconds(PyObject *self, PyObject *name)
         return NULL;
     assay_reading seconds = assay_monitor_operation_seconds(handle, text);
     Py_DECREF(bytes);
-    return from_reading(seconds);
+    return core_from_reading(seconds);
 }
 
 static PyObject *monitor_enabled(PyObject *self, void *unused)

@@ -1,5 +1,5 @@
 /* Records: what the core made, kept in C until somebody asks for text. Dictionaries and data frames
- * are made of the JSON, in Python (assay/record.py), so that there is one list of the fields. */
+ * are made of the JSON, in Python (assay/_monitor.py), so that there is one list of the fields. */
 #include "python/core/core.h"
 
 typedef struct core_record {
@@ -17,6 +17,14 @@ PyObject *core_record_of(assay_record *record)
     else
         object->handle = record;
     return (PyObject *)object;
+}
+
+const assay_record *core_record_handle(PyObject *object)
+{
+    int fits = PyObject_IsInstance(object, record_type);
+    if (fits == 0)
+        PyErr_Format(PyExc_TypeError, "a Record is needed, not %R", object);
+    return fits == 1 ? ((core_record *)object)->handle : NULL;
 }
 
 static void record_dealloc(PyObject *self)

@@ -73,6 +73,14 @@ static inline uint64_t end(core_operation *operation, uint64_t start, bool faile
     return assay_site_end(&operation->site, monitor->handle, start, failed);
 }
 
+/* For `async with`: what was done at once, as something to await. Takes the reference. */
+static PyObject *ready_of(PyObject *value)
+{
+    PyObject *ready = value != NULL ? core_ready(value) : NULL;
+    Py_XDECREF(value);
+    return ready;
+}
+
 /* ---- operations ---- */
 
 static PyObject *operation_enter(PyObject *self, PyObject *unused)
@@ -168,7 +176,20 @@ PyObject *core_operation_of(core_monitor *monitor, PyObject *name)
                                       : new_operation(monitor, name, false);
 }
 
+static PyObject *operation_aenter(PyObject *self, PyObject *unused)
+{
+    return ready_of(operation_enter(self, unused));
+}
+
+static PyObject *operation_aexit(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
+{
+    return ready_of(operation_exit(self, arguments, count));
+}
+
 static PyMethodDef operation_methods[] = {
+    {"__aenter__", operation_aenter, METH_NOARGS, "Begin a span, in `async with`."},
+    {"__aexit__", (PyCFunction)(void (*)(void))operation_aexit, METH_FASTCALL,
+     "End the span, in `async with`."},
     {"__enter__", operation_enter, METH_NOARGS, "Begin a span."},
     {"__exit__", (PyCFunction)(void (*)(void))operation_exit, METH_FASTCALL,
      "End the innermost span of this operation. An exception is noted and goes on."},
@@ -282,7 +303,20 @@ static PyObject *span_name(PyObject *self, void *unused)
     return Py_NewRef(((core_span *)self)->operation->name);
 }
 
+static PyObject *span_aenter(PyObject *self, PyObject *unused)
+{
+    return ready_of(span_enter(self, unused));
+}
+
+static PyObject *span_aexit(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
+{
+    return ready_of(span_exit(self, arguments, count));
+}
+
 static PyMethodDef span_methods[] = {
+    {"__aenter__", span_aenter, METH_NOARGS, "Begin a span, in `async with`."},
+    {"__aexit__", (PyCFunction)(void (*)(void))span_aexit, METH_FASTCALL,
+     "End the span, in `async with`."},
     {"__enter__", span_enter, METH_NOARGS, "Begin the span."},
     {"__exit__", (PyCFunction)(void (*)(void))span_exit, METH_FASTCALL,
      "End the span. An exception is noted and goes on."},

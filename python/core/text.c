@@ -36,6 +36,13 @@ PyObject *core_path(PyObject *path, const char **text)
     return bytes;
 }
 
+PyObject *core_from_reading(assay_reading reading)
+{
+    if (reading.validity != ASSAY_VALID)
+        Py_RETURN_NONE;
+    return PyFloat_FromDouble(reading.value);
+}
+
 bool core_stream_open(core_stream *stream)
 {
     *stream = (core_stream){0};

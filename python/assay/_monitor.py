@@ -2,6 +2,7 @@
 import functools
 import inspect
 import json
+import tempfile
 
 from . import _core
 
@@ -10,6 +11,19 @@ class Record(_core.Record):
     """Everything measured about one run, as `assay compare`, `assay report` and the C library read it too."""
 
     __slots__ = ()
+
+    @staticmethod
+    def from_json(text):
+        """The record in a string of JSON, or another tool's results."""
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".json") as file:
+            file.write(text)
+            file.flush()
+            return _core.load(file.name)
+
+    @staticmethod
+    def from_dict(record):
+        """The record in a dictionary, as to_dict() makes it."""
+        return Record.from_json(json.dumps(record))
 
     def to_json(self, *, compact=False, events=False):
         """Its JSON, as a string. `events` includes the trace of single spans, which may be large."""
@@ -30,6 +44,20 @@ class Record(_core.Record):
             for key in ("buckets", "samples_seconds", "unavailable"):
                 operation.pop(key, None)
         return pandas.DataFrame(operations)
+
+    @property
+    def comparisons(self):
+        """Its comparisons, the leading metric first: dictionaries with ratio, low, high, verdict and reason."""
+        return self.to_dict().get("comparisons", [])
+
+    @property
+    def verdict(self):
+        """The verdict of its first comparison: "faster", "slower", "same" or "inconclusive"; None without any."""
+        comparisons = self.comparisons
+        return comparisons[0]["verdict"] if comparisons else None
+
+    def __str__(self):
+        return self.text("comparisons" if self.to_dict().get("kind") == "compare" else "text")
 
     def print(self, format="text", file=None):
         """Print a report; `assay report --help` lists the formats."""
@@ -109,14 +137,18 @@ def _wrapper_of(function, operation):
     elif inspect.isasyncgenfunction(function):
         async def measured(*args, **kwargs):
             items = function(*args, **kwargs)
+            step = items.__anext__()
             try:
                 while True:
+                    with operation:
+                        try:
+                            item = await step
+                        except StopAsyncIteration:      # its end, which is no failure
+                            return
                     try:
-                        with operation:
-                            item = await items.__anext__()
-                    except StopAsyncIteration:
-                        return
-                    yield item
+                        step = items.asend((yield item))
+                    except Exception as error:
+                        step = items.athrow(error)
             finally:
                 await items.aclose()
     elif inspect.isgeneratorfunction(function):
