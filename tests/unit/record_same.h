@@ -91,6 +91,7 @@ static inline void same_distribution(const assay_record_operation *a,
     for (size_t i = 0; i < a->sample_count; i++)
         same_number(a->samples_seconds[i], b->samples_seconds[i]);
     assert_int_equal(a->samples_dropped, b->samples_dropped);
+    assert_int_equal(a->failed_spans, b->failed_spans);
 }
 
 static inline void same_operation(const assay_record_operation *a, const assay_record_operation *b)

@@ -43,6 +43,7 @@ static inline void fill_operations(assay_record *record)
         .samples_seconds = samples,
         .sample_count = 4,
         .samples_dropped = 996,
+        .failed_spans = 7,
         .rss_delta_bytes = assay_reading_of(-4096),
         .rss_peak_bytes = assay_reading_of(8589934592.0),
         .heap_delta_bytes = assay_reading_of(-1),
