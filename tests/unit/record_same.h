@@ -112,6 +112,7 @@ static inline void same_operation(const assay_record_operation *a, const assay_r
     same_reading(a->p999_seconds, b->p999_seconds);
     same_reading(a->rss_delta_bytes, b->rss_delta_bytes);
     same_reading(a->rss_peak_bytes, b->rss_peak_bytes);
+    assert_int_equal(a->rss_spans, b->rss_spans);
     same_reading(a->heap_delta_bytes, b->heap_delta_bytes);
     same_reading(a->heap_peak_bytes, b->heap_peak_bytes);
     same_reading(a->heap_allocations, b->heap_allocations);

@@ -46,6 +46,7 @@ static inline void fill_operations(assay_record *record)
         .failed_spans = 7,
         .rss_delta_bytes = assay_reading_of(-4096),
         .rss_peak_bytes = assay_reading_of(8589934592.0),
+        .rss_spans = 3,
         .heap_delta_bytes = assay_reading_of(-1),
         .heap_peak_bytes = assay_reading_of(77),
         .heap_allocations = assay_reading_of(12),

@@ -41,6 +41,30 @@ static void test_in_order(void **state)
     assay_monitor_free(monitor);
 }
 
+/* The first span of an operation has its resident memory read at begin and end, whether its end
+ * knows its start or not; so has one that is open while a reading is due. */
+static void test_memory(void **state)
+{
+    (void)state;
+    assay_monitor *monitor = open_monitor(NULL);
+    begin(monitor, &outer);
+    uint64_t start = begin(monitor, &inner);
+    usleep(30000);
+    begin(monitor, &leaf);
+    assay_site_end(&outer, monitor, 0, false);
+    assay_site_end(&leaf, monitor, 0, false);
+    assay_site_end(&inner, monitor, start, false);
+    assay_record *record = record_of(monitor);
+    assert_int_equal(record->operation_count, 3);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(record->operations[i].rss_spans, 1);
+        assert_int_equal(record->operations[i].rss_delta_bytes.validity, ASSAY_VALID);
+    }
+    assert_clean(record);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+}
+
 /* The durations of all operations, by hand: outer 0–30, inner 10–60, leaf 20–40. */
 static void test_out_of_order(void **state)
 {
@@ -91,8 +115,8 @@ static void visit_children(assay_monitor *monitor, int count)
     }
 }
 
-/* A span has children in a table. After the span around it ended it gets so many more that the table
- * moves. The next span at the same place must find the new table. */
+/* A span has children in a table. After the span around it ended it gets so many more that the
+ * table moves. The next span at the same place must find the new table. */
 static void test_children_after_the_parent_ended(void **state)
 {
     (void)state;
@@ -175,11 +199,9 @@ static void test_fork(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_in_order),
-        cmocka_unit_test(test_out_of_order),
-        cmocka_unit_test(test_children_after_the_parent_ended),
-        cmocka_unit_test(test_by_start),
-        cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_in_order),     cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_out_of_order), cmocka_unit_test(test_children_after_the_parent_ended),
+        cmocka_unit_test(test_by_start),     cmocka_unit_test(test_fork),
     };
     return cmocka_run_group_tests(tests, make_clock, drop_clock);
 }
