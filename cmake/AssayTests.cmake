@@ -6,6 +6,7 @@
 #   tests/unit/plugin_*.c     plugins for these to load: NAME_shared.so and NAME_static.so
 #   tests/fake/*.c            libraries of ours with the names of a GPU driver's, in tests/fake of the build
 #   tests/FOLDER/test_*.sh    run with ASSAY_SOURCE, ASSAY_BUILD and ASSAY_SANITIZE in the environment
+#   tests/python/test_*.py    run by Debian's Python with the package in build/python
 #   tests/FOLDER/subject_*.c  programs for these scripts to measure, linked as any program would be
 # Exit status 77 is a skip, with the reason printed. Shell tests look at the build from outside, as a
 # user does; in a sanitizer build only those in SANITIZED_FOLDERS make sense.
@@ -154,6 +155,18 @@ foreach(script ${scripts})
 endforeach()
 if(TEST cli/test_golden)
   set_tests_properties(cli/test_golden PROPERTIES TIMEOUT 900 COST 100) # every script of tests/cli/golden: begun first
+endif()
+
+# tests/python/test_*.py: the package in build/python, tried by Debian's Python, which has PyTorch and pandas.
+if(TARGET assay_python)
+  find_program(ASSAY_TEST_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+  file(GLOB scripts RELATIVE ${CMAKE_SOURCE_DIR}/tests CONFIGURE_DEPENDS tests/python/test_*.py)
+  foreach(script ${scripts})
+    get_filename_component(name ${script} NAME_WE)
+    assay_add_test(python/${name} ${ASSAY_TEST_PYTHON} ${CMAKE_SOURCE_DIR}/tests/${script})
+    set_property(TEST python/${name} APPEND PROPERTY ENVIRONMENT PYTHONPATH=${CMAKE_BINARY_DIR}/python
+                                                                 PYTHONDONTWRITEBYTECODE=1)
+  endforeach()
 endif()
 
 # tests/fault: every allocation refused in turn. See failing_alloc.c for the two ways of linking.

@@ -17,6 +17,7 @@
  *     inference.h     latency and throughput of single calls
  *     performance.h   one block measured and printed in one line
  *     task.h          spans of coroutines and other tasks that take turns on a thread
+ *     binding.h       spans of other languages, whose blocks are not blocks of C
  *     bottleneck.h    what stands out in a record, and what to do about it
  *     scaling.h       something measured at several sizes
  *     stats.h         the statistics behind all of this: arrays in, numbers out

@@ -67,7 +67,9 @@ typedef struct assay_record_operation {
      * that supposes spans of one kind; and how many spans that are. */
     assay_reading gpu_seconds, gpu_seconds_low, gpu_seconds_high;
     uint64_t gpu_spans;
-    uint64_t reserved[16]; /* zero */
+    uint64_t rss_spans;    /* spans whose resident memory was read; the sums above are theirs */
+    uint64_t failed_spans; /* of `count`: those that an error ended, such as a Python exception */
+    uint64_t reserved[14]; /* zero */
 } assay_record_operation;
 
 /* One individually recorded span (seed C's `track` without aggregation), in order of completion. */

@@ -98,6 +98,7 @@ const assay__field assay__record_operation_fields[] = {
     READING(assay_record_operation, p999_seconds),
     RARE_READING(assay_record_operation, rss_delta_bytes),
     RARE_READING(assay_record_operation, rss_peak_bytes),
+    RARE_COUNT(assay_record_operation, rss_spans),
     RARE_READING(assay_record_operation, heap_delta_bytes),
     RARE_READING(assay_record_operation, heap_peak_bytes),
     RARE_READING(assay_record_operation, heap_allocations),
@@ -107,6 +108,7 @@ const assay__field assay__record_operation_fields[] = {
     RARE_READING(assay_record_operation, gpu_seconds_low),
     RARE_READING(assay_record_operation, gpu_seconds_high),
     RARE_COUNT(assay_record_operation, gpu_spans),
+    RARE_COUNT(assay_record_operation, failed_spans),
     COUNT(assay_record_operation, samples_dropped),
     END,
 };

@@ -181,6 +181,7 @@ static assay_status add_samples(assay__merge *merge, int32_t index, const assay_
     assay_record_operation *operation = &merge->record->operations[index];
     const uint64_t *ticks = assay__journal_samples(view, node);
     operation->samples_dropped += node->samples_dropped;
+    operation->failed_spans += node->failed;
     if (ticks == NULL || node->sample_count == 0)
         return ASSAY_OK;
     double *samples =
@@ -217,6 +218,7 @@ static void add_memory(assay_record_operation *operation, const assay__journal_m
     if (memory->rss_readings > 0) {
         add_to(&operation->rss_delta_bytes, (double)memory->rss_delta_bytes);
         keep_most(&operation->rss_peak_bytes, (double)memory->rss_peak_bytes);
+        operation->rss_spans += memory->rss_readings;
     }
     if (memory->heap_readings > 0) {
         add_to(&operation->heap_delta_bytes, (double)memory->heap_delta_bytes);
