@@ -165,13 +165,3 @@ PyObject *core_comparison_json(PyObject *module, PyObject *given)
     free(profiles);
     return text;
 }
-
-/* lstm_params(input_dim, hidden_size, num_layers, output_dim) */
-PyObject *core_lstm_params(PyObject *module, PyObject *args)
-{
-    (void)module;
-    unsigned long long input, hidden, layers, output;
-    if (!PyArg_ParseTuple(args, "KKKK:lstm_params", &input, &hidden, &layers, &output))
-        return NULL;
-    return PyLong_FromUnsignedLongLong(assay_compute_lstm_params(input, hidden, layers, output));
-}

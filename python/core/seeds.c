@@ -105,7 +105,6 @@ static PyMethodDef functions[] = {
     {"forecast_benchmark", core_forecast_benchmark, METH_VARARGS, NULL},
     {"profile_json", core_profile_json, METH_VARARGS, NULL},
     {"comparison_json", core_comparison_json, METH_O, NULL},
-    {"lstm_params", core_lstm_params, METH_VARARGS, NULL},
     {"linear_flops", core_linear_flops, METH_VARARGS, NULL},
     {"attention_flops", core_attention_flops, METH_VARARGS, NULL},
     {"mpnn_flops", core_mpnn_flops, METH_VARARGS, NULL},

@@ -76,7 +76,6 @@ PyObject *core_print_performance(PyObject *module, PyObject *args);
 PyObject *core_forecast_benchmark(PyObject *module, PyObject *args);
 PyObject *core_profile_json(PyObject *module, PyObject *args);
 PyObject *core_comparison_json(PyObject *module, PyObject *profiles);
-PyObject *core_lstm_params(PyObject *module, PyObject *args);
 
 /* ---- flops.c ----------------------------------------------------------------------------------
  */
