@@ -51,8 +51,9 @@ ASSAY__HOT uint64_t assay_site_end(const assay_site *site, struct assay_monitor 
     if (ASSAY__LIKELY(assay__thread.monitor_id == assay__monitor_id(monitor) && !failed &&
                       site->id != 0)) {
         assay__frame *frame = lane->top;
-        const uint64_t begun = frame->start;
-        if (ASSAY__LIKELY(frame->branch.site == site->id && (start == 0 || start == begun))) {
+        const uint64_t begun = frame->start; /* without marks: see layout.h */
+        if (ASSAY__LIKELY(frame->branch.site == site->id && frame->stack == 0 &&
+                          (start == 0 || start == begun) && begun < ASSAY__MEMORY_MARK)) {
             assay__span_finish(monitor, frame, begun);
             return now - begun;
         }

@@ -63,8 +63,9 @@ typedef struct assay_record_operation {
     assay_reading heap_peak_bytes;  /* largest growth of the thread's live heap within one span */
     assay_reading heap_allocations; /* allocations made in spans, summed */
     assay_reading gpu_delta_bytes, gpu_peak_bytes;
+    uint64_t rss_spans;    /* spans whose resident memory was read; the sums above are theirs */
     uint64_t failed_spans; /* of `count`: those that an error ended, such as a Python exception */
-    uint64_t reserved[7];  /* zero */
+    uint64_t reserved[6];  /* zero */
 } assay_record_operation;
 
 /* One individually recorded span (seed C's `track` without aggregation), in order of completion. */

@@ -3,7 +3,7 @@ import os
 import shutil
 import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+HERE = os.path.dirname(os.path.realpath(__file__))
 COMPAT = os.path.join(HERE, "compat")
 
 

@@ -71,7 +71,8 @@ class Record(_core.Record):
 class Monitor(_core.Monitor):
     """Nested spans, their statistics, and counters.
 
-    memory: False, True or "rss" (resident memory of every span), "heap" (exact, under `assay run --heap`), "peak".
+    memory: True (resident memory, read every 10 ms), False, "rss" (for every span), "heap" (exact, under `assay run
+    --heap`), "peak" (the kernel's peak within every span), or several: "rss,heap".
     journal: a file to keep the journal in; by default ASSAY_JOURNAL_DIR decides, else it is in memory.
     trace_events: how many single spans of each thread to keep, for a trace.
     samples: how many durations of each operation to keep one by one.

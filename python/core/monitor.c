@@ -45,8 +45,7 @@ static assay_monitor *handle_of(PyObject *self)
 
 /* ---- life cycle ---- */
 
-/* "rss", "heap", "peak", or several of them in a sequence or in a string with commas: bits of
- * assay_monitor_memory. */
+/* True, False, or words with commas between them: bits of assay_monitor_memory. */
 static bool memory_modes(PyObject *given, unsigned *modes)
 {
     static const struct {
@@ -58,13 +57,9 @@ static bool memory_modes(PyObject *given, unsigned *modes)
                  {"off", ASSAY_MEMORY_OFF}};
     const char *text;
     PyObject *bytes = NULL;
-    *modes = 0;
-    if (given == NULL || given == Py_None || given == Py_False)
+    *modes = given == Py_False ? ASSAY_MEMORY_OFF : ASSAY_MEMORY_SAMPLED;
+    if (given == NULL || given == Py_None || PyBool_Check(given))
         return true;
-    if (given == Py_True) {
-        *modes = ASSAY_MEMORY_RSS;
-        return true;
-    }
     bytes = core_name(given, "memory", &text);
     if (bytes == NULL)
         return false;

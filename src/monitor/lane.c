@@ -217,6 +217,7 @@ static assay__lane_owner *take_lane(assay_monitor *monitor, assay_lane_kind kind
         owner->task = NULL;
         owner->task_owner = NULL;
         introduce(owner->lane, kind, name);
+        assay__resident_start(owner);
         assay__journal_publish_lane(&state->journal, owner->lane);
         if (kind == ASSAY_LANE_TASK)
             atomic_store(&owner->state, ASSAY__OWNER_TASK);

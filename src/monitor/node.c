@@ -146,7 +146,7 @@ static void equip(assay__monitor_state *state, assay__node *node)
         if (samples != NULL)
             node->samples = assay__journal_unit(&state->journal, samples);
     }
-    if (state->memory != 0) {
+    if (state->memory != 0 || state->resident_ticks != 0) {
         void *memory = assay__journal_allocate(&state->journal, sizeof(assay__journal_memory));
         if (memory != NULL)
             node->memory = assay__journal_unit(&state->journal, memory);

@@ -137,14 +137,18 @@ static assay__frame *open_frame(assay__lane_owner *owner, assay__node *node, boo
                                 uintptr_t stack)
 {
     assay__monitor_state *state = assay__monitor_state_of(owner->monitor);
+    bool read = !metric && assay__resident_begin(owner, node, ticks_of(state));
     assay__frame *frame = ++owner->top;
     if (state->memory != 0 || metric)
         assay__memory_begin(owner, (size_t)(frame - owner->lane->frames), metric);
     __atomic_store_n(&frame->node, node, __ATOMIC_RELAXED);
     assay__publish_branch(&frame->branch, &node->branch);
+    if (stack == 0 && read)
+        stack = ASSAY__READ_STACK;
     __atomic_store_n(&frame->stack, stack, __ATOMIC_RELAXED);
     __atomic_store_n(&frame->start, ticks_of(state), __ATOMIC_RELAXED);
-    return metric ? (assay__frame *)((uintptr_t)frame | ASSAY__METRIC_BIT) : frame;
+    return (assay__frame *)((uintptr_t)frame | (metric ? ASSAY__METRIC_BIT : 0) |
+                            (read ? ASSAY__MEMORY_BIT : 0));
 }
 
 typedef struct beginning {
@@ -185,7 +189,7 @@ static assay_span begin_named(assay_monitor *monitor, const char *name, bool met
     beginning span = {.name = name, .metric = metric};
     if (is_off(monitor) || !in_slow_path(monitor, begin_span, &span))
         return (assay_span){.monitor = monitor};
-    return (assay_span){span.frame, monitor, assay__frame_of(span.frame)->start};
+    return (assay_span){span.frame, monitor, assay__frame_start(assay__frame_of(span.frame))};
 }
 
 assay_span assay_monitor_begin(assay_monitor *monitor, const char *name)
@@ -272,26 +276,29 @@ static void publish_event(assay__lane *lane, uint64_t start, uint64_t end, uint6
 
 static void keep_extras(assay__lane *lane, const assay__frame *frame, uint64_t now)
 {
+    uint64_t start = assay__frame_start(frame);
     if ((lane->extras & ASSAY__EXTRA_EVENTS) != 0)
-        publish_event(lane, frame->start, now, frame->node->self, lane->event_origin);
+        publish_event(lane, start, now, frame->node->self, lane->event_origin);
     if ((lane->extras & ASSAY__EXTRA_SAMPLES) != 0)
-        publish_sample(lane, frame->node, now - frame->start);
+        publish_sample(lane, frame->node, now - start);
 }
 
 /* The end of a span that keeps an event beside statistics; false if it takes the slow path. It
  * calls nothing, so that it saves no registers. */
-static inline bool end_with_event(assay__lane *lane, assay__frame *frame, uint64_t now)
+static inline bool end_with_event(assay__lane *lane, assay__frame *frame, uint64_t start,
+                                  uint64_t now)
 {
     assay__pending *slot = &lane->pending;
-    if (ASSAY__UNLIKELY(now < frame->start || slot->node == NULL || ring_starts_over(lane)))
+    if (ASSAY__UNLIKELY(now < start || now >= lane->begin_due || slot->node == NULL ||
+                        ring_starts_over(lane)))
         return false;
     assay__lane_lock(lane);
     if (ASSAY__UNLIKELY(!assay__node_update(slot->node, slot->duration))) {
         __atomic_store_n(&lane->top, frame, __ATOMIC_RELEASE);
         return false;
     }
-    put_event(lane, frame->start, now, frame->node->self, lane->event_origin);
-    assay__pending_put(slot, frame->node, now - frame->start);
+    put_event(lane, start, now, frame->node->self, lane->event_origin);
+    assay__pending_put(slot, frame->node, now - start);
     __atomic_store_n(&lane->top, frame - 1, __ATOMIC_RELEASE);
     return true;
 }
@@ -308,24 +315,29 @@ void assay__lane_settle(assay__monitor_state *state, assay__lane *lane)
     __atomic_store_n(&slot->node, NULL, __ATOMIC_RELEASE);
 }
 
-static void close_frame(assay__lane_owner *owner, assay__frame *frame, uint64_t now, bool is_metric)
+static void close_frame(assay__lane_owner *owner, assay__frame *frame, uint64_t now,
+                        uintptr_t marks)
 {
     assay__monitor_state *state = assay__monitor_state_of(owner->monitor);
     assay__lane *lane = owner->lane;
     size_t depth = (size_t)(frame - lane->frames);
+    bool is_metric = (marks & ASSAY__METRIC_BIT) != 0;
+    uint64_t start = assay__frame_start(frame);
     assay__journal_metric metric = {
-        .start = frame->start,
-        .duration = now - frame->start,
+        .start = start,
+        .duration = now - start,
         .operation = frame->node->operation,
         .thread = (uint32_t)lane->thread_id,
         .depth = (uint32_t)depth - 1,
     };
     if (state->memory != 0 || is_metric)
         assay__memory_end(owner, depth, &metric);
+    if (!is_metric)
+        assay__resident_end(owner, now, (marks & ASSAY__MEMORY_BIT) != 0);
     assay__lane_settle(state, lane);
     if (lane->extras != 0)
         keep_extras(lane, frame, now);
-    assay__pending_put(&lane->pending, frame->node, now - frame->start);
+    assay__pending_put(&lane->pending, frame->node, now - start);
     if (is_metric) {
         pthread_mutex_lock(&state->lock);
         assay__journal_add_metric(&state->journal, &metric);
@@ -347,13 +359,13 @@ static uint64_t reject(assay__monitor_state *state, const assay__frame *frame)
 
 /* End the span in `frame` of the lane, whose top is taken; its duration in ticks. */
 static uint64_t end_in_lane(assay__lane_owner *owner, assay__frame *frame, uint64_t start,
-                            uint64_t now, bool metric)
+                            uint64_t now, uintptr_t marks)
 {
     assay__monitor_state *state = assay__monitor_state_of(owner->monitor);
     assay__lane *lane = owner->lane;
-    if (frame->start != start && start < state->journal.header->first.ticks)
+    if (assay__frame_start(frame) != start && start < state->journal.header->first.ticks)
         return 0; /* begun before the fork that made this process */
-    if (frame > owner->top || frame->start != start) { /* ended before */
+    if (frame > owner->top || assay__frame_start(frame) != start) { /* ended before */
         __atomic_store_n(&lane->mismatched_ends, lane->mismatched_ends + 1, __ATOMIC_RELAXED);
         return 0;
     }
@@ -361,18 +373,18 @@ static uint64_t end_in_lane(assay__lane_owner *owner, assay__frame *frame, uint6
         now = assay__clock_ticks(state->clock);
     if (frame < owner->top)
         abandon_down_to(owner, frame);
-    if (now < frame->start) {
+    if (now < start) {
         __atomic_store_n(&lane->backward_clock, lane->backward_clock + 1, __ATOMIC_RELAXED);
-        now = frame->start;
+        now = start;
     }
-    close_frame(owner, frame, now, metric);
+    close_frame(owner, frame, now, marks);
     return now - start;
 }
 
 uint64_t assay__span_end_slow(assay_monitor *monitor, assay__frame *frame, uint64_t start,
                               uint64_t now)
 {
-    bool metric = ((uintptr_t)frame & ASSAY__METRIC_BIT) != 0;
+    uintptr_t marks = (uintptr_t)frame & (ASSAY__METRIC_BIT | ASSAY__MEMORY_BIT);
     frame = assay__frame_of(frame);
     uint64_t id = assay__monitor_id(monitor), ticks = 0;
     if (id == 0)
@@ -385,7 +397,7 @@ uint64_t assay__span_end_slow(assay_monitor *monitor, assay__frame *frame, uint6
         frame >= owner->lane->frames + ASSAY_LANE_FRAMES || !take_top(owner)) {
         reject(state, frame);
     } else {
-        ticks = end_in_lane(owner, frame, start, now, metric);
+        ticks = end_in_lane(owner, frame, start, now, marks);
         put_top(owner);
     }
     assay__slow_leave(owner);
@@ -399,29 +411,40 @@ static assay__frame *find_open(const assay__lane_owner *owner, const assay_site 
 {
     for (assay__frame *frame = owner->top; frame > owner->lane->frames; frame--) {
         bool same = frame->branch.site == site->id || frame->node == owner->other;
-        if (start != 0 ? frame->start == start : same)
+        if (start != 0 ? assay__frame_start(frame) == start : same)
             return frame;
     }
     return NULL;
 }
 
-/* End a span that others were begun in which are still open. They stay open, one place further
- * down. */
-static void end_out_of_order(assay__lane_owner *owner, assay__frame *frame, uint64_t now,
-                             bool metric)
+static void swap_words(uint64_t *one, uint64_t *other)
 {
-    assay__frame *top = owner->top;
-    close_frame(owner, frame, now, metric);
-    for (; frame < top; frame++) {
+    uint64_t kept = *one;
+    *one = *other;
+    *other = kept;
+}
+
+/* Make a span the innermost of its lane, although others that began in it are still open. They stay
+ * open, one place further down. */
+static void raise_to_top(assay__lane_owner *owner, assay__frame *frame)
+{
+    for (; frame < owner->top; frame++) {
         size_t depth = (size_t)(frame - owner->lane->frames);
-        __atomic_store_n(&frame->start, frame[1].start, __ATOMIC_RELAXED);
-        __atomic_store_n(&frame->node, frame[1].node, __ATOMIC_RELAXED);
-        __atomic_store_n(&frame->stack, frame[1].stack, __ATOMIC_RELAXED);
-        assay__publish_branch(&frame->branch, &frame[1].branch);
-        if (owner->marks != NULL)
+        assay__frame kept = *frame, above = frame[1];
+        const assay__frame *fresh[] = {&above, &kept};
+        for (int i = 0; i < 2; i++) {
+            __atomic_store_n(&frame[i].start, fresh[i]->start, __ATOMIC_RELAXED);
+            __atomic_store_n(&frame[i].node, fresh[i]->node, __ATOMIC_RELAXED);
+            __atomic_store_n(&frame[i].stack, fresh[i]->stack, __ATOMIC_RELAXED);
+            assay__publish_branch(&frame[i].branch, &fresh[i]->branch);
+        }
+        swap_words(&owner->resident.at_begin[depth], &owner->resident.at_begin[depth + 1]);
+        if (owner->marks != NULL) {
+            assay__memory_mark mark = owner->marks[depth];
             owner->marks[depth] = owner->marks[depth + 1];
+            owner->marks[depth + 1] = mark;
+        }
     }
-    owner->top = top - 1;
 }
 
 /* End the span of a site, wherever it is in the lane; its duration in ticks. */
@@ -440,15 +463,11 @@ static uint64_t end_site(assay__lane_owner *owner, const assay_site *site, uint6
     }
     if (failed)
         __atomic_store_n(&frame->node->failed, frame->node->failed + 1, __ATOMIC_RELAXED);
-    if (!assay__clock_is_hardware(state->clock))
-        now = assay__clock_ticks(state->clock);
-    if (now < frame->start) {
-        __atomic_store_n(&lane->backward_clock, lane->backward_clock + 1, __ATOMIC_RELAXED);
-        now = frame->start;
-    }
-    uint64_t ticks = now - frame->start;
-    end_out_of_order(owner, frame, now, (site->flags & ASSAY_SITE_METRIC) != 0);
-    return ticks;
+    bool metric = (site->flags & ASSAY_SITE_METRIC) != 0;
+    uintptr_t marks = (metric ? ASSAY__METRIC_BIT : 0) |
+                      (frame->stack == ASSAY__READ_STACK ? ASSAY__MEMORY_BIT : 0);
+    raise_to_top(owner, frame);
+    return end_in_lane(owner, owner->top, assay__frame_start(owner->top), now, marks);
 }
 
 uint64_t assay__site_end_slow(const assay_site *site, assay_monitor *monitor, uint64_t start,
@@ -468,12 +487,15 @@ uint64_t assay__site_end_slow(const assay_site *site, assay_monitor *monitor, ui
     return ticks;
 }
 
-/* The end of a span that keeps more than statistics. All of it is here, so that a program with many
- * sites has the code once. */
+/* The end of a span that keeps more than statistics, or whose resident memory is due. All of it is
+ * here, so that a program with many sites has the code once. A handler's span may have marked the
+ * frame since the caller looked at it. */
 void assay__span_end_extras(assay__lane *lane, assay__frame *frame, uint64_t now)
 {
-    if (ASSAY__UNLIKELY(lane->extras != ASSAY__EXTRA_EVENTS || !end_with_event(lane, frame, now)))
-        assay__span_end_slow(lane->owner->monitor, frame, frame->start, now);
+    const uint64_t start = assay__frame_start(frame);
+    if (ASSAY__UNLIKELY(lane->extras != ASSAY__EXTRA_EVENTS ||
+                        !end_with_event(lane, frame, start, now)))
+        assay__span_end_slow(lane->owner->monitor, frame, start, now);
 }
 
 uint64_t assay_span_end_ns(assay_span span)

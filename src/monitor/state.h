@@ -19,6 +19,7 @@
 #include <sys/types.h>
 
 #include "assay/monitor.h"
+#include "base/random.h"
 #include "clock/clock.h"
 #include "instrument/heap.h"
 #include "journal/journal.h"
@@ -29,6 +30,7 @@ typedef struct assay__monitor_state {
     bool disabled;
     bool slow; /* spans need more than a counter reading: another clock, or memory */
     unsigned memory;
+    uint64_t resident_ticks; /* between two readings of a lane; 0: resident memory is not sampled */
     size_t pool_bytes, trace_events, samples;
     char *name, *path; /* path: as asked for, or NULL */
     bool private_journal;
@@ -56,6 +58,13 @@ typedef struct assay__memory_mark {
     uint64_t peak_bytes; /* of resident memory, until the kernel's was last reset */
     assay__heap_mark heap;
 } assay__memory_mark;
+
+/* Resident memory of a lane, as it is sampled. */
+typedef struct assay__resident {
+    uint64_t bytes, ticks; /* the last reading, and when it was made; 0: none yet */
+    assay__random random;  /* so that readings do not keep step with the program's own rhythm */
+    uint64_t at_begin[ASSAY_LANE_FRAMES]; /* of the open spans with ASSAY__MEMORY_MARK */
+} assay__resident;
 
 /* A run-time name, as a lane knows it. */
 typedef struct assay__name_entry {
@@ -98,7 +107,8 @@ typedef struct assay__lane_owner {
     struct assay_task *task;              /* that runs on this thread, or NULL */
     struct assay__lane_owner *task_owner; /* of the task; NULL if it has no lane */
     assay__memory_mark *marks;            /* one for each frame, or NULL until memory is measured */
-    assay__name_entry *names;             /* open addressing, a power of two */
+    assay__resident resident;
+    assay__name_entry *names; /* open addressing, a power of two */
     size_t name_capacity, name_count;
     assay__place *places; /* likewise */
     size_t place_capacity, place_count;
@@ -149,6 +159,14 @@ void assay__lane_settle(assay__monitor_state *state, assay__lane *lane);
  * has its resident memory measured whatever the monitor's modes are. */
 void assay__memory_begin(assay__lane_owner *owner, size_t depth, bool metric);
 void assay__memory_end(assay__lane_owner *owner, size_t depth, assay__journal_metric *metric);
+
+/* resident.c — sample resident memory. `start` when a lane gets a new owner; `carry` when a thread
+ * goes on in another lane. `begin` before a span of the node is opened; it returns whether the end
+ * must read again. `end` while the span is still the innermost. */
+void assay__resident_start(assay__lane_owner *owner);
+void assay__resident_carry(const assay__lane_owner *from, assay__lane_owner *to);
+bool assay__resident_begin(assay__lane_owner *owner, const assay__node *node, uint64_t now);
+void assay__resident_end(assay__lane_owner *owner, uint64_t now, bool read);
 
 /* identity.c — who this process is. `name` and `monitor_id` are left alone. */
 void assay__identity_read(assay__journal_identity *identity);

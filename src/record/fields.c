@@ -95,6 +95,7 @@ const assay__field assay__record_operation_fields[] = {
     READING(assay_record_operation, p999_seconds),
     RARE_READING(assay_record_operation, rss_delta_bytes),
     RARE_READING(assay_record_operation, rss_peak_bytes),
+    RARE_COUNT(assay_record_operation, rss_spans),
     RARE_READING(assay_record_operation, heap_delta_bytes),
     RARE_READING(assay_record_operation, heap_peak_bytes),
     RARE_READING(assay_record_operation, heap_allocations),

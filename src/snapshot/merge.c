@@ -218,6 +218,7 @@ static void add_memory(assay_record_operation *operation, const assay__journal_m
     if (memory->rss_readings > 0) {
         add_to(&operation->rss_delta_bytes, (double)memory->rss_delta_bytes);
         keep_most(&operation->rss_peak_bytes, (double)memory->rss_peak_bytes);
+        operation->rss_spans += memory->rss_readings;
     }
     if (memory->heap_readings > 0) {
         add_to(&operation->heap_delta_bytes, (double)memory->heap_delta_bytes);

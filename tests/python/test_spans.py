@@ -180,6 +180,20 @@ class Spans(Measured):
             with self.assertRaisesRegex(ValueError, "finite and not negative"):
                 self.monitor.add("kernel", bad)
 
+    def test_resident_memory(self):
+        with self.monitor.track("sampled"):
+            block = bytearray(64 << 20)
+            time.sleep(0.02)
+        self.assertGreater(self.tree()["sampled",]["rss_delta_bytes"], 32 << 20)
+        del block
+        with assay.Monitor(memory="rss") as every, assay.Monitor(memory=False) as none:
+            for monitor in (every, none):
+                for _ in range(50):
+                    with monitor.track("x"):
+                        pass
+            self.assertEqual(tree(every.record())["x",]["rss_spans"], 50)
+            self.assertNotIn("rss_spans", tree(none.record())["x",])
+
     def test_metrics_are_recorded_one_by_one(self):
         for _ in range(2):
             with self.monitor.metric("epoch"):
