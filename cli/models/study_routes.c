@@ -276,8 +276,7 @@ static int routes_main(const command *self, int argc, char **argv)
     assay__study_plan plan = study_plan(&chosen.common, "routes", "routes", "assay-routes-study");
     assay_error error = {0};
     assay_status status = assay__routes_study(&plan, &settings, chosen.common.json, &error);
-    code = study_exit("study routes", status, &error);
-    return message_flush(stdout, "standard output") ? code : EX_IOERR;
+    return study_exit("study routes", status, &error);
 }
 
 const command study_routes = {

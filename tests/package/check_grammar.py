@@ -151,7 +151,7 @@ STATUS_UNCHECKED = {
 }
 
 OF_MODELS = {"model.h", "flops.h", "profile.h", "model_scaling.h", "runtime.h", "trajectories.h"}
-CALLERS = ["cli", "studies", "bench", "examples"]
+CALLERS = ["cli", "studies", "bench", "examples", "python"]
 
 Function = collections.namedtuple("Function", "name place header result attributes parameters")
 Struct = collections.namedtuple("Struct", "name place fields")
