@@ -40,7 +40,7 @@ static const option run_options[] = {
     {"heap", 'H', OPTION_FLAG, NULL,
      "Measure the heap exactly, through the preloaded libassay_heap.so.",
      offsetof(run_settings, heap)},
-    {"interval", 'i', OPTION_SECONDS, "TIME",
+    {"interval", 'i', OPTION_PERIOD, "TIME",
      "Time between samples of the process tree (default 10ms); lengthened when sampling would take "
      "more than 2 % of one processor.",
      offsetof(run_settings, interval_seconds)},
@@ -67,8 +67,9 @@ typedef struct run {
     char *const *command;
     char journal_dir[SCRATCH_PATH_SIZE];
     char heap_dir[SCRATCH_PATH_SIZE];
-    char *preload;      /* value of LD_PRELOAD, or NULL */
-    char *asan_options; /* of ASAN_OPTIONS: sanitized programs start although we are preloaded */
+    char *preload;        /* value of LD_PRELOAD, or NULL */
+    char *asan_options;   /* of ASAN_OPTIONS: sanitized programs start although we are preloaded */
+    sigset_t signal_mask; /* before we blocked signals */
     launch_result launch;
     watch_result watch;
 } run;
@@ -124,10 +125,9 @@ static void start(run *r)
         variables[count++] = (launch_variable){"LD_PRELOAD", r->preload};
         variables[count++] = (launch_variable){"ASAN_OPTIONS", r->asan_options};
     }
-    sigset_t original;
-    launch_block_signals(&original);
+    launch_block_signals(&r->signal_mask);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); /* orphans of the tree come to us */
-    r->launch = launch_start(r->command, variables, count, &original);
+    r->launch = launch_start(r->command, variables, count, &r->signal_mask);
 }
 
 static int exit_of(int wait_status)
@@ -144,7 +144,7 @@ static bool write_results(const run_settings *settings, const assay_record *reco
         assay_status status = settings->output != NULL
                                   ? assay_report_save(record, "run", settings->output, &error)
                                   : assay_report_print(record, "run", stderr, &error);
-        good &= output_check("run", status, &error);
+        good &= output_check("run", status, &error) && !ferror(stderr);
     }
     if (settings->json != NULL)
         good &= output_check("run",
@@ -183,6 +183,7 @@ static int measure(run *r)
     scratch_dir_remove(r->journal_dir);
     scratch_dir_remove(r->heap_dir);
     r->journal_dir[0] = r->heap_dir[0] = '\0';
+    launch_restore_signals(&r->signal_mask); /* a pipe may make the writing wait */
     int code = exit_of(r->watch.wait_status);
     if (status != ASSAY_OK) {
         message_error("assay run: %s", error.message);

@@ -94,6 +94,7 @@ static inline void same_distribution(const assay_record_operation *a,
     for (size_t i = 0; i < a->sample_count; i++)
         same_number(a->samples_seconds[i], b->samples_seconds[i]);
     assert_int_equal(a->samples_dropped, b->samples_dropped);
+    assert_int_equal(a->failed_spans, b->failed_spans);
 }
 
 static inline void same_operation(const assay_record_operation *a, const assay_record_operation *b)
@@ -114,6 +115,7 @@ static inline void same_operation(const assay_record_operation *a, const assay_r
     same_reading(a->p999_seconds, b->p999_seconds);
     same_reading(a->rss_delta_bytes, b->rss_delta_bytes);
     same_reading(a->rss_peak_bytes, b->rss_peak_bytes);
+    assert_int_equal(a->rss_spans, b->rss_spans);
     same_reading(a->heap_delta_bytes, b->heap_delta_bytes);
     same_reading(a->heap_peak_bytes, b->heap_peak_bytes);
     same_reading(a->heap_allocations, b->heap_allocations);
