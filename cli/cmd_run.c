@@ -52,7 +52,9 @@ static const option run_options[] = {
      "Write the text summary to FILE instead of standard error.", offsetof(run_settings, output)},
     {"quiet", 'q', OPTION_FLAG, NULL, "Print no summary.", offsetof(run_settings, quiet)},
     {"trace", 't', OPTION_TEXT, "FILE",
-     "Write a Chrome trace of its spans and memory, for ui.perfetto.dev; '-' is standard output.",
+     "Write a Chrome trace of its processes, spans and memory, for ui.perfetto.dev; '-' is "
+     "standard "
+     "output.",
      offsetof(run_settings, trace)},
     {"trace-events", 0, OPTION_COUNT, "N",
      "Most recent spans of each thread kept for --trace (default 65536).",
@@ -66,6 +68,7 @@ typedef struct run {
     char journal_dir[SCRATCH_PATH_SIZE];
     char heap_dir[SCRATCH_PATH_SIZE];
     char *preload;        /* value of LD_PRELOAD, or NULL */
+    char *asan_options;   /* of ASAN_OPTIONS: sanitized programs start although we are preloaded */
     sigset_t signal_mask; /* before we blocked signals */
     launch_result launch;
     watch_result watch;
@@ -73,11 +76,21 @@ typedef struct run {
 
 static bool make_scratch(run *r)
 {
-    if (scratch_dir_make(r->journal_dir) && (!r->settings->heap || scratch_dir_make(r->heap_dir)))
+    if (scratch_dir_make(SCRATCH_JOURNAL_BYTES, r->journal_dir) &&
+        (!r->settings->heap || scratch_dir_make(SCRATCH_HEAP_BYTES, r->heap_dir)))
         return true;
     message_error("assay run: cannot make a private directory in '%s': %s; set TMPDIR",
-                  scratch_dir_parent(), strerror(errno));
+                  scratch_dir_parent(SCRATCH_JOURNAL_BYTES), strerror(errno));
     return false;
+}
+
+/* "first:second", or "first" alone. Caller frees. */
+static char *joined(const char *first, const char *second)
+{
+    char *both = NULL;
+    bool is_alone = second == NULL || *second == '\0';
+    return asprintf(&both, "%s%s%s", first, is_alone ? "" : ":", is_alone ? "" : second) < 0 ? NULL
+                                                                                             : both;
 }
 
 static bool find_interposer(run *r)
@@ -90,20 +103,17 @@ static bool find_interposer(run *r)
                       "or in ../lib/, and it is in neither; reinstall assay");
         return false;
     }
-    const char *existing = getenv("LD_PRELOAD");
-    if (existing == NULL || *existing == '\0')
-        r->preload = strdup(library);
-    else if (asprintf(&r->preload, "%s:%s", library, existing) < 0)
-        r->preload = NULL;
-    if (r->preload == NULL)
+    r->preload = joined(library, getenv("LD_PRELOAD"));
+    r->asan_options = joined("verify_asan_link_order=0", getenv("ASAN_OPTIONS"));
+    if (r->preload == NULL || r->asan_options == NULL)
         message_error("assay run: out of memory");
-    return r->preload != NULL;
+    return r->preload != NULL && r->asan_options != NULL;
 }
 
 static void start(run *r)
 {
     char events[32];
-    launch_variable variables[4];
+    launch_variable variables[5];
     size_t count = 0;
     variables[count++] = (launch_variable){"ASSAY_JOURNAL_DIR", r->journal_dir};
     if (r->settings->trace != NULL) {
@@ -113,6 +123,7 @@ static void start(run *r)
     if (r->preload != NULL) {
         variables[count++] = (launch_variable){"ASSAY_HEAP_DIR", r->heap_dir};
         variables[count++] = (launch_variable){"LD_PRELOAD", r->preload};
+        variables[count++] = (launch_variable){"ASAN_OPTIONS", r->asan_options};
     }
     launch_block_signals(&r->signal_mask);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); /* orphans of the tree come to us */
@@ -157,7 +168,8 @@ static int measure(run *r)
             return EXIT_NOT_FOUND;
         return r->launch.failure == EAGAIN ? EXIT_OWN_FAILURE : EXIT_NOT_EXECUTABLE;
     }
-    watch_until_end(r->launch.pid, r->settings->interval_seconds, &r->watch);
+    watch_until_end(r->launch.pid, r->settings->interval_seconds,
+                    r->settings->heap ? r->heap_dir : NULL, &r->watch);
     run_facts facts = {.name = r->settings->name,
                        .command = r->command,
                        .launch = &r->launch,
@@ -205,6 +217,7 @@ static int run_main(const command *self, int argc, char **argv)
     scratch_dir_remove(r.journal_dir);
     scratch_dir_remove(r.heap_dir);
     free(r.preload);
+    free(r.asan_options);
     return code;
 }
 

@@ -10,7 +10,8 @@
  *
  * Cost: two counter readings and about twenty plain instructions; no lock, no allocation, no system
  * call, no shared cache line (bench/span_cost.c holds it to 1.2 times the counter readings alone).
- * The first span of an operation on a thread takes a slow path that finds room for it.
+ * The first span of an operation on a thread takes a slow path that finds room for it. So does a
+ * span every 10 ms, whose resident memory is read (assay_monitor_memory in monitor.h).
  *
  * A monitor that is NULL makes all of these free no-ops. A span ends on the thread that began it;
  * an end that does not match is counted in the record's integrity section and changes nothing else.
@@ -124,14 +125,20 @@ ASSAY_API void assay_monitor_add(struct assay_monitor *monitor, const char *name
  * that are not finite are dropped. */
 ASSAY_API void assay_monitor_count(struct assay_monitor *monitor, const char *name, double value);
 
-/* The lowest bit of a frame's address marks a span whose end takes the slow path: one recorded on
- * its own. Frames are 8-byte aligned, so the bit is free, and a marked address is never the top.
+/* The lowest bits of a frame's address mark a span whose end takes the slow path: one recorded on
+ * its own, or one whose begin read resident memory, so that its end reads it too. Frames are 8-byte
+ * aligned, so the bits are free, and a marked address is never the top.
  */
 #define ASSAY__METRIC_BIT ((uintptr_t)1)
+#define ASSAY__MEMORY_BIT ((uintptr_t)2)
+
+/* A span that is no block has no stack, so that a span whose begin read resident memory can say so
+ * there: a binding (binding.h) keeps no address of a frame. */
+#define ASSAY__READ_STACK ((uintptr_t)1)
 
 static inline assay__frame *assay__frame_of(assay__frame *marked)
 {
-    return (assay__frame *)((uintptr_t)marked & ~ASSAY__METRIC_BIT);
+    return (assay__frame *)((uintptr_t)marked & ~(ASSAY__METRIC_BIT | ASSAY__MEMORY_BIT));
 }
 
 static inline uint64_t assay__ticks(void)
@@ -211,9 +218,9 @@ ASSAY__HOT assay__lane *assay__lane_of_last_span(void)
 }
 
 /* Begin a span in `span`, and return it. Members are stored one by one: copied as a whole, a struct
- * of three words would go through memory. */
-ASSAY__HOT assay_span *assay__span_begin(assay_span *span, struct assay_monitor *monitor,
-                                         assay_site *site)
+ * of three words would go through memory. `stack` is that of a block of C, or 0. */
+ASSAY__HOT assay_span *assay__span_begin_at(assay_span *span, struct assay_monitor *monitor,
+                                            assay_site *site, uintptr_t stack)
 {
     span->frame = NULL;
     span->monitor = monitor;
@@ -231,21 +238,30 @@ ASSAY__HOT assay_span *assay__span_begin(assay_span *span, struct assay_monitor 
             assay__lane_lock(lane);
             __atomic_store_n(&frame->node, child->node, __ATOMIC_RELAXED);
             assay__publish_branch(&frame->branch, &child->branch);
-            __atomic_store_n(&frame->stack, assay__stack(), __ATOMIC_RELAXED);
+            __atomic_store_n(&frame->stack, stack, __ATOMIC_RELAXED);
             const uint64_t start = assay__ticks();
             __atomic_store_n(&frame->start, start, __ATOMIC_RELAXED);
-            __atomic_store_n(&lane->top, frame, __ATOMIC_RELEASE);
-            span->frame = frame;
-            span->start = start;
-            return span;
+            if (ASSAY__LIKELY(start < lane->begin_due)) {
+                __atomic_store_n(&lane->top, frame, __ATOMIC_RELEASE);
+                span->frame = frame;
+                span->start = start;
+                return span;
+            }
+            __atomic_store_n(&lane->top, frame - 1, __ATOMIC_RELEASE);
         }
     }
     if (id != ASSAY__DISABLED_MONITOR) {
-        span->frame = assay__span_begin_slow(monitor, site, assay__stack());
+        span->frame = assay__span_begin_slow(monitor, site, stack);
         if (span->frame != NULL)
-            span->start = assay__frame_of(span->frame)->start;
+            span->start = assay__frame_start(assay__frame_of(span->frame));
     }
     return span;
+}
+
+ASSAY__HOT assay_span *assay__span_begin(assay_span *span, struct assay_monitor *monitor,
+                                         assay_site *site)
+{
+    return assay__span_begin_at(span, monitor, site, assay__stack());
 }
 
 /* The place of a duration in the buckets of its node: its binary exponent, and the six bits behind
@@ -330,7 +346,7 @@ ASSAY__HOT void assay__span_finish(struct assay_monitor *monitor, assay__frame *
     assay__lane *lane = assay__lane_of_last_span();
     if (ASSAY__LIKELY(assay__thread.monitor_id == assay__monitor_id(monitor) &&
                       lane->top == frame && frame->start == start)) {
-        if (ASSAY__UNLIKELY(lane->extras != 0)) {
+        if (ASSAY__UNLIKELY(now >= lane->end_due)) {
             assay__span_end_extras(lane, frame, now);
             return;
         }

@@ -84,6 +84,14 @@ assay__report_view assay__report_ranking;
 /* For assay_findings_print(): remedies, those for a GPU only if the record has figures of one. */
 unsigned assay__findings_flags(const assay_record *record);
 
+/* The programs of a run by processor time, where there are several; nothing otherwise. */
+assay__report_view assay__report_processes;
+
+/* The programs that are missing in the heap figures of a run, and why, behind a label of
+ * `label_width` columns; nothing where none is missing. */
+assay_status assay__report_unseen(const assay_record *record, size_t label_width, FILE *stream,
+                                  assay_error *error);
+
 /* "peak memory" for "peak_rss_bytes"; a metric that we do not know is its own name. */
 const char *assay__metric_name(const char *metric);
 

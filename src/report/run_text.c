@@ -82,17 +82,21 @@ static void print_time(const assay_record_process *process, FILE *stream)
 static void print_memory(const assay_record_process *process, FILE *stream)
 {
     char text[ASSAY__FORMAT_SIZE];
+    bool weighed = process->tree_peak_pss_bytes.validity == ASSAY_VALID;
+    bool summed = !weighed && process->tree_peak_rss_bytes.validity == ASSAY_VALID;
     label(stream, "peak memory");
     fprintf(stream, "%s, largest process\n",
             assay__format_reading_bytes(process->peak_rss_bytes, text));
     label(stream, "");
-    fprintf(stream, "%s, whole tree at once (sampled)\n",
-            assay__format_reading_bytes(process->tree_peak_rss_bytes, text));
+    fprintf(stream, "%s, whole tree at once (sampled%s)\n",
+            assay__format_reading_bytes(
+                weighed ? process->tree_peak_pss_bytes : process->tree_peak_rss_bytes, text),
+            summed ? "; shared pages in each" : "");
 }
 
 static void print_heap(const assay_record_process *process, FILE *stream)
 {
-    char first[ASSAY__FORMAT_SIZE], second[ASSAY__FORMAT_SIZE];
+    char text[ASSAY__FORMAT_SIZE];
     if (process->heap_peak_bytes.validity == ASSAY_NOT_MEASURED)
         return;
     label(stream, "heap");
@@ -100,12 +104,14 @@ static void print_heap(const assay_record_process *process, FILE *stream)
         fprintf(stream, "%s\n", assay_validity_text(process->heap_peak_bytes.validity));
         return;
     }
-    fprintf(stream, "%s peak, %s allocations",
-            assay__format_reading_bytes(process->heap_peak_bytes, first),
-            assay__format_reading_count(process->heap_allocations, second));
+    const char *bound = process->heap_unseen_processes > 0 ? "≥ " : "";
+    fprintf(stream, "%s%s peak", bound,
+            assay__format_reading_bytes(process->heap_peak_bytes, text));
+    fprintf(stream, ", %s%s allocations", bound,
+            assay__format_reading_count(process->heap_allocations, text));
     if (process->heap_leaked_bytes.validity == ASSAY_VALID)
-        fprintf(stream, ", %s never freed",
-                assay__format_reading_bytes(process->heap_leaked_bytes, first));
+        fprintf(stream, ", %s%s never freed", bound,
+                assay__format_reading_bytes(process->heap_leaked_bytes, text));
     fputc('\n', stream);
 }
 
@@ -127,7 +133,11 @@ static void print_system(const assay_record_process *process, FILE *stream)
     print_pair(stream, "storage", assay__format_reading_bytes(process->read_bytes, a), "read",
                assay__format_reading_bytes(process->written_bytes, b), "written");
     label(stream, "processes");
-    fprintf(stream, "%s seen\n", assay__format_reading_count(process->process_count, a));
+    fprintf(stream, "≥ %s", assay__format_reading_count(process->process_count, a));
+    if (process->running_processes > 0)
+        fprintf(stream, ", %llu of them still running",
+                (unsigned long long)process->running_processes);
+    fputc('\n', stream);
     label(stream, "stolen time");
     fprintf(stream, "%s (machine-wide, by other guests)\n",
             assay__format_reading_seconds(process->steal_seconds, a));
@@ -152,7 +162,12 @@ assay_status assay__report_run(const assay_record *record, FILE *stream, assay_e
         print_time(process, stream);
         print_memory(process, stream);
         print_heap(process, stream);
+        assay_status status = assay__report_unseen(record, LABEL_WIDTH, stream, error);
         print_system(process, stream);
+        if (status == ASSAY_OK)
+            status = assay__report_processes(record, stream, error);
+        if (status != ASSAY_OK)
+            return status;
     }
     if (record->operation_count == 0 && record->open_span_count == 0 && record->has_process)
         return ASSAY_OK;
