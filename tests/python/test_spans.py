@@ -318,6 +318,11 @@ class BadInput(unittest.TestCase):
         for kind in (assay._core.Operation, assay._core.Span, assay._core.Record):
             with self.assertRaises(TypeError):
                 kind()
+        with self.assertRaises(TypeError):
+            type("Mine", (assay._core.Operation,), {})()
+        with self.assertRaises(TypeError):
+            type(assay.operation("x"))()
+        self.assertIsInstance(assay.operation("x"), assay._core.Operation)
         for wrong in ({"memory": "rom"}, {"samples": -1}, {"memory": 3}, {"name": 3}, {"nonsense": 1}):
             with self.assertRaises((TypeError, ValueError)):
                 assay.Monitor(**wrong)
