@@ -8,12 +8,15 @@ if(NOT Python3_Development.Module_FOUND OR CMAKE_CROSSCOMPILING OR ASSAY_SANITIZ
 endif()
 
 file(GLOB sources CONFIGURE_DEPENDS python/core/*.c)
-add_library(assay_python MODULE ${sources})
+# Figures of models that need no model: of this part of libassay_models the module has a copy, and needs no OpenBLAS.
+file(GLOB figures CONFIGURE_DEPENDS models/profile/flop*.c models/profile/runtime*.c)
+list(APPEND figures models/profile/forecast.c models/profile/graphs.c models/kernel/describe.c)
+add_library(assay_python MODULE ${sources} ${figures})
 set_target_properties(assay_python PROPERTIES PREFIX "" OUTPUT_NAME _core SUFFIX .abi3.so C_VISIBILITY_PRESET hidden
                       LINK_DEPENDS ${CMAKE_SOURCE_DIR}/python/core/core.map
                       LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/python/assay)
 target_compile_definitions(assay_python PRIVATE Py_LIMITED_API=0x030A0000)
-target_include_directories(assay_python PRIVATE ${CMAKE_SOURCE_DIR})
+target_include_directories(assay_python PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/src)
 target_include_directories(assay_python SYSTEM PRIVATE ${Python3_INCLUDE_DIRS})
 target_compile_options(assay_python PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O3> -fno-semantic-interposition)
 # The functions of Python are those of the program that loads the module.

@@ -20,7 +20,10 @@ class BuildExtension(build_ext):
 
     def build_extension(self, ext):
         library = [path for path in ROOT.glob("src/*/*.c") if path.parent.name != "interposer"]
-        ext.sources = sorted(str(path) for path in [*library, *HERE.glob("core/*.c")])
+        # Figures of models that need no model, as in cmake/AssayPython.cmake.
+        figures = [path for name in ("profile/flop*", "profile/runtime*", "profile/forecast", "profile/graphs", "kernel/describe")
+                   for path in ROOT.glob(f"models/{name}.c")]
+        ext.sources = sorted(str(path) for path in [*library, *figures, *HERE.glob("core/*.c")])
         super().build_extension(ext)
 
 

@@ -1,4 +1,5 @@
 #include "python/core/core.h"
+#include "python/core/seeds.h"
 
 /* A class of the package in place of ours; both owned. */
 int core_use_class(PyObject **used, PyObject *base, PyObject *given)
@@ -99,7 +100,7 @@ static int execute(PyObject *module)
         add_type(module, "Operation", core_operation_type()) != 0 ||
         add_type(module, "Span", core_span_type()) != 0 ||
         add_type(module, "Record", core_record_type()) != 0 ||
-        add_type(module, "Growth", core_growth_type()) != 0)
+        add_type(module, "Growth", core_growth_type()) != 0 || core_seeds_init(module) != 0)
         return -1;
     return PyModule_AddStringConstant(module, "version", ASSAY_VERSION);
 }
