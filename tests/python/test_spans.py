@@ -2,6 +2,7 @@
 import contextlib
 import copy
 import gc
+import inspect
 import io
 import pickle
 import threading
@@ -215,6 +216,37 @@ class Decorated(Measured):
         self.assertEqual(add(1, right=2), 3)
         self.assertEqual((add.__name__, add.__doc__), ("add", "Adds."))
         self.assertEqual(list(self.counts().values()), [1])
+
+    def test_parameters_of_every_kind(self):
+        marker = object()
+
+        def positional(a, b, /, c=3, *, d, e=marker):
+            return a, b, c, d, e
+
+        def gathered(a, *args, b=2, **kwargs):
+            return a, args, b, kwargs
+
+        def none():
+            return "none"
+
+        def collides(_assay_function_, _assay_operation_=1):
+            return _assay_function_, _assay_operation_
+        for function, calls in ((positional, [((1, 2), {"d": 4}), ((1, 2, 5), {"d": 4, "e": 5}), ((1,), {"d": 4}),
+                                              ((1, 2), {}), ((1,), {"b": 2, "d": 4}), ((1, 2), {"d": 4, "x": 1})]),
+                                (gathered, [((1, 2, 3), {"b": 4, "c": 5}), ((), {})]),
+                                (none, [((), {}), ((1,), {})]), (collides, [((1,), {}), ((1, 2), {})]),
+                                (max, [((1, 2), {}), ((), {})])):
+            measured = self.monitor.tracked("f")(function)
+            self.assertEqual(str(inspect.signature(measured)) if function is not max else "",
+                             str(inspect.signature(function)) if function is not max else "")
+            for args, kwargs in calls:
+                try:
+                    expected = function(*args, **kwargs)
+                except TypeError:
+                    with self.assertRaises(TypeError):
+                        measured(*args, **kwargs)
+                else:
+                    self.assertEqual(measured(*args, **kwargs), expected)
 
     def test_names_and_methods(self):
         monitor = self.monitor
