@@ -83,17 +83,20 @@ static PyObject *ready_of(PyObject *value)
 
 /* ---- operations ---- */
 
-static PyObject *operation_enter(PyObject *self, PyObject *unused)
+/* ExitStack calls what it finds in the type with the object itself as the first argument, which a
+ * method that is bound already does not need. */
+static PyObject *operation_enter(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
 {
-    (void)unused;
+    (void)arguments, (void)count;
     uint64_t start;
     return begin((core_operation *)self, &start) ? Py_NewRef(self) : NULL;
 }
 
-/* Whether the arguments of __exit__ say that the block raised an exception. */
+/* Whether the arguments of __exit__ say that the block raised an exception: its type, the exception
+ * and its trace come last. */
 static inline bool raised(PyObject *const *arguments, Py_ssize_t count)
 {
-    return count > 0 && arguments[0] != Py_None;
+    return count >= 3 && arguments[count - 3] != Py_None;
 }
 
 static PyObject *operation_exit(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
@@ -156,7 +159,8 @@ static PyObject *new_operation(PyObject *type, core_monitor *monitor, PyObject *
  * then need not bind them each time, which took a third of the span. */
 static PyObject *bound_operation(core_monitor *monitor, PyObject *name)
 {
-    static PyMethodDef enter = {"__enter__", operation_enter, METH_NOARGS, "Begin a span."};
+    static PyMethodDef enter = {"__enter__", (PyCFunction)(void (*)(void))operation_enter,
+                                METH_FASTCALL, "Begin a span."};
     static PyMethodDef leave = {"__exit__", (PyCFunction)(void (*)(void))operation_exit,
                                 METH_FASTCALL, "End the innermost span of this operation."};
     static PyType_Slot slots[] = {
@@ -239,7 +243,8 @@ static PyObject *operation_copy(PyObject *self, PyObject *unused)
 
 static PyObject *operation_aenter(PyObject *self, PyObject *unused)
 {
-    return ready_of(operation_enter(self, unused));
+    (void)unused;
+    return ready_of(operation_enter(self, NULL, 0));
 }
 
 static PyObject *operation_aexit(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
@@ -254,7 +259,7 @@ static PyMethodDef operation_methods[] = {
     {"__aenter__", operation_aenter, METH_NOARGS, "Begin a span, in `async with`."},
     {"__aexit__", (PyCFunction)(void (*)(void))operation_aexit, METH_FASTCALL,
      "End the span, in `async with`."},
-    {"__enter__", operation_enter, METH_NOARGS, "Begin a span."},
+    {"__enter__", (PyCFunction)(void (*)(void))operation_enter, METH_FASTCALL, "Begin a span."},
     {"__exit__", (PyCFunction)(void (*)(void))operation_exit, METH_FASTCALL,
      "End the innermost span of this operation. An exception is noted and goes on."},
     {NULL, NULL, 0, NULL},

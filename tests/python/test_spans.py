@@ -77,6 +77,21 @@ class Spans(Measured):
         self.assertEqual(self.tree()["work", "step"]["failed_spans"], 1)
         self.assertTrue(self.clean())
 
+    def test_stacks_of_contexts(self):
+        op = self.monitor.operation("op")
+        with contextlib.ExitStack() as stack:
+            self.assertIs(stack.enter_context(op), op)
+            span = stack.enter_context(self.monitor.track("span"))
+        with self.assertRaises(KeyError), contextlib.ExitStack() as stack:
+            stack.enter_context(op)
+            raise KeyError
+        type(op).__enter__(op)
+        type(op).__exit__(op, None, None, None)
+        self.assertEqual(self.counts(), {("op",): 3, ("op", "span"): 1})
+        self.assertEqual(self.tree()["op",]["failed_spans"], 1)
+        self.assertIsNotNone(span.seconds)
+        self.assertTrue(self.clean())
+
     def test_recursion(self):
         op = self.monitor.operation("f")
 
