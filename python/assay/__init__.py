@@ -16,16 +16,23 @@ import atexit as _atexit
 import os as _os
 import sys as _sys
 
+
+def _explain(error):
+    if _sys.version_info < (3, 10):
+        return "assay needs Python 3.10 or later"
+    if "interpreter" in str(error):
+        return "assay works in the main interpreter of a process only, not in sub-interpreters"
+    if "t" in getattr(_sys, "abiflags", "") or not getattr(_sys, "_is_gil_enabled", lambda: True)():
+        return ("assay does not support free-threaded builds of Python: its extension module uses the stable ABI, which "
+                "they do not have")
+    return (f"assay's extension module cannot be loaded ({error}). Build it with `make build` and set "
+            "PYTHONPATH=build/python, or install it with `pip install ./python --no-build-isolation`.")
+
+
 try:
     from . import _core
 except ImportError as _error:
-    if not getattr(_sys, "_is_gil_enabled", lambda: True)() or "t" in getattr(_sys, "abiflags", ""):
-        raise ImportError("assay does not support free-threaded builds of Python: its extension module "
-                          "uses the stable ABI, which they do not have") from _error
-    if "sub-interpreter" in str(_error):
-        raise
-    raise ImportError(f"assay's extension module cannot be loaded ({_error}). Build it with `make build` and set "
-                      "PYTHONPATH=build/python, or install it with `pip install ./python --no-build-isolation`.") from _error
+    raise ImportError(_explain(_error)) from _error
 
 from ._core import operation, track
 from ._analysis import Growth, bench, compare, fit

@@ -176,6 +176,34 @@ PyObject *core_operation_of(core_monitor *monitor, PyObject *name)
                                       : new_operation(monitor, name, false);
 }
 
+/* An operation of the default monitor is its name, in another process too. One of a monitor of this
+ * process is not. */
+static PyObject *operation_reduce(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    const core_operation *operation = (const core_operation *)self;
+    if (operation->monitor != NULL) {
+        PyErr_Format(PyExc_TypeError,
+                     "operation %R belongs to a monitor of this process and cannot be pickled; "
+                     "assay.operation() makes one that can",
+                     operation->name);
+        return NULL;
+    }
+    PyObject *module = PyImport_ImportModule("assay");
+    PyObject *maker = module != NULL ? PyObject_GetAttrString(module, "operation") : NULL;
+    PyObject *reduced = maker != NULL ? Py_BuildValue("O(O)", maker, operation->name) : NULL;
+    Py_XDECREF(module);
+    Py_XDECREF(maker);
+    return reduced;
+}
+
+/* A copy of a model that holds an operation measures the same operation. */
+static PyObject *operation_copy(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return Py_NewRef(self);
+}
+
 static PyObject *operation_aenter(PyObject *self, PyObject *unused)
 {
     return ready_of(operation_enter(self, unused));
@@ -187,6 +215,9 @@ static PyObject *operation_aexit(PyObject *self, PyObject *const *arguments, Py_
 }
 
 static PyMethodDef operation_methods[] = {
+    {"__reduce__", operation_reduce, METH_NOARGS, NULL},
+    {"__copy__", operation_copy, METH_NOARGS, NULL},
+    {"__deepcopy__", operation_copy, METH_O, NULL},
     {"__aenter__", operation_aenter, METH_NOARGS, "Begin a span, in `async with`."},
     {"__aexit__", (PyCFunction)(void (*)(void))operation_aexit, METH_FASTCALL,
      "End the span, in `async with`."},

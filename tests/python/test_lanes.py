@@ -142,6 +142,19 @@ def spawned(steps):
     return os.getpid()
 
 
+class Items:
+    """A dataset whose items are measured in the worker that makes them."""
+
+    def __len__(self):
+        return 24
+
+    def __getitem__(self, index):
+        if index >= 24:
+            raise IndexError
+        with assay.track("item"):
+            return index
+
+
 class Processes(unittest.TestCase):
     def test_forked_children_lose_nothing(self):
         workers, steps = 64, 2000
@@ -187,6 +200,23 @@ class Processes(unittest.TestCase):
                     pool.close()
                     pool.join()
             self.assertEqual(counts(record), {("worker",): 4000})
+            self.assertEqual(integrity(record), {})
+
+    def test_workers_of_a_data_loader(self):
+        try:
+            import torch.utils.data
+        except ImportError:
+            self.skipTest("PyTorch is not installed")
+        for method in ("fork", "spawn"):
+            with self.subTest(method), assay.run() as record:
+                loader = torch.utils.data.DataLoader(Items(), batch_size=4, num_workers=2, multiprocessing_context=method)
+                steps = assay.steps(loader)
+                self.assertEqual(sum(len(batch) for batch in steps), 24)
+                self.assertEqual(steps.samples, 24)
+                del loader, steps
+            found = counts(record)
+            self.assertEqual(found["item",], 24)
+            self.assertEqual(found["epoch", "batch"], 6)
             self.assertEqual(integrity(record), {})
 
     def test_a_killed_interpreter(self):

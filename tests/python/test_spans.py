@@ -1,7 +1,9 @@
 """Spans, operations and decorated functions: what is counted, where it stands in the call tree, and bad input."""
 import contextlib
+import copy
 import gc
 import io
+import pickle
 import threading
 import time
 import unittest
@@ -319,6 +321,16 @@ class BadInput(unittest.TestCase):
         for wrong in ({"memory": "rom"}, {"samples": -1}, {"memory": 3}, {"name": 3}, {"nonsense": 1}):
             with self.assertRaises((TypeError, ValueError)):
                 assay.Monitor(**wrong)
+
+    def test_copies(self):
+        monitor = assay.Monitor()
+        shared, own = assay.operation("shared"), monitor.operation("own")
+        self.assertIs(pickle.loads(pickle.dumps(shared)), shared)
+        self.assertIs(copy.copy(own), own)
+        self.assertIs(copy.deepcopy({"op": own})["op"], own)
+        for unpicklable in (own, monitor, assay.track("x"), monitor.record()):
+            with self.assertRaisesRegex(TypeError, "pickle"):
+                pickle.dumps(unpicklable)
 
     def test_journals_that_cannot_be(self):
         with self.assertRaisesRegex(OSError, "nonexistent"):
