@@ -4,6 +4,7 @@
 #   tests/accuracy/test_*.c   the same, figures held against a known truth
 #   tests/fuzz/fuzz_*.c       every saved input replayed (tests/fuzz/corpus/NAME/*)
 #   tests/unit/plugin_*.c     plugins for these to load: NAME_shared.so and NAME_static.so
+#   tests/fake/*.c            libraries of ours with the names of a GPU driver's, in tests/fake of the build
 #   tests/FOLDER/test_*.sh    run with ASSAY_SOURCE, ASSAY_BUILD and ASSAY_SANITIZE in the environment
 #   tests/python/test_*.py    run by Debian's Python with the package in build/python
 #   tests/FOLDER/subject_*.c  programs for these scripts to measure, linked as any program would be
@@ -88,6 +89,22 @@ foreach(folder unit accuracy)
     endif()
   endforeach()
 endforeach()
+
+# The driver's libraries. Programs find the one that is opened at run time through the library path; the
+# other is linked, since it must be in the process before us.
+foreach(library nvml cuda)
+  add_library(fake_${library} SHARED tests/fake/${library}.c)
+  target_include_directories(fake_${library} PRIVATE ${CMAKE_SOURCE_DIR})
+  set_target_properties(fake_${library} PROPERTIES SOVERSION 1 VERSION 1
+                        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/fake)
+endforeach()
+set_target_properties(fake_nvml PROPERTIES OUTPUT_NAME nvidia-ml)
+set_target_properties(fake_cuda PROPERTIES OUTPUT_NAME cuda)
+target_link_libraries(test_gpu_stream PRIVATE fake_cuda)
+add_dependencies(test_device fake_nvml)
+if(TEST unit/test_device)
+  set_property(TEST unit/test_device APPEND PROPERTY ENVIRONMENT LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/tests/fake)
+endif()
 
 file(GLOB sources CONFIGURE_DEPENDS tests/unit/plugin_*.c)
 foreach(source ${sources})

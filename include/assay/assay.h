@@ -21,6 +21,8 @@
  *     bottleneck.h    what stands out in a record, and what to do about it
  *     scaling.h       something measured at several sizes
  *     stats.h         the statistics behind all of this: arrays in, numbers out
+ *     device.h        GPUs: what they are, their memory, load, power and energy
+ *     gpu.h           spans on the streams of a CUDA device
  *     instrument.h    process trees, heap files, descriptions of the machine
  *     record_build.h  for programs that fill records themselves
  *

@@ -312,6 +312,32 @@ static assay__node *child_of_open_span(assay__lane_owner *owner, uint32_t operat
     return node;
 }
 
+/* The child of a node that is not looked up by sites. */
+static assay__node *child_at(assay__lane_owner *owner, assay__node *parent, uint32_t operation)
+{
+    assay__place *place = place_of(owner, parent, ASSAY__NODE_SPAN, operation);
+    if (place == NULL || place->node != 0)
+        return place == NULL ? NULL : node_at(state_of(owner), place->node);
+    assay__node *node = add_child(owner, parent, operation, ASSAY__NODE_SPAN);
+    if (node == NULL)
+        return NULL;
+    place->node = node->self;
+    place->nodes++;
+    return node;
+}
+
+assay__node *assay__node_at_path(assay__lane_owner *owner, const assay__lane *other)
+{
+    assay__monitor_state *state = state_of(owner);
+    assay__node *node = owner->lane->frames[0].node;
+    pthread_mutex_lock(&state->lock);
+    for (const assay__frame *frame = other->frames + 1; node != NULL && frame <= other->top;
+         frame++)
+        node = child_at(owner, node, frame->node->operation);
+    pthread_mutex_unlock(&state->lock);
+    return node;
+}
+
 static bool intern(assay__lane_owner *owner, const char *name, uint32_t *operation)
 {
     char clean[ASSAY__NAME_MAX + 1];

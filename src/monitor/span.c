@@ -288,17 +288,16 @@ static void keep_extras(assay__lane *lane, const assay__frame *frame, uint64_t n
 static inline bool end_with_event(assay__lane *lane, assay__frame *frame, uint64_t start,
                                   uint64_t now)
 {
-    assay__pending *slot = &lane->pending;
-    if (ASSAY__UNLIKELY(now < start || now >= lane->begin_due || slot->node == NULL ||
-                        ring_starts_over(lane)))
+    assay__figures before;
+    if (ASSAY__UNLIKELY(now < start || now >= lane->begin_due || ring_starts_over(lane)))
         return false;
     assay__lane_lock(lane);
-    if (ASSAY__UNLIKELY(!assay__node_update(slot->node, slot->duration))) {
+    if (ASSAY__UNLIKELY(!assay__pending_enter(&lane->pending, frame->node, &before))) {
         __atomic_store_n(&lane->top, frame, __ATOMIC_RELEASE);
         return false;
     }
     put_event(lane, start, now, frame->node->self, lane->event_origin);
-    assay__pending_put(slot, frame->node, now - start);
+    assay__pending_put(&lane->pending, frame->node, now - start, &before);
     __atomic_store_n(&lane->top, frame - 1, __ATOMIC_RELEASE);
     return true;
 }
@@ -337,7 +336,8 @@ static void close_frame(assay__lane_owner *owner, assay__frame *frame, uint64_t 
     assay__lane_settle(state, lane);
     if (lane->extras != 0)
         keep_extras(lane, frame, now);
-    assay__pending_put(&lane->pending, frame->node, now - start);
+    const assay__figures before = assay__figures_of(frame->node);
+    assay__pending_put(&lane->pending, frame->node, now - start, &before);
     if (is_metric) {
         pthread_mutex_lock(&state->lock);
         assay__journal_add_metric(&state->journal, &metric);
@@ -504,6 +504,16 @@ uint64_t assay_span_end_ns(assay_span span)
     return span.frame == NULL ? 0 : assay__span_end_slow(span.monitor, span.frame, span.start, now);
 }
 
+void assay__lane_add_event(assay__lane *lane, const assay__node *node, uint64_t start, uint64_t end)
+{
+    /* A stream has no spans but these, and does one thing after another. */
+    const bool late = lane->kind != ASSAY_LANE_GPU_STREAM;
+    if (lane->events != NULL)
+        publish_event(lane, start, end, assay__event_place(node->self, 0),
+                      assay__event_origin((uint32_t)lane->thread_id, ASSAY_EVENT_SPAN,
+                                          late ? ASSAY__EVENT_LATE : 0));
+}
+
 typedef struct addition {
     const char *name;
     uint64_t duration_ns;
@@ -524,10 +534,7 @@ static bool add_duration(assay__lane_owner *owner, void *context)
         assay__lane_settle(state, lane);
     assay__node_record(state, node, duration);
     uint64_t now = ticks_of(state);
-    if (lane->events != NULL)
-        publish_event(
-            lane, now > duration ? now - duration : 0, now, assay__event_place(node->self, 0),
-            assay__event_origin((uint32_t)lane->thread_id, ASSAY_EVENT_SPAN, ASSAY__EVENT_LATE));
+    assay__lane_add_event(lane, node, now > duration ? now - duration : 0, now);
     if ((lane->extras & ASSAY__EXTRA_SAMPLES) != 0)
         publish_sample(lane, node, duration);
     return true;
