@@ -272,6 +272,24 @@ MLP                  :  1.25x faster
         with open("timers.json") as file:
             self.assertEqual(json.load(file)["timings"], timers)
 
+    def test_reasons_are_exported(self):
+        from assay.timing import export_timing_json
+        export_timing_json({"KAN": {"time": 1.0, "allocated_mb": math.nan, "unavailable": {"allocated_mb": "unsupported"}}}, "timers.json")
+        with open("timers.json") as file:
+            entry = json.load(file)["timings"]["KAN"]
+        self.assertEqual((entry["allocated_mb"], entry["unavailable"]), (None, {"allocated_mb": "unsupported"}))
+
+    def test_threads(self):
+        from concurrent.futures import ThreadPoolExecutor
+        from assay.timing import track_time_and_memory
+        timers = {}
+        with ThreadPoolExecutor(8) as pool:
+            for number in range(64):
+                pool.submit(track_time_and_memory, timers, f"job {number}", time.sleep, 0.001 * (number % 8))
+        self.assertEqual(len(timers), 64)
+        for number in range(64):
+            self.assertGreaterEqual(timers[f"job {number}"]["time"], 0.001 * (number % 8))
+
     def check_inference(self, model, test_input):
         printed = self.run_example('''
             from utils.timing import benchmark_inference, print_inference_benchmark
