@@ -321,6 +321,14 @@ MLP                  :  1.25x faster
         self.assertEqual(len(calls), 220)
         self.assertAlmostEqual(results["throughput_samples_per_sec"], 4e3 / results["mean_ms"], delta=1e-6 * 4e3 / results["mean_ms"])
 
+    def test_latencies_are_milliseconds(self):
+        from assay.timing import benchmark_inference
+        results = benchmark_inference(time.sleep, 0.002, num_iterations=5, warmup=0)
+        self.assertGreaterEqual(results["min_ms"], 2)
+        self.assertLess(results["min_ms"], 2000)
+        self.assertGreaterEqual(results["max_ms"], results["mean_ms"])
+        self.assertAlmostEqual(results["throughput_samples_per_sec"] * results["mean_ms"], 1000, delta=1)
+
     @unittest.skipUnless(torch, "no torch")
     def test_inference_of_torch(self):
         seen = []
