@@ -67,8 +67,8 @@ typedef struct run {
     char *const *command;
     char journal_dir[SCRATCH_PATH_SIZE];
     char heap_dir[SCRATCH_PATH_SIZE];
-    char *preload;      /* value of LD_PRELOAD, or NULL */
-    char *asan_options; /* of ASAN_OPTIONS: sanitized programs start although we are preloaded */
+    char *preload;        /* value of LD_PRELOAD, or NULL */
+    char *asan_options;   /* of ASAN_OPTIONS: sanitized programs start although we are preloaded */
     sigset_t signal_mask; /* before we blocked signals */
     launch_result launch;
     watch_result watch;
