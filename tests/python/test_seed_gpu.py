@@ -5,7 +5,7 @@ import unittest
 from unittest import mock
 
 import assay._torch
-from assay.memory_monitor import PerformanceMonitor, track_performance
+from assay.memory_monitor import EpochPerformanceMonitor, PerformanceMonitor, track_performance
 from assay.profiling import get_peak_memory, profile_memory_usage
 from assay.timing import get_gpu_memory_usage, print_timing_summary, track_time_and_gpu
 
@@ -92,6 +92,24 @@ class Gpu(unittest.TestCase):
         self.assertEqual((metrics.gpu_delta_mb, metrics.gpu_peak_mb, metrics.unavailable), (50, 400, {}))
         self.assertRegex(self.printed.getvalue(),
                          r"^\[Performance\] critical_operation: .*s, CPU .*MB, GPU \+50\.0MB\n +GPU peak: 400\.0MB\n$")
+
+    def test_epochs(self):
+        monitor = EpochPerformanceMonitor(verbose_batches=1)
+        monitor.on_epoch_start()
+        for batch in range(2):
+            monitor.on_batch_start(batch)
+            self.work()
+            monitor.on_batch_end(batch, 0.5)
+        monitor.on_epoch_end()
+        self.assertRegex(self.printed.getvalue(), r"  Batch 0: .*s, GPU 150\.0MB, CPU .*MB, loss=0\.500000\n"
+                                                  r"  Epoch end: .*s total, GPU 200\.0MB, 512MB reserved, peak 450MB\n")
+
+    def test_a_gpu_that_fails(self):
+        self.cuda.memory_reserved = lambda device=None: 1 / 0
+        monitor = EpochPerformanceMonitor()
+        monitor.on_epoch_start()
+        with self.assertRaises(ZeroDivisionError):
+            monitor.on_epoch_end()
 
     def test_memory_of_a_call(self):
         stats = profile_memory_usage(self.work, device="cuda:0")
