@@ -36,10 +36,10 @@ static void test_samples_that_say_nothing(void **state)
     (void)state;
     check_forbidden(with_sample(2e-3, 0), false, "the candidate has no samples");
     check_forbidden(with_sample(2e-3, 1), false,
-                    "1 sample of the candidate: at least 10 are needed");
-    check_forbidden(with_sample(2e-3, 9), true,
-                    "9 samples of the candidate: at least 10 are needed");
-    check_judged(with_sample(2e-3, 10));
+                    "1 sample of the candidate: at least 20 are needed");
+    check_forbidden(with_sample(2e-3, 19), true,
+                    "19 samples of the candidate: at least 20 are needed");
+    check_judged(with_sample(2e-3, 20));
     check_forbidden(with_sample(NAN, MANY), false, "sample 1 of the candidate is not a number");
     check_forbidden(with_sample(INFINITY, MANY), false,
                     "sample 1 of the candidate is not a number");
@@ -59,7 +59,7 @@ static void test_samples_that_say_nothing(void **state)
     record = with_sample(2e-3, 1);
     record->subjects[1].source = "google-benchmark";
     check_forbidden(record, false,
-                    "1 sample of the candidate: at least 10 are needed (--benchmark_repetitions)");
+                    "1 sample of the candidate: at least 20 are needed (--benchmark_repetitions)");
 }
 
 /* Not all equal, but equal in their logarithms: the difference is known exactly. */
@@ -109,12 +109,12 @@ static void test_failures_that_were_asked_for(void **state)
     assert_string_equal(it->reason,
                         "1 of 109 runs of the candidate failed and are timed all the same");
     assay_record_free(record);
-    record = with_sample(2e-3, 9);
+    record = with_sample(2e-3, 19);
     record->subjects[1].failed_runs = 3;
     record->subjects[1].failures_timed = true;
     check_forbidden(record, true,
-                    "9 samples of the candidate: at least 10 are needed; "
-                    "3 of 9 runs of the candidate failed and are timed all the same");
+                    "19 samples of the candidate: at least 20 are needed; "
+                    "3 of 19 runs of the candidate failed and are timed all the same");
 }
 
 /* One measure more for each sample of a subject. */
