@@ -390,21 +390,34 @@ static double log_odds(double p)
     return log(p / (1 - p));
 }
 
-/* Regula falsi (the variant called Illinois: Dowell and Jarratt 1971) between the least and the
- * largest of the terms' own quantiles, on the scale of log odds, where the tails are nearly
- * straight. */
+/* Bounds of the quantile: the least and the largest that the terms' own quantiles can be. Those of
+ * Student's distribution are costly, so all terms take the one of the fewest degrees of freedom and
+ * that of the most. */
+static void bound_quantile(const assay__location *location, double p, double *low, double *high)
+{
+    double fewest = INFINITY, most = 0;
+    for (size_t i = 0; i < location->count; i++) {
+        fewest = fmin(fewest, location->terms[i].degrees_of_freedom);
+        most = fmax(most, location->terms[i].degrees_of_freedom);
+    }
+    double far = assay__stats_student_quantile(p, fewest);
+    double near = most > fewest ? assay__stats_student_quantile(p, most) : far;
+    *low = INFINITY;
+    *high = -INFINITY;
+    for (size_t i = 0; i < location->count; i++) {
+        const assay__location_term *it = &location->terms[i];
+        *low = fmin(*low, it->centre + it->error * fmin(far, near));
+        *high = fmax(*high, it->centre + it->error * fmax(far, near));
+    }
+}
+
+/* Regula falsi (the variant called Illinois: Dowell and Jarratt 1971) on the scale of log odds,
+ * where the tails are nearly straight. */
 double assay__location_quantile(const assay__location *location, double p)
 {
     enum { STEPS = 60 };
-    double low = INFINITY, high = -INFINITY;
-    for (size_t i = 0; i < location->count; i++) {
-        const assay__location_term *it = &location->terms[i];
-        double reach = it->error > 0
-                           ? it->error * assay__stats_student_quantile(p, it->degrees_of_freedom)
-                           : 0;
-        low = fmin(low, it->centre + reach);
-        high = fmax(high, it->centre + reach);
-    }
+    double low, high;
+    bound_quantile(location, p, &low, &high);
     if (!(low < high))
         return low;
     double wanted = log_odds(p), width = high - low;
