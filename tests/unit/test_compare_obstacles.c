@@ -263,6 +263,31 @@ static void test_levels_that_change_seldom(void **state)
     assay_record_free(record);
 }
 
+/* Two short series, each on a level of its own, where one sample of the candidate is `at` times the
+ * baseline's level. */
+static assay_verdict verdict_with_visitor(size_t count, double at, bool *levels)
+{
+    assay_record *record = empty_record();
+    add(record, "a", count, 1e-3, 0.01);
+    add(record, "b", count, 1.2e-3, 0.01);
+    ((double *)record->subjects[1].samples_seconds)[count / 2] = 1e-3 * at;
+    const assay_record_comparison *it = compare(record, 0.01, false);
+    assay_verdict verdict = it->verdict;
+    *levels = it->reason != NULL && strstr(it->reason, "jump between two levels") != NULL;
+    assay_record_free(record);
+    return verdict;
+}
+
+static void test_a_single_visit_to_the_other_level(void **state)
+{
+    (void)state;
+    bool levels;
+    assert_int_equal(verdict_with_visitor(20, 1, &levels), ASSAY_VERDICT_INCONCLUSIVE);
+    assert_true(levels);
+    assert_int_equal(verdict_with_visitor(20, 1.4, &levels), ASSAY_VERDICT_SLOWER); /* an outlier */
+    assert_int_equal(verdict_with_visitor(40, 1, &levels), ASSAY_VERDICT_SLOWER);
+}
+
 /* They were looked at, and others would not have been forbidden: the risk is shared with them. */
 static void test_what_cannot_be_judged_shares_the_risk(void **state)
 {
@@ -333,6 +358,7 @@ int main(void)
         cmocka_unit_test(test_looks_share_the_risk),
         cmocka_unit_test(test_series_that_remember_too_well),
         cmocka_unit_test(test_levels_that_change_seldom),
+        cmocka_unit_test(test_a_single_visit_to_the_other_level),
         cmocka_unit_test(test_what_cannot_be_judged_shares_the_risk),
         cmocka_unit_test(test_pairs_that_remember_too_well),
         cmocka_unit_test(test_how_many_more),
