@@ -114,19 +114,32 @@ ASSAY__ELEMENT float assay__exp1(float x)
     return assay__exp_sum(x, 0);
 }
 
-/* exp(x) for x <= 0, 0 where the result would be below 2^-126: what softmax needs, cheaper. 1.1 ulp
+/* 2^x for -125 <= x <= 127: 2.2 ulp. What softmax needs, cheaper than exp(x): the reduction is
+ * exact.
  */
-ASSAY__ELEMENT float assay__exp_negative(float x)
+ASSAY__ELEMENT float assay__exp2_normal(float x)
 {
-    float p;
-    float bounded = x < -87 ? -87 : x;
-    int32_t n = assay__exp_parts(bounded, 0, &p);
-    float power = assay__power_of_two(n);
-    return x < -87 ? 0 : p * power + power;
+    const float rounder = ASSAY__ROUNDER + 127; /* leaves the exponent of 2^n in the low bits */
+    float shifted = x + rounder;
+    float r = x - (shifted - rounder);
+    float q = 0.00132647273F;
+    q = q * r + 0.00967151299F;
+    q = q * r + 0.0555073358F;
+    q = q * r + 0.240222424F;
+    q = q * r + 0.693147004F;
+    float power = assay__from_bits((int32_t)((uint32_t)assay__to_bits(shifted) << 23));
+    return (q * r + 1) * power;
 }
 
-/* The same down to the least number there is, in two steps so that it rounds once: for the sigmoid.
- */
+/* 2^x for x <= 0, 0 where the result would be below 2^-125. */
+ASSAY__ELEMENT float assay__exp2_negative(float x)
+{
+    float power = assay__exp2_normal(x < -125 ? -125 : x);
+    return x < -125 ? 0 : power;
+}
+
+/* exp(x) for x <= 0 down to the least number there is, in two steps so that it rounds once: for the
+ * sigmoid. */
 ASSAY__ELEMENT float assay__exp_to_zero(float x)
 {
     float p;

@@ -130,10 +130,16 @@ static void run_exp(int64_t count, const float *x, float *y)
         y[i] = assay__exp1(x[i]);
 }
 
-static void run_exp_negative(int64_t count, const float *x, float *y)
+static void run_exp2_normal(int64_t count, const float *x, float *y)
 {
     for (int64_t i = 0; i < count; i++)
-        y[i] = x[i] > 0 ? 1 : assay__exp_negative(x[i]);
+        y[i] = assay__exp2_normal(x[i]);
+}
+
+static void run_exp2_negative(int64_t count, const float *x, float *y)
+{
+    for (int64_t i = 0; i < count; i++)
+        y[i] = x[i] > 0 ? 1 : assay__exp2_negative(x[i]);
 }
 
 static double sigmoid(double x)
@@ -155,16 +161,17 @@ static double normal(double x)
 {
     return x < -13.2 ? 0 : 0.5 * erfc(-x * M_SQRT1_2);
 }
-static double exp_negative(double x)
+static double exp2_negative(double x)
 {
-    return x > 0 ? 1 : x < -87 ? 0 : exp(x);
+    return x > 0 ? 1 : x < -125 ? 0 : exp2(x);
 }
 
 static void test_whole_range(void **state)
 {
     (void)state;
     check("exp", sweep(run_exp, exp, INFINITY), 1.1);
-    check("exp_negative", sweep(run_exp_negative, exp_negative, INFINITY), 1.1);
+    check("exp2", sweep(run_exp2_normal, exp2, 125), 2.2);
+    check("exp2_negative", sweep(run_exp2_negative, exp2_negative, INFINITY), 2.2);
     check("tanh", sweep(run_tanh, tanh, INFINITY), 2.4);
     check("sigmoid", sweep(run_sigmoid, sigmoid, INFINITY), 2.4);
     check("silu", sweep(run_silu, silu, INFINITY), 3.1);
