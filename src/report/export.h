@@ -89,8 +89,8 @@ assay__report_view assay__report_processes;
 
 /* The programs that are missing in the heap figures of a run, and why, behind a label of
  * `label_width` columns; nothing where none is missing. */
-assay_status assay__report_unseen(const assay_record *record, size_t label_width, size_t line_width,
-                                  FILE *stream, assay_error *error);
+assay_status assay__report_unseen(const assay_record *record, size_t label_width, FILE *stream,
+                                  assay_error *error);
 
 /* "peak memory" for "peak_rss_bytes"; a metric that we do not know is its own name. */
 const char *assay__metric_name(const char *metric);

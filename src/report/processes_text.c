@@ -160,8 +160,8 @@ assay_status assay__report_processes(const assay_record *record, FILE *stream, a
     return ASSAY_OK;
 }
 
-assay_status assay__report_unseen(const assay_record *record, size_t label_width, size_t line_width,
-                                  FILE *stream, assay_error *error)
+assay_status assay__report_unseen(const assay_record *record, size_t label_width, FILE *stream,
+                                  assay_error *error)
 {
     static const char of_heap[] = "heap: ";
     size_t count = 0, shown = 0, more = 0;
@@ -185,7 +185,7 @@ assay_status assay__report_unseen(const assay_record *record, size_t label_width
             snprintf(times, sizeof times, " (%zu processes)", g->count);
         snprintf(line, sizeof line, "%s%s: %s", g->name, times, g->unseen + strlen(of_heap));
         assay__format_left(stream, shown++ == 0 ? "not counted" : "", label_width);
-        assay__format_cut(stream, line, line_width - label_width);
+        assay__format_line(stream, line, label_width);
         fputc('\n', stream);
     }
     if (more > 0) {

@@ -162,7 +162,7 @@ assay_status assay__report_run(const assay_record *record, FILE *stream, assay_e
         print_time(process, stream);
         print_memory(process, stream);
         print_heap(process, stream);
-        assay_status status = assay__report_unseen(record, LABEL_WIDTH, LINE_WIDTH, stream, error);
+        assay_status status = assay__report_unseen(record, LABEL_WIDTH, stream, error);
         print_system(process, stream);
         if (status == ASSAY_OK)
             status = assay__report_processes(record, stream, error);
