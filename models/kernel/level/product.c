@@ -152,7 +152,9 @@ STRIP(strip_of_one, 1)
 static void strips(int64_t m, int64_t n, product p)
 {
     while (m > 0) {
-        const int rows = m >= ROWS ? ROWS : m >= FEWER ? FEWER : m >= 2 ? 2 : 1;
+        /* eight as four and four rather than six and two */
+        const bool halves = 2 * FEWER > ROWS && m == 2 * FEWER;
+        const int rows = m >= ROWS && !halves ? ROWS : m >= FEWER ? FEWER : m >= 2 ? 2 : 1;
         (rows == ROWS    ? whole_strip
          : rows == FEWER ? lower_strip
          : rows == 2     ? strip_of_two
