@@ -8,6 +8,7 @@
 #include "assay/record.h"
 #include "assay/report.h"
 #include "cli/common/commands.h"
+#include "cli/common/input.h"
 #include "cli/common/message.h"
 #include "cli/common/output.h"
 #include "cli/compare_sides.h"
@@ -20,6 +21,7 @@ typedef struct compare_settings {
     const char *json, *metric;
     double margin; /* negative: the default of what is compared */
     bool all_pairs, gate;
+    size_t max_input;
 } compare_settings;
 
 static const option compare_options[] = {
@@ -32,6 +34,7 @@ static const option compare_options[] = {
     {"json", 'j', OPTION_TEXT, "FILE",
      "Write the comparison as a record in JSON; '-' is standard output.",
      offsetof(compare_settings, json)},
+    INPUT_MAX_OPTION(compare_settings, max_input),
     {"margin", 'm', OPTION_SHARE, "SHARE",
      "Differences up to this are none (1%; 15% between single runs of a study or profile).",
      offsetof(compare_settings, margin)},
@@ -191,6 +194,7 @@ static int compare_main(const command *self, int argc, char **argv)
     if (settings.metric != NULL &&
         (settings.metric = metric_by_name("compare", settings.metric)) == NULL)
         return EX_USAGE;
+    input_set_maximum(settings.max_input);
     code = output_refuse("compare", &settings.json, 1);
     if (code != EX_OK)
         return code;

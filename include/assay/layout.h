@@ -76,7 +76,7 @@ typedef struct assay__node {
     uint32_t rare;    /* offset / 64 of uint64_t[8]: buckets of exponents without a page, or 0 */
     uint32_t cleared; /* 1: its figures were taken away by assay_monitor_clear */
     uint32_t twin;    /* offset / 64 of another node of the same name and parent, or 0; private */
-    uint32_t reserved;
+    uint32_t failed;  /* of `count`: spans that an error ended (binding.h) */
 
     /* Page p holds the durations d with (exponent of d as a double) % 64 == p; a zero counts as one
      * tick. Addresses of uint64_t[64], NULL until needed. */
@@ -92,12 +92,17 @@ typedef struct assay__pending {
     double square_sum; /* of the node before this span is entered, as are count and sum */
 } assay__pending;
 
+/* The highest bit of a frame's start marks an open span within which resident memory was read. Its
+ * end then finds another start than it expects, and takes the slow path that enters the memory. */
+#define ASSAY__MEMORY_MARK ((uint64_t)1 << 63)
+
 /* An open span. */
 typedef struct assay__frame {
-    uint64_t start; /* ticks */
+    uint64_t start; /* ticks, and ASSAY__MEMORY_MARK */
     assay__node *node;
     assay__branch branch; /* of the node; private */
-    uintptr_t stack; /* the frame of the function that a block is in; 0: the span is no block */
+    uintptr_t stack;      /* the frame of the function that a block is in; 0: the span is no block;
+                             1: nor is it, and its begin read memory */
 } assay__frame;
 
 /* One entry of a lane's ring of events: four words, each stored in one piece. */
@@ -110,6 +115,11 @@ typedef struct assay__event {
                         (1: completed late, may overlap its neighbours). A lane may have several
                         threads one after another. */
 } assay__event;
+
+static inline uint64_t assay__frame_start(const assay__frame *frame)
+{
+    return __atomic_load_n(&frame->start, __ATOMIC_RELAXED) & ~ASSAY__MEMORY_MARK;
+}
 
 enum assay__lane_extras { ASSAY__EXTRA_EVENTS = 1, ASSAY__EXTRA_SAMPLES = 2 };
 
@@ -144,7 +154,11 @@ typedef struct assay__lane {
     char name[32];
     uint32_t next; /* offset / 64 of the lane made after this one; 0 ends */
     uint32_t unused;
-    uint64_t reserved[5];
+    /* Ticks from which on a begin, and an end, takes a slow path. The slow path of a begin reads
+     * resident memory. That of an end does so too, or keeps the extras, for which it is due at
+     * once. Private. */
+    uint64_t begin_due, end_due;
+    uint64_t reserved[3];
 
     assay__frame frames[ASSAY_LANE_FRAMES];
 } assay__lane;

@@ -41,13 +41,18 @@ typedef struct assay_clock assay_clock;   /* clock.h */
 typedef struct assay_record assay_record; /* record.h */
 
 enum assay_monitor_memory {
-    ASSAY_MEMORY_OFF = 0,
+    /* The default. Resident memory is read at begin and end of a span, at most once per 10 ms and
+     * thread, and for the first span of each operation. Spans of 10 ms and longer all get their
+     * figure, which may include what the 10 ms before them changed. Of shorter spans some do, and
+     * only they are summed; the record says how many (rss_spans). */
+    ASSAY_MEMORY_SAMPLED = 0,
     ASSAY_MEMORY_RSS = 1,  /* resident memory at begin and end of every span; about 1 µs each */
     ASSAY_MEMORY_HEAP = 2, /* exact heap figures, if the heap interposer is loaded */
     /* The kernel's peak of resident memory within every span; about 20 µs each. The peak is reset
      * at each begin, which changes it for every reader. All threads share one peak, so use this for
      * spans of one thread at a time. Implies ASSAY_MEMORY_RSS. */
-    ASSAY_MEMORY_PEAK = 4
+    ASSAY_MEMORY_PEAK = 4,
+    ASSAY_MEMORY_OFF = 8 /* no resident memory unless another bit asks for it */
 };
 
 /* Start from ASSAY_MONITOR_OPTIONS_INIT; every zero means the default. */

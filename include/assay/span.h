@@ -10,7 +10,8 @@
  *
  * Cost: two counter readings and about twenty plain instructions; no lock, no allocation, no system
  * call, no shared cache line (bench/span_cost.c holds it to 1.2 times the counter readings alone).
- * The first span of an operation on a thread takes a slow path that finds room for it.
+ * The first span of an operation on a thread takes a slow path that finds room for it. So does a
+ * span every 10 ms, whose resident memory is read (assay_monitor_memory in monitor.h).
  *
  * A monitor that is NULL makes all of these free no-ops. A span ends on the thread that began it;
  * an end that does not match is counted in the record's integrity section and changes nothing else.
@@ -124,14 +125,20 @@ ASSAY_API void assay_monitor_add(struct assay_monitor *monitor, const char *name
  * that are not finite are dropped. */
 ASSAY_API void assay_monitor_count(struct assay_monitor *monitor, const char *name, double value);
 
-/* The lowest bit of a frame's address marks a span whose end takes the slow path: one recorded on
- * its own. Frames are 8-byte aligned, so the bit is free, and a marked address is never the top.
+/* The lowest bits of a frame's address mark a span whose end takes the slow path: one recorded on
+ * its own, or one whose begin read resident memory, so that its end reads it too. Frames are 8-byte
+ * aligned, so the bits are free, and a marked address is never the top.
  */
 #define ASSAY__METRIC_BIT ((uintptr_t)1)
+#define ASSAY__MEMORY_BIT ((uintptr_t)2)
+
+/* A span that is no block has no stack, so that a span whose begin read resident memory can say so
+ * there: a binding (binding.h) keeps no address of a frame. */
+#define ASSAY__READ_STACK ((uintptr_t)1)
 
 static inline assay__frame *assay__frame_of(assay__frame *marked)
 {
-    return (assay__frame *)((uintptr_t)marked & ~ASSAY__METRIC_BIT);
+    return (assay__frame *)((uintptr_t)marked & ~(ASSAY__METRIC_BIT | ASSAY__MEMORY_BIT));
 }
 
 static inline uint64_t assay__ticks(void)
@@ -211,9 +218,9 @@ ASSAY__HOT assay__lane *assay__lane_of_last_span(void)
 }
 
 /* Begin a span in `span`, and return it. Members are stored one by one: copied as a whole, a struct
- * of three words would go through memory. */
-ASSAY__HOT assay_span *assay__span_begin(assay_span *span, struct assay_monitor *monitor,
-                                         assay_site *site)
+ * of three words would go through memory. `stack` is that of a block of C, or 0. */
+ASSAY__HOT assay_span *assay__span_begin_at(assay_span *span, struct assay_monitor *monitor,
+                                            assay_site *site, uintptr_t stack)
 {
     span->frame = NULL;
     span->monitor = monitor;
@@ -231,21 +238,30 @@ ASSAY__HOT assay_span *assay__span_begin(assay_span *span, struct assay_monitor 
             assay__lane_lock(lane);
             __atomic_store_n(&frame->node, child->node, __ATOMIC_RELAXED);
             assay__publish_branch(&frame->branch, &child->branch);
-            __atomic_store_n(&frame->stack, assay__stack(), __ATOMIC_RELAXED);
+            __atomic_store_n(&frame->stack, stack, __ATOMIC_RELAXED);
             const uint64_t start = assay__ticks();
             __atomic_store_n(&frame->start, start, __ATOMIC_RELAXED);
-            __atomic_store_n(&lane->top, frame, __ATOMIC_RELEASE);
-            span->frame = frame;
-            span->start = start;
-            return span;
+            if (ASSAY__LIKELY(start < lane->begin_due)) {
+                __atomic_store_n(&lane->top, frame, __ATOMIC_RELEASE);
+                span->frame = frame;
+                span->start = start;
+                return span;
+            }
+            __atomic_store_n(&lane->top, frame - 1, __ATOMIC_RELEASE);
         }
     }
     if (id != ASSAY__DISABLED_MONITOR) {
-        span->frame = assay__span_begin_slow(monitor, site, assay__stack());
+        span->frame = assay__span_begin_slow(monitor, site, stack);
         if (span->frame != NULL)
-            span->start = assay__frame_of(span->frame)->start;
+            span->start = assay__frame_start(assay__frame_of(span->frame));
     }
     return span;
+}
+
+ASSAY__HOT assay_span *assay__span_begin(assay_span *span, struct assay_monitor *monitor,
+                                         assay_site *site)
+{
+    return assay__span_begin_at(span, monitor, site, assay__stack());
 }
 
 /* The place of a duration in the buckets of its node: its binary exponent, and the six bits behind
@@ -260,33 +276,65 @@ ASSAY__HOT uint32_t assay__bucket(uint64_t duration, uint32_t exponent)
     return (uint32_t)(duration << (63 ^ exponent) >> 57) % ASSAY_PAGE_BUCKETS;
 }
 
-/* Enter a duration into a node's statistics. Returns 0 if that needs the slow path: a new extreme,
- * a bucket page that does not exist yet, a clock that went backwards. */
-ASSAY__HOT int assay__node_update(assay__node *node, uint64_t duration)
+/* What a node says of its durations. */
+typedef struct assay__figures {
+    uint64_t count, sum;
+    double square_sum;
+} assay__figures;
+
+ASSAY__HOT assay__figures assay__figures_of(const assay__node *node)
+{
+    assay__figures figures = {__atomic_load_n(&node->count, __ATOMIC_RELAXED),
+                              __atomic_load_n(&node->sum, __ATOMIC_RELAXED), node->square_sum};
+    return figures;
+}
+
+/* Enter a duration into a node's statistics, which `figures` then holds. Returns 0 if that needs
+ * the slow path: a new extreme, a bucket page that does not exist yet, a clock that went backwards.
+ */
+ASSAY__HOT int assay__node_update(assay__node *node, uint64_t duration, assay__figures *figures)
 {
     const uint32_t exponent = assay__exponent(duration);
     uint64_t *page = node->pages[exponent];
     if (ASSAY__UNLIKELY(page == NULL || duration > node->max || duration < node->min))
         return 0;
     const double deviation = (double)(int64_t)duration - node->shift;
-    const double square_sum = node->square_sum + deviation * deviation;
+    *figures = assay__figures_of(node);
+    figures->square_sum += deviation * deviation;
+    figures->sum += duration;
+    figures->count++;
     assay__publish_add(&page[assay__bucket(duration, exponent)], 1);
-    assay__publish_double(&node->square_sum, square_sum);
-    assay__publish_add(&node->sum, duration);
-    assay__publish_add(&node->count, 1);
+    assay__publish_double(&node->square_sum, figures->square_sum);
+    __atomic_store_n(&node->sum, figures->sum, __ATOMIC_RELAXED);
+    __atomic_store_n(&node->count, figures->count, __ATOMIC_RELEASE);
     return 1;
 }
 
 /* Put a span that just ended into the lane's slot, whose span must be entered. The slot counts for
  * nothing until the last store; then the span is complete: whatever happens, it is counted once. */
-ASSAY__HOT void assay__pending_put(assay__pending *slot, assay__node *node, uint64_t duration)
+ASSAY__HOT void assay__pending_put(assay__pending *slot, assay__node *node, uint64_t duration,
+                                   const assay__figures *before)
 {
     __atomic_thread_fence(__ATOMIC_RELEASE);
     __atomic_store_n(&slot->duration, duration, __ATOMIC_RELAXED);
-    __atomic_store_n(&slot->sum, node->sum, __ATOMIC_RELAXED);
-    assay__publish_double(&slot->square_sum, node->square_sum);
+    __atomic_store_n(&slot->sum, before->sum, __ATOMIC_RELAXED);
+    assay__publish_double(&slot->square_sum, before->square_sum);
     __atomic_store_n(&slot->node, node, __ATOMIC_RELEASE);
-    __atomic_store_n(&slot->count, node->count, __ATOMIC_RELEASE);
+    __atomic_store_n(&slot->count, before->count, __ATOMIC_RELEASE);
+}
+
+/* Enter the slot's span into its node and read the figures of the node whose span comes next; 0 if
+ * that needs the slow path. Where both are one node, its figures stay in registers: a load that
+ * waits for the store before it costs a twentieth of a span. */
+ASSAY__HOT int assay__pending_enter(const assay__pending *slot, const assay__node *next,
+                                    assay__figures *figures)
+{
+    assay__node *node = slot->node;
+    if (ASSAY__UNLIKELY(node == NULL || !assay__node_update(node, slot->duration, figures)))
+        return 0;
+    if (node != next)
+        *figures = assay__figures_of(next);
+    return 1;
 }
 
 ASSAY__HOT void assay__span_finish(struct assay_monitor *monitor, assay__frame *frame,
@@ -298,16 +346,16 @@ ASSAY__HOT void assay__span_finish(struct assay_monitor *monitor, assay__frame *
     assay__lane *lane = assay__lane_of_last_span();
     if (ASSAY__LIKELY(assay__thread.monitor_id == assay__monitor_id(monitor) &&
                       lane->top == frame && frame->start == start)) {
-        if (ASSAY__UNLIKELY(lane->extras != 0)) {
+        if (ASSAY__UNLIKELY(now >= lane->end_due)) {
             assay__span_end_extras(lane, frame, now);
             return;
         }
-        assay__pending *slot = &lane->pending;
         assay__lane_lock(lane);
-        if (ASSAY__LIKELY(slot->node != NULL && assay__node_update(slot->node, slot->duration))) {
+        assay__figures before;
+        if (ASSAY__LIKELY(assay__pending_enter(&lane->pending, frame->node, &before))) {
             /* A clock that went back makes a duration that no node takes: the slow path of the next
              * span sees to it. */
-            assay__pending_put(slot, frame->node, now - start);
+            assay__pending_put(&lane->pending, frame->node, now - start, &before);
             __atomic_store_n(&lane->top, frame - 1, __ATOMIC_RELEASE);
             return;
         }

@@ -159,12 +159,21 @@ static size_t trace_events_wanted(const assay_monitor_options *options)
     return events == 0 ? 0 : power_of_two(events, MOST_TRACE_EVENTS);
 }
 
+/* At least one: 0 stands for no sampling. */
+static uint64_t ticks_of_10ms(const assay_clock *clock)
+{
+    double ticks = assay__clock_ticks_of_ns(clock, 1e7);
+    return ticks > 1 ? (uint64_t)ticks : 1;
+}
+
 static assay_status configure(assay__monitor_state *state, const assay_monitor_options *options,
                               assay_error *error)
 {
     state->memory = options->memory & (ASSAY_MEMORY_RSS | ASSAY_MEMORY_HEAP | ASSAY_MEMORY_PEAK);
     if ((state->memory & ASSAY_MEMORY_PEAK) != 0)
         state->memory |= ASSAY_MEMORY_RSS;
+    bool sampled =
+        (options->memory & ASSAY_MEMORY_OFF) == 0 && (state->memory & ASSAY_MEMORY_RSS) == 0;
     state->trace_events = trace_events_wanted(options);
     state->samples = options->samples < MOST_SAMPLES ? options->samples : MOST_SAMPLES;
     size_t bytes = options->journal_bytes != 0 ? options->journal_bytes : DEFAULT_BYTES;
@@ -176,6 +185,7 @@ static assay_status configure(assay__monitor_state *state, const assay_monitor_o
     state->pool_bytes = bytes + (ring_bytes < MOST_RING_BYTES ? ring_bytes : MOST_RING_BYTES) +
                         SAMPLED_NODES * state->samples * sizeof(uint64_t);
     state->clock = options->clock != NULL ? options->clock : assay_clock_default();
+    state->resident_ticks = sampled ? ticks_of_10ms(state->clock) : 0;
     state->slow = state->memory != 0 || !assay__clock_is_hardware(state->clock);
     state->private_journal = options->private_journal;
     state->name = strdup(options->name != NULL ? options->name : program_invocation_short_name);
@@ -244,10 +254,12 @@ static void leave_parents_journal(assay__monitor_state *state)
 {
     if (atomic_exchange(&state->rebuilding, true)) {
         state->owners = NULL;
+        state->streams = NULL;
         state->journal = (assay__journal){0};
         return;
     }
     assay__lanes_release(state, true);
+    state->streams = NULL; /* the device is the parent's */
     state->inherited_low = (uintptr_t)state->journal.header;
     state->inherited_high = state->inherited_low + state->journal.bytes;
     assay__journal_forget(&state->journal);
@@ -293,6 +305,7 @@ const assay__journal_header *assay__monitor_journal(assay_monitor *monitor)
     if (monitor == NULL || assay__monitor_revive(monitor) == ASSAY__NO_MONITOR)
         return NULL;
     assay__monitor_state *state = assay__monitor_state_of(monitor);
+    (void)assay__streams_resolve(state);
     pthread_mutex_lock(&state->lock);
     state->journal.header->latest = anchor_now(state->clock);
     pthread_mutex_unlock(&state->lock);
@@ -305,6 +318,10 @@ void assay_monitor_free(assay_monitor *monitor)
         return;
     assay__monitor_state *state = assay__monitor_state_of(monitor);
     bool inherited = assay__monitor_id(monitor) == 0; /* by a fork, and never used since */
+    if (!inherited) {
+        (void)assay__streams_resolve(state);
+        assay__streams_free(state);
+    }
     if (state->journal.header != NULL) {
         assay__lanes_release(state, inherited);
         if (inherited) {

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "assay/binding.h"
 #include "monitor/state.h"
 
 /* The ring is larger than the nearest cache; its lines are asked for this early. */
@@ -136,14 +137,18 @@ static assay__frame *open_frame(assay__lane_owner *owner, assay__node *node, boo
                                 uintptr_t stack)
 {
     assay__monitor_state *state = assay__monitor_state_of(owner->monitor);
+    bool read = !metric && assay__resident_begin(owner, node, ticks_of(state));
     assay__frame *frame = ++owner->top;
     if (state->memory != 0 || metric)
         assay__memory_begin(owner, (size_t)(frame - owner->lane->frames), metric);
     __atomic_store_n(&frame->node, node, __ATOMIC_RELAXED);
     assay__publish_branch(&frame->branch, &node->branch);
+    if (stack == 0 && read)
+        stack = ASSAY__READ_STACK;
     __atomic_store_n(&frame->stack, stack, __ATOMIC_RELAXED);
     __atomic_store_n(&frame->start, ticks_of(state), __ATOMIC_RELAXED);
-    return metric ? (assay__frame *)((uintptr_t)frame | ASSAY__METRIC_BIT) : frame;
+    return (assay__frame *)((uintptr_t)frame | (metric ? ASSAY__METRIC_BIT : 0) |
+                            (read ? ASSAY__MEMORY_BIT : 0));
 }
 
 typedef struct beginning {
@@ -184,7 +189,7 @@ static assay_span begin_named(assay_monitor *monitor, const char *name, bool met
     beginning span = {.name = name, .metric = metric};
     if (is_off(monitor) || !in_slow_path(monitor, begin_span, &span))
         return (assay_span){.monitor = monitor};
-    return (assay_span){span.frame, monitor, assay__frame_of(span.frame)->start};
+    return (assay_span){span.frame, monitor, assay__frame_start(assay__frame_of(span.frame))};
 }
 
 assay_span assay_monitor_begin(assay_monitor *monitor, const char *name)
@@ -271,26 +276,28 @@ static void publish_event(assay__lane *lane, uint64_t start, uint64_t end, uint6
 
 static void keep_extras(assay__lane *lane, const assay__frame *frame, uint64_t now)
 {
+    uint64_t start = assay__frame_start(frame);
     if ((lane->extras & ASSAY__EXTRA_EVENTS) != 0)
-        publish_event(lane, frame->start, now, frame->node->self, lane->event_origin);
+        publish_event(lane, start, now, frame->node->self, lane->event_origin);
     if ((lane->extras & ASSAY__EXTRA_SAMPLES) != 0)
-        publish_sample(lane, frame->node, now - frame->start);
+        publish_sample(lane, frame->node, now - start);
 }
 
 /* The end of a span that keeps an event beside statistics; false if it takes the slow path. It
  * calls nothing, so that it saves no registers. */
-static inline bool end_with_event(assay__lane *lane, assay__frame *frame, uint64_t now)
+static inline bool end_with_event(assay__lane *lane, assay__frame *frame, uint64_t start,
+                                  uint64_t now)
 {
-    assay__pending *slot = &lane->pending;
-    if (ASSAY__UNLIKELY(now < frame->start || slot->node == NULL || ring_starts_over(lane)))
+    assay__figures before;
+    if (ASSAY__UNLIKELY(now < start || now >= lane->begin_due || ring_starts_over(lane)))
         return false;
     assay__lane_lock(lane);
-    if (ASSAY__UNLIKELY(!assay__node_update(slot->node, slot->duration))) {
+    if (ASSAY__UNLIKELY(!assay__pending_enter(&lane->pending, frame->node, &before))) {
         __atomic_store_n(&lane->top, frame, __ATOMIC_RELEASE);
         return false;
     }
-    put_event(lane, frame->start, now, frame->node->self, lane->event_origin);
-    assay__pending_put(slot, frame->node, now - frame->start);
+    put_event(lane, start, now, frame->node->self, lane->event_origin);
+    assay__pending_put(&lane->pending, frame->node, now - start, &before);
     __atomic_store_n(&lane->top, frame - 1, __ATOMIC_RELEASE);
     return true;
 }
@@ -307,24 +314,30 @@ void assay__lane_settle(assay__monitor_state *state, assay__lane *lane)
     __atomic_store_n(&slot->node, NULL, __ATOMIC_RELEASE);
 }
 
-static void close_frame(assay__lane_owner *owner, assay__frame *frame, uint64_t now, bool is_metric)
+static void close_frame(assay__lane_owner *owner, assay__frame *frame, uint64_t now,
+                        uintptr_t marks)
 {
     assay__monitor_state *state = assay__monitor_state_of(owner->monitor);
     assay__lane *lane = owner->lane;
     size_t depth = (size_t)(frame - lane->frames);
+    bool is_metric = (marks & ASSAY__METRIC_BIT) != 0;
+    uint64_t start = assay__frame_start(frame);
     assay__journal_metric metric = {
-        .start = frame->start,
-        .duration = now - frame->start,
+        .start = start,
+        .duration = now - start,
         .operation = frame->node->operation,
         .thread = (uint32_t)lane->thread_id,
         .depth = (uint32_t)depth - 1,
     };
     if (state->memory != 0 || is_metric)
         assay__memory_end(owner, depth, &metric);
+    if (!is_metric)
+        assay__resident_end(owner, now, (marks & ASSAY__MEMORY_BIT) != 0);
     assay__lane_settle(state, lane);
     if (lane->extras != 0)
         keep_extras(lane, frame, now);
-    assay__pending_put(&lane->pending, frame->node, now - frame->start);
+    const assay__figures before = assay__figures_of(frame->node);
+    assay__pending_put(&lane->pending, frame->node, now - start, &before);
     if (is_metric) {
         pthread_mutex_lock(&state->lock);
         assay__journal_add_metric(&state->journal, &metric);
@@ -346,13 +359,13 @@ static uint64_t reject(assay__monitor_state *state, const assay__frame *frame)
 
 /* End the span in `frame` of the lane, whose top is taken; its duration in ticks. */
 static uint64_t end_in_lane(assay__lane_owner *owner, assay__frame *frame, uint64_t start,
-                            uint64_t now, bool metric)
+                            uint64_t now, uintptr_t marks)
 {
     assay__monitor_state *state = assay__monitor_state_of(owner->monitor);
     assay__lane *lane = owner->lane;
-    if (frame->start != start && start < state->journal.header->first.ticks)
+    if (assay__frame_start(frame) != start && start < state->journal.header->first.ticks)
         return 0; /* begun before the fork that made this process */
-    if (frame > owner->top || frame->start != start) { /* ended before */
+    if (frame > owner->top || assay__frame_start(frame) != start) { /* ended before */
         __atomic_store_n(&lane->mismatched_ends, lane->mismatched_ends + 1, __ATOMIC_RELAXED);
         return 0;
     }
@@ -360,18 +373,18 @@ static uint64_t end_in_lane(assay__lane_owner *owner, assay__frame *frame, uint6
         now = assay__clock_ticks(state->clock);
     if (frame < owner->top)
         abandon_down_to(owner, frame);
-    if (now < frame->start) {
+    if (now < start) {
         __atomic_store_n(&lane->backward_clock, lane->backward_clock + 1, __ATOMIC_RELAXED);
-        now = frame->start;
+        now = start;
     }
-    close_frame(owner, frame, now, metric);
+    close_frame(owner, frame, now, marks);
     return now - start;
 }
 
 uint64_t assay__span_end_slow(assay_monitor *monitor, assay__frame *frame, uint64_t start,
                               uint64_t now)
 {
-    bool metric = ((uintptr_t)frame & ASSAY__METRIC_BIT) != 0;
+    uintptr_t marks = (uintptr_t)frame & (ASSAY__METRIC_BIT | ASSAY__MEMORY_BIT);
     frame = assay__frame_of(frame);
     uint64_t id = assay__monitor_id(monitor), ticks = 0;
     if (id == 0)
@@ -384,25 +397,121 @@ uint64_t assay__span_end_slow(assay_monitor *monitor, assay__frame *frame, uint6
         frame >= owner->lane->frames + ASSAY_LANE_FRAMES || !take_top(owner)) {
         reject(state, frame);
     } else {
-        ticks = end_in_lane(owner, frame, start, now, metric);
+        ticks = end_in_lane(owner, frame, start, now, marks);
         put_top(owner);
     }
     assay__slow_leave(owner);
     return (uint64_t)llround(assay__clock_ns_of_ticks(state->clock, (double)ticks));
 }
 
-/* The end of a span that keeps more than statistics. All of it is here, so that a program with many
- * sites has the code once. */
+/* The open span of a site that began at `start`, or the innermost one if that is 0; NULL if there
+ * is none. A span for which the journal had no room is open under the name that gathers those. */
+static assay__frame *find_open(const assay__lane_owner *owner, const assay_site *site,
+                               uint64_t start)
+{
+    for (assay__frame *frame = owner->top; frame > owner->lane->frames; frame--) {
+        bool same = frame->branch.site == site->id || frame->node == owner->other;
+        if (start != 0 ? assay__frame_start(frame) == start : same)
+            return frame;
+    }
+    return NULL;
+}
+
+static void swap_words(uint64_t *one, uint64_t *other)
+{
+    uint64_t kept = *one;
+    *one = *other;
+    *other = kept;
+}
+
+/* Make a span the innermost of its lane, although others that began in it are still open. They stay
+ * open, one place further down. */
+static void raise_to_top(assay__lane_owner *owner, assay__frame *frame)
+{
+    for (; frame < owner->top; frame++) {
+        size_t depth = (size_t)(frame - owner->lane->frames);
+        assay__frame kept = *frame, above = frame[1];
+        const assay__frame *fresh[] = {&above, &kept};
+        for (int i = 0; i < 2; i++) {
+            __atomic_store_n(&frame[i].start, fresh[i]->start, __ATOMIC_RELAXED);
+            __atomic_store_n(&frame[i].node, fresh[i]->node, __ATOMIC_RELAXED);
+            __atomic_store_n(&frame[i].stack, fresh[i]->stack, __ATOMIC_RELAXED);
+            assay__publish_branch(&frame[i].branch, &fresh[i]->branch);
+        }
+        swap_words(&owner->resident.at_begin[depth], &owner->resident.at_begin[depth + 1]);
+        if (owner->marks != NULL) {
+            assay__memory_mark mark = owner->marks[depth];
+            owner->marks[depth] = owner->marks[depth + 1];
+            owner->marks[depth + 1] = mark;
+        }
+    }
+}
+
+/* End the span of a site, wherever it is in the lane; its duration in ticks. */
+static uint64_t end_site(assay__lane_owner *owner, const assay_site *site, uint64_t start,
+                         uint64_t now, bool failed)
+{
+    assay__monitor_state *state = assay__monitor_state_of(owner->monitor);
+    assay__lane *lane = owner->lane;
+    assay__frame *frame = find_open(owner, site, start);
+    bool inherited =
+        start != 0 ? start < state->journal.header->first.ticks : state->inherited_high != 0;
+    if (frame == NULL) {
+        if (!inherited)
+            __atomic_store_n(&lane->mismatched_ends, lane->mismatched_ends + 1, __ATOMIC_RELAXED);
+        return 0;
+    }
+    if (failed)
+        __atomic_store_n(&frame->node->failed, frame->node->failed + 1, __ATOMIC_RELAXED);
+    bool metric = (site->flags & ASSAY_SITE_METRIC) != 0;
+    uintptr_t marks = (metric ? ASSAY__METRIC_BIT : 0) |
+                      (frame->stack == ASSAY__READ_STACK ? ASSAY__MEMORY_BIT : 0);
+    raise_to_top(owner, frame);
+    return end_in_lane(owner, owner->top, assay__frame_start(owner->top), now, marks);
+}
+
+uint64_t assay__site_end_slow(const assay_site *site, assay_monitor *monitor, uint64_t start,
+                              uint64_t now, bool failed)
+{
+    uint64_t id = assay__monitor_id(monitor), ticks = 0;
+    if (id == 0 || id == ASSAY__DISABLED_MONITOR || !assay__slow_enter())
+        return 0; /* id 0: begun before a fork, ended in a child that measured nothing yet */
+    assay__lane_owner *owner = assay__lane_in_use(assay__lane_if_attached(id));
+    if (owner != NULL && take_top(owner)) {
+        ticks = end_site(owner, site, start, now, failed);
+        put_top(owner);
+    } else {
+        reject(assay__monitor_state_of(monitor), NULL);
+    }
+    assay__slow_leave(owner);
+    return ticks;
+}
+
+/* The end of a span that keeps more than statistics, or whose resident memory is due. All of it is
+ * here, so that a program with many sites has the code once. A handler's span may have marked the
+ * frame since the caller looked at it. */
 void assay__span_end_extras(assay__lane *lane, assay__frame *frame, uint64_t now)
 {
-    if (ASSAY__UNLIKELY(lane->extras != ASSAY__EXTRA_EVENTS || !end_with_event(lane, frame, now)))
-        assay__span_end_slow(lane->owner->monitor, frame, frame->start, now);
+    const uint64_t start = assay__frame_start(frame);
+    if (ASSAY__UNLIKELY(lane->extras != ASSAY__EXTRA_EVENTS ||
+                        !end_with_event(lane, frame, start, now)))
+        assay__span_end_slow(lane->owner->monitor, frame, start, now);
 }
 
 uint64_t assay_span_end_ns(assay_span span)
 {
     uint64_t now = assay__ticks();
     return span.frame == NULL ? 0 : assay__span_end_slow(span.monitor, span.frame, span.start, now);
+}
+
+void assay__lane_add_event(assay__lane *lane, const assay__node *node, uint64_t start, uint64_t end)
+{
+    /* A stream has no spans but these, and does one thing after another. */
+    const bool late = lane->kind != ASSAY_LANE_GPU_STREAM;
+    if (lane->events != NULL)
+        publish_event(lane, start, end, assay__event_place(node->self, 0),
+                      assay__event_origin((uint32_t)lane->thread_id, ASSAY_EVENT_SPAN,
+                                          late ? ASSAY__EVENT_LATE : 0));
 }
 
 typedef struct addition {
@@ -425,10 +534,7 @@ static bool add_duration(assay__lane_owner *owner, void *context)
         assay__lane_settle(state, lane);
     assay__node_record(state, node, duration);
     uint64_t now = ticks_of(state);
-    if (lane->events != NULL)
-        publish_event(
-            lane, now > duration ? now - duration : 0, now, assay__event_place(node->self, 0),
-            assay__event_origin((uint32_t)lane->thread_id, ASSAY_EVENT_SPAN, ASSAY__EVENT_LATE));
+    assay__lane_add_event(lane, node, now > duration ? now - duration : 0, now);
     if ((lane->extras & ASSAY__EXTRA_SAMPLES) != 0)
         publish_sample(lane, node, duration);
     return true;

@@ -19,6 +19,7 @@
 #include <sys/types.h>
 
 #include "assay/monitor.h"
+#include "base/random.h"
 #include "clock/clock.h"
 #include "instrument/heap.h"
 #include "journal/journal.h"
@@ -29,12 +30,14 @@ typedef struct assay__monitor_state {
     bool disabled;
     bool slow; /* spans need more than a counter reading: another clock, or memory */
     unsigned memory;
+    uint64_t resident_ticks; /* between two readings of a lane; 0: resident memory is not sampled */
     size_t pool_bytes, trace_events, samples;
     char *name, *path; /* path: as asked for, or NULL */
     bool private_journal;
     const assay_clock *clock;
     assay__journal journal;
     struct assay__lane_owner *owners;
+    struct assay__streams *streams; /* of devices; NULL until a span is on one */
     uintptr_t inherited_low,
         inherited_high; /* the parent's journal, as addressed before the fork */
 } assay__monitor_state;
@@ -56,6 +59,13 @@ typedef struct assay__memory_mark {
     uint64_t peak_bytes; /* of resident memory, until the kernel's was last reset */
     assay__heap_mark heap;
 } assay__memory_mark;
+
+/* Resident memory of a lane, as it is sampled. */
+typedef struct assay__resident {
+    uint64_t bytes, ticks; /* the last reading, and when it was made; 0: none yet */
+    assay__random random;  /* so that readings do not keep step with the program's own rhythm */
+    uint64_t at_begin[ASSAY_LANE_FRAMES]; /* of the open spans with ASSAY__MEMORY_MARK */
+} assay__resident;
 
 /* A run-time name, as a lane knows it. */
 typedef struct assay__name_entry {
@@ -98,7 +108,8 @@ typedef struct assay__lane_owner {
     struct assay_task *task;              /* that runs on this thread, or NULL */
     struct assay__lane_owner *task_owner; /* of the task; NULL if it has no lane */
     assay__memory_mark *marks;            /* one for each frame, or NULL until memory is measured */
-    assay__name_entry *names;             /* open addressing, a power of two */
+    assay__resident resident;
+    assay__name_entry *names; /* open addressing, a power of two */
     size_t name_capacity, name_count;
     assay__place *places; /* likewise */
     size_t place_capacity, place_count;
@@ -120,6 +131,9 @@ assay__lane_owner *assay__lane_in_use(assay__lane_owner *own);
 assay__lane_owner *assay__lane_for_task(assay_monitor *monitor, const char *name);
 void assay__lane_end(assay__lane_owner *owner);
 
+/* A lane for a stream of a device, which lasts as long as the monitor. */
+assay__lane_owner *assay__lane_for_stream(assay_monitor *monitor, const char *name);
+
 /* Let go of all lanes: the monitor is being freed, or was inherited through a fork. */
 void assay__lanes_release(assay__monitor_state *state, bool after_fork);
 
@@ -137,6 +151,9 @@ assay__node *assay__node_for_site(assay__lane_owner *owner, const assay_site *si
 assay__node *assay__node_for_name(assay__lane_owner *owner, const char *name);
 assay__node *assay__node_for_counter(assay__lane_owner *owner, const char *name);
 
+/* The node of this lane at the place of the call tree where the open spans of another lane lead. */
+assay__node *assay__node_at_path(assay__lane_owner *owner, const assay__lane *other);
+
 /* distribution.c — enter one duration into the node's statistics, or forget all of them. */
 void assay__node_record(assay__monitor_state *state, assay__node *node, uint64_t duration);
 void assay__node_clear(const assay__monitor_state *state, assay__node *node);
@@ -145,10 +162,26 @@ void assay__node_clear(const assay__monitor_state *state, assay__node *node);
  * when there is none. */
 void assay__lane_settle(assay__monitor_state *state, assay__lane *lane);
 
+/* A span that completed late, for the lane's ring of events. By whoever writes the lane. */
+void assay__lane_add_event(assay__lane *lane, const assay__node *node, uint64_t start,
+                           uint64_t end);
+
+/* stream.c — enter what the device has completed, and return how many spans it has not. */
+size_t assay__streams_resolve(assay__monitor_state *state);
+void assay__streams_free(assay__monitor_state *state);
+
 /* memory.c — the memory of the span at `depth` of the owner's lane, which begins or ends. A metric
  * has its resident memory measured whatever the monitor's modes are. */
 void assay__memory_begin(assay__lane_owner *owner, size_t depth, bool metric);
 void assay__memory_end(assay__lane_owner *owner, size_t depth, assay__journal_metric *metric);
+
+/* resident.c — sample resident memory. `start` when a lane gets a new owner; `carry` when a thread
+ * goes on in another lane. `begin` before a span of the node is opened; it returns whether the end
+ * must read again. `end` while the span is still the innermost. */
+void assay__resident_start(assay__lane_owner *owner);
+void assay__resident_carry(const assay__lane_owner *from, assay__lane_owner *to);
+bool assay__resident_begin(assay__lane_owner *owner, const assay__node *node, uint64_t now);
+void assay__resident_end(assay__lane_owner *owner, uint64_t now, bool read);
 
 /* identity.c — who this process is. `name` and `monitor_id` are left alone. */
 void assay__identity_read(assay__journal_identity *identity);

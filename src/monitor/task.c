@@ -63,10 +63,12 @@ assay_task *assay_monitor_switch_task(assay_monitor *monitor, assay_task *task)
     assay__lane_owner *own = assay__lane_of_thread(monitor), *running = own;
     assay_task *before = NULL;
     if (own != NULL) {
+        const assay__lane_owner *left = assay__lane_in_use(own);
         before = own->task;
         running = task != NULL ? lane_of(task) : own;
         own->task = task;
         own->task_owner = task != NULL ? running : NULL;
+        assay__resident_carry(left, running);
     }
     assay__slow_leave(running);
     return before;

@@ -121,6 +121,10 @@ static void add_operation(builder *b, uint32_t index)
     span->duration_seconds = operation->total_seconds - b->shown[index].seconds;
     if (shown == 0) { /* else the memory of all spans is not that of the rest */
         span->cpu_delta_bytes = operation->rss_delta_bytes;
+        if (operation->rss_spans > 0 && operation->rss_spans < operation->count) {
+            added->row.spans = operation->count;
+            added->row.read = operation->rss_spans;
+        }
         span->gpu_delta_bytes = operation->gpu_delta_bytes;
         span->gpu_peak_bytes = operation->gpu_peak_bytes;
         b->shown[index].item = (int32_t)b->item_count;

@@ -13,6 +13,7 @@
 typedef struct assay__performance_row {
     assay_record_metric span; /* one span, or what all spans of an operation sum up to */
     uint64_t more;            /* not 0: stands for that many spans not recorded individually */
+    uint64_t spans, read;     /* not 0: resident memory was read in so many of the spans only */
 } assay__performance_row;
 
 /* At every level first the individually recorded spans in the order they began, then the

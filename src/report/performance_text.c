@@ -39,6 +39,30 @@ static void performance_row(assay__buffer *table, const assay__performance_row *
         assay__cell_reading(peak, assay__in_mb(span->gpu_peak_bytes), 1, 11));
 }
 
+/* Which rows have the memory of some of their spans only, in lines of the table's width. */
+static void memory_note(assay__buffer *table, const assay__performance_row *rows, size_t count)
+{
+    size_t column = 0;
+    for (size_t i = 0; i < count; i++) {
+        char label[ASSAY__LABEL_BYTES], text[ASSAY__LABEL_BYTES + 64];
+        if (rows[i].read == 0)
+            continue;
+        int width = snprintf(text, sizeof text, "%s in %llu of %llu spans",
+                             assay__cell_label(label, rows[i].span.operation),
+                             (unsigned long long)rows[i].read, (unsigned long long)rows[i].spans);
+        if (column == 0) {
+            assay__buffer_append_text(table, "CPU (MB) sums the spans whose memory was read: ");
+            column = 47;
+        } else {
+            assay__buffer_append_text(table, column + (size_t)width + 2 > WIDTH ? ",\n" : ", ");
+            column = column + (size_t)width + 2 > WIDTH ? 0 : column + 2;
+        }
+        assay__buffer_append_text(table, text);
+        column += (size_t)width;
+    }
+    assay__buffer_append_text(table, column > 0 ? ".\n" : "");
+}
+
 assay_status assay__report_performance(const assay_record *record, FILE *stream, assay_error *error)
 {
     assay__performance_row *rows = NULL;
@@ -61,6 +85,7 @@ assay_status assay__report_performance(const assay_record *record, FILE *stream,
     assay__cell_seconds(&table, record->total_seconds, 3, 10);
     assay__buffer_append_text(&table, "\n");
     assay__cell_rule(&table, '=', WIDTH);
+    memory_note(&table, rows, count);
     free(rows);
     status = assay__table_print(&table, stream);
     if (status == ASSAY_OK)

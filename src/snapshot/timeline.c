@@ -136,7 +136,7 @@ static assay_status add_open_spans(const lane_context *context)
                 assay_record_text(record, assay__journal_operation_name(context->view, operation)),
             .lane = context->main_lane,
             .depth = (int32_t)level - 1,
-            .start_seconds = seconds_of(context, context->lane->frames[level].start),
+            .start_seconds = seconds_of(context, assay__frame_start(&context->lane->frames[level])),
         };
         assay_status status =
             span.operation == NULL ? ASSAY_E_MEMORY : assay__record_add_open_span(record, &span);

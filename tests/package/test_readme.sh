@@ -18,3 +18,7 @@ cc -Wall -Wextra -Werror app.c $(pkg-config --cflags --libs assay)
 for expected in 'AGGREGATE STATISTICS' forward backward; do
     grep -q "$expected" out.txt || { echo "no '$expected' in its output:"; cat out.txt; exit 1; }
 done
+for operation in forward backward; do
+    grep -qE "^$operation +[0-9.]+ +[+-][0-9.]+ " out.txt ||
+        { echo "no memory of '$operation':"; cat out.txt; exit 1; }
+done

@@ -109,6 +109,32 @@ static void test_metrics_and_operations_form_one_tree(void **state)
     assay_record_free(record);
 }
 
+/* Memory that was read in some spans only says in how many. */
+static void test_memory_of_some_spans(void **state)
+{
+    (void)state;
+    assay_record *record = new_record(10.0);
+    assay_record_operation operation = {.name = "load",
+                                        .parent = -1,
+                                        .count = 1,
+                                        .total_seconds = 1.5,
+                                        .rss_delta_bytes = assay_reading_of(12.0 * mb),
+                                        .rss_spans = 1};
+    operation.gpu_delta_bytes = operation.gpu_peak_bytes =
+        assay_reading_missing(ASSAY_NOT_MEASURED);
+    assert_int_equal(assay_record_add_operation(record, &operation), ASSAY_OK);
+    operation.name = "forward";
+    operation.count = 100;
+    operation.rss_delta_bytes = assay_reading_of(-0.75 * mb);
+    operation.rss_spans = 12;
+    assert_int_equal(assay_record_add_operation(record, &operation), ASSAY_OK);
+    operation.name = "backward";
+    operation.rss_spans = 13;
+    assert_int_equal(assay_record_add_operation(record, &operation), ASSAY_OK);
+    check_summary(record, "performance_some_spans");
+    assay_record_free(record);
+}
+
 static void test_awkward_records_keep_the_columns(void **state)
 {
     (void)state;
@@ -257,6 +283,11 @@ static void test_findings(void **state)
                       "⚠️  Forward pass is slow: model_forward takes 59.9% of batch time\n");
     stream = golden_open(&text);
     assert_int_equal(assay_findings_print(findings, count, stream, ASSAY_SHOW_REMEDIES), ASSAY_OK);
+    fflush(stream);
+    assert_null(strstr(text.text, "GPU")); /* nothing says that there is one */
+    assert_int_equal(assay_findings_print(findings, count, stream,
+                                          ASSAY_SHOW_REMEDIES | ASSAY_SHOW_GPU_REMEDIES),
+                     ASSAY_OK);
     golden_check(&text, "findings_with_remedies");
     free(findings);
     assay_record_free(record);
@@ -296,6 +327,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_performance_summary),
         cmocka_unit_test(test_metrics_and_operations_form_one_tree),
+        cmocka_unit_test(test_memory_of_some_spans),
         cmocka_unit_test(test_awkward_records_keep_the_columns),
         cmocka_unit_test(test_aggregate_statistics),
         cmocka_unit_test(test_aggregates_merge_places_and_recursion),

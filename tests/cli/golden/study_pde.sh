@@ -20,7 +20,7 @@ for folder in ("burgers", "heat"):
     print(sorted(root["timing"]["statistics"]), len(root["timing"]["batch_seconds"]) == root["timing"]["statistics"]["num_batches"])
 END
 show study pde --config-name burgers_experiment --quick --show-config problem.viscosity=0.02 trainer_params.enable_memory_monitoring=yes
-show study pde
+show study pde --quick --show-config | head -n 4
 show study pde --config-name burger_experiment
 show study pde --config-name burgers_experiment trainer=synthetic_with_memry
 show study pde --config-name burgers_experiment trainer=physical

@@ -1,8 +1,11 @@
 /* Orders are drawn by Fisher and Yates' shuffle from the seed, so that a resumed study draws them
  * again instead of keeping them. */
-#include "studies/routes/data.h"
+#include "models/routes/data.h"
 
+#include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -42,12 +45,14 @@ static assay_status split(const assay__trajectories *all, uint64_t seed, assay__
     return status;
 }
 
+/* ---- Files ---- */
+
 static assay_status load_files(const assay__routes_source *source, uint64_t seed,
                                assay_error *error, assay__routes_data *data)
 {
     if (source->geo == NULL || source->rel == NULL || source->trajectories == NULL)
         return assay__fail(error, ASSAY_E_ARGUMENT,
-                           "real data takes --geo, --rel and --trajectories together; without any "
+                           "real data takes a .geo, a .rel and trajectories together; without any "
                            "of them a city is made up");
     assay__trajectories all;
     assay__trajectories_init(&all);
@@ -62,6 +67,83 @@ static assay_status load_files(const assay__routes_source *source, uint64_t seed
     assay__trajectories_release(&all);
     return status;
 }
+
+/* ---- A folder ---- */
+
+enum { GEO, REL, TRAIN, TEST, FILES };
+
+typedef struct dataset {
+    char *files[FILES];
+} dataset;
+
+static void release_dataset(dataset *self)
+{
+    for (int i = 0; i < FILES; i++)
+        free(self->files[i]);
+}
+
+static bool ends_in(const char *name, const char *ending)
+{
+    size_t length = strlen(name), end = strlen(ending);
+    return length > end && strcmp(name + length - end, ending) == 0;
+}
+
+static assay_status join(const char *folder, const char *name, char **path)
+{
+    return asprintf(path, "%s/%s", folder, name) >= 0 ? ASSAY_OK : ASSAY_E_MEMORY;
+}
+
+/* The one file of the folder with this ending. */
+static assay_status find_file(const char *folder, const char *ending, assay_error *error,
+                              char **path)
+{
+    DIR *listing = opendir(folder);
+    if (listing == NULL)
+        return assay__fail_errno(error, "cannot read the dataset '%s'", folder);
+    assay_status status = ASSAY_OK;
+    for (const struct dirent *entry; status == ASSAY_OK && (entry = readdir(listing)) != NULL;) {
+        if (!ends_in(entry->d_name, ending))
+            continue;
+        if (*path != NULL)
+            status = assay__fail(error, ASSAY_E_ARGUMENT,
+                                 "the dataset '%s' holds several files *%s; name one of them",
+                                 folder, ending);
+        else
+            status = join(folder, entry->d_name, path);
+    }
+    closedir(listing);
+    if (status == ASSAY_OK && *path == NULL)
+        status = assay__fail(error, ASSAY_E_NOT_FOUND, "the dataset '%s' holds no file *%s", folder,
+                             ending);
+    return status;
+}
+
+static assay_status open_dataset(const char *folder, assay_error *error, dataset *found)
+{
+    assay_status status = find_file(folder, ".geo", error, &found->files[GEO]);
+    if (status == ASSAY_OK)
+        status = find_file(folder, ".rel", error, &found->files[REL]);
+    if (status == ASSAY_OK)
+        status = join(folder, "train.csv", &found->files[TRAIN]);
+    return status == ASSAY_OK ? join(folder, "test.csv", &found->files[TEST]) : status;
+}
+
+static assay_status load_dataset(const assay__routes_source *source, uint64_t seed,
+                                 assay_error *error, assay__routes_data *data)
+{
+    dataset found = {0};
+    assay_status status = open_dataset(source->dataset, error, &found);
+    const assay__routes_source files = {.geo = found.files[GEO],
+                                        .rel = found.files[REL],
+                                        .trajectories = found.files[TRAIN],
+                                        .test = found.files[TEST]};
+    if (status == ASSAY_OK)
+        status = load_files(&files, seed, error, data);
+    release_dataset(&found);
+    return status;
+}
+
+/* ---- Any of them ---- */
 
 static assay_status make_up(const assay__routes_source *source, uint64_t seed, assay_error *error,
                             assay__routes_data *data)
@@ -104,8 +186,12 @@ assay_status assay__routes_data_load(const assay__routes_source *source, uint64_
     *data = (assay__routes_data){0};
     bool files = source->geo != NULL || source->rel != NULL || source->trajectories != NULL ||
                  source->test != NULL;
-    assay_status status =
-        files ? load_files(source, seed, error, data) : make_up(source, seed, error, data);
+    if (source->dataset != NULL && files)
+        return assay__fail(error, ASSAY_E_ARGUMENT,
+                           "give either a dataset or its files by name, not both");
+    assay_status status = source->dataset != NULL ? load_dataset(source, seed, error, data)
+                          : files                 ? load_files(source, seed, error, data)
+                                                  : make_up(source, seed, error, data);
     if (status == ASSAY_OK)
         status = check(data, error);
     if (status == ASSAY_OK)
@@ -127,9 +213,9 @@ void assay__routes_data_release(assay__routes_data *data)
 }
 
 const assay__trajectories *assay__routes_data_of(const assay__routes_data *data,
-                                                 assay__od_source source)
+                                                 assay_od_source source)
 {
-    return source == ASSAY__OD_TRAIN ? &data->train : &data->test;
+    return source == ASSAY_OD_TRAIN ? &data->train : &data->test;
 }
 
 assay_status assay__od_pairs_draw(const assay__trajectories *trajectories, size_t count,

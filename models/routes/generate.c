@@ -1,15 +1,16 @@
 /* The loop that is timed only searches and keeps the route; times of entering roads and the file
  * come afterwards, so that total_generation_time is generation and nothing else. */
-#include "studies/routes/generate.h"
+#include "models/routes/generate.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "assay/clock.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "studies/common/results.h"
+#include "models/routes/performance.h"
 
 enum { MAX_STEPS = 10000 };
 
@@ -51,7 +52,7 @@ void assay__timed_searcher_release(assay__timed_searcher *self)
 
 assay_status assay__timed_search(assay__timed_searcher *self, int64_t origin, int64_t destination,
                                  int64_t width, assay_error *error, assay__road_route *route,
-                                 assay__search_performance *performance)
+                                 assay_search_performance *performance)
 {
     if (width < 0)
         return assay__fail(error, ASSAY_E_ARGUMENT, "a beam has a width of 1 or more");
@@ -65,14 +66,15 @@ assay_status assay__timed_search(assay__timed_searcher *self, int64_t origin, in
     if (status != ASSAY_OK)
         return status;
     double forward = (double)self->forward_ns * 1e-9;
-    *performance = (assay__search_performance){
+    *performance = (assay_search_performance){
         .total_time = (double)(end_ns - start_ns) * 1e-9,
         .forward_time_total = forward,
         .forward_count = route->forward_count,
         .forward_time_avg = route->forward_count > 0
                                 ? assay_reading_of(forward / (double)route->forward_count)
                                 : assay_reading_missing(ASSAY_NOT_ENOUGH_DATA),
-        .beam_width = width == 0 ? 1 : width};
+        .beam_width = width == 0 ? 1 : width,
+        .outcome = assay__route_outcome_name(route->outcome)};
     return ASSAY_OK;
 }
 
@@ -93,24 +95,44 @@ static assay_status keep(const assay__road_route *route, size_t pair, found_rout
     return status == ASSAY_OK ? assay__trajectories_end(&found->routes) : status;
 }
 
+static void count_outcome(assay__route_outcome outcome, assay_generation *generation)
+{
+    generation->num_searched++;
+    switch (outcome) {
+    case ASSAY__ROUTE_FOUND:
+        generation->num_generated++;
+        break;
+    case ASSAY__ROUTE_UNREACHABLE:
+        generation->num_unreachable++;
+        break;
+    case ASSAY__ROUTE_LOST:
+        generation->num_lost++;
+        break;
+    case ASSAY__ROUTE_TOO_LONG:
+        generation->num_too_long++;
+        break;
+    }
+}
+
 static assay_status search_all(assay__timed_searcher *searcher, const assay__od_pair *pairs,
                                size_t count, const assay__generation_options *options,
-                               assay_error *error, assay__search_performance *searches,
-                               found_routes *found, size_t *outcomes)
+                               assay_error *error, assay_generation *generation,
+                               found_routes *found)
 {
     int64_t width = options->beam_search ? options->beam_width : 0;
     for (size_t i = 0; i < count; i++) {
         assay__road_route route;
         assay_status status = assay__timed_search(searcher, pairs[i].origin, pairs[i].destination,
-                                                  width, error, &route, &searches[i]);
+                                                  width, error, &route, &generation->searches[i]);
         if (status == ASSAY_OK && route.outcome == ASSAY__ROUTE_FOUND)
             status = keep(&route, i, found);
         if (status != ASSAY_OK)
             return status;
-        outcomes[route.outcome]++;
+        count_outcome(route.outcome, generation);
         if (options->advance != NULL &&
             !options->advance(options->context, (double)(i + 1) / (double)count))
-            return ASSAY_E_STATE;
+            return assay__fail(error, ASSAY_E_STATE, "stopped after %zu of %zu searches", i + 1,
+                               count);
     }
     return ASSAY_OK;
 }
@@ -160,83 +182,90 @@ static assay_status write_file(const char *path, const assay__road_network *netw
     return assay__output_commit(&output, error);
 }
 
-/* ---- What was found ---- */
+/* ---- All of it ---- */
 
-static void name_failure(size_t outcome, char *name, size_t size)
+static assay_generation *new_generation(size_t count, const char *output_file)
 {
-    snprintf(name, size, "searches_%s", assay__route_outcome_name((assay__route_outcome)outcome));
-    for (char *at = name; *at != '\0'; at++)
-        if (*at == ' ')
-            *at = '_';
+    assay_generation *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return NULL;
+    made->searches = calloc(count + 1, sizeof *made->searches);
+    made->output_file = strdup(output_file);
+    if (made->searches != NULL && made->output_file != NULL)
+        return made;
+    assay_generation_free(made);
+    return NULL;
 }
 
-static assay_status add_findings(const assay__generation_options *options,
-                                 const assay__search_performance *searches, size_t count,
-                                 const size_t *outcomes, double seconds, assay_record *found)
+void assay_generation_free(assay_generation *generation)
 {
-    assay_status status =
-        assay__found_searches(found, options->model, searches, count, options->beam_search);
-    for (size_t i = ASSAY__ROUTE_FOUND + 1; i < ASSAY__ROUTE_OUTCOMES && status == ASSAY_OK; i++) {
-        char name[64];
-        name_failure(i, name, sizeof name);
-        status = assay__found_figure(found, name, options->model,
-                                     assay_reading_of((double)outcomes[i]), NULL);
+    if (generation != NULL) {
+        free(generation->searches);
+        free(generation->output_file);
+        free(generation);
     }
-    return status == ASSAY_OK ? assay__found_generation(found, options->model,
-                                                        outcomes[ASSAY__ROUTE_FOUND], seconds)
-                              : status;
 }
 
-assay_status assay__generation_of(const assay_record *found, const char *model,
-                                  assay__generation *generation)
+/* Which roads each search was for, which took longest, and the figures over all of them. */
+static assay_status summarize(const assay__road_network *network, const assay__od_pair *pairs,
+                              const assay__generation_options *options, double seconds,
+                              assay_generation *generation)
 {
-    size_t generated = (size_t)assay__record_figure(found, ASSAY__TRAJECTORIES, model).value;
-    *generation = (assay__generation){.num_searched = generated, .num_generated = generated};
-    generation->outcomes[ASSAY__ROUTE_FOUND] = generated;
-    for (size_t i = ASSAY__ROUTE_FOUND + 1; i < ASSAY__ROUTE_OUTCOMES; i++) {
-        char name[64];
-        name_failure(i, name, sizeof name);
-        generation->outcomes[i] = (size_t)assay__record_figure(found, name, model).value;
-        generation->num_searched += generation->outcomes[i];
+    for (size_t i = 0; i < generation->num_searched; i++) {
+        assay_search_performance *search = &generation->searches[i];
+        search->origin_road_id = network->ids[pairs[i].origin];
+        search->destination_road_id = network->ids[pairs[i].destination];
+        if (search->total_time > generation->searches[generation->slowest].total_time)
+            generation->slowest = i;
     }
-    return assay__generation_performance_of(found, model, &generation->performance);
+    return assay__performance_aggregate(generation->searches, generation->num_searched,
+                                        assay_reading_of((double)generation->num_generated),
+                                        assay_reading_of(seconds), options->beam_search, "cpu",
+                                        &generation->performance);
+}
+
+static assay_status generate(const assay__routes_data *data, assay__timed_searcher *searcher,
+                             const assay__od_pair *pairs, size_t count,
+                             const assay__generation_options *options, assay_error *error,
+                             assay_generation *generation, found_routes *routes)
+{
+    uint64_t start_ns = assay_clock_now_ns(assay_clock_default());
+    assay_status status = search_all(searcher, pairs, count, options, error, generation, routes);
+    uint64_t end_ns = assay_clock_now_ns(assay_clock_default());
+    if (status == ASSAY_OK)
+        status = summarize(data->network, pairs, options, (double)(end_ns - start_ns) * 1e-9,
+                           generation);
+    if (status != ASSAY_OK)
+        return status;
+    set_times(data, pairs, routes);
+    return write_file(options->output_file, data->network, routes, pairs, error);
 }
 
 assay_status assay__generate_trajectories(const assay__routes_data *data,
                                           const assay__next_road *model,
                                           const assay__od_pair *pairs, size_t count,
                                           const assay__generation_options *options,
-                                          assay_error *error, assay_record *found)
+                                          assay_error *error, assay_generation **generation)
 {
     assay__timed_searcher searcher = {0};
     found_routes routes = {.pair = calloc(count + 1, sizeof *routes.pair)};
-    assay__search_performance *searches = calloc(count + 1, sizeof *searches);
-    size_t outcomes[ASSAY__ROUTE_OUTCOMES] = {0};
+    assay_generation *made = new_generation(count, options->output_file);
     assay_status status =
-        routes.pair == NULL || searches == NULL
+        routes.pair == NULL || made == NULL
             ? ASSAY_E_MEMORY
             : assay__timed_searcher_init(&searcher, data->network, model,
                                          options->beam_search ? options->beam_width : 1, error);
     assay__trajectories_init(&routes.routes);
-    if (status != ASSAY_OK)
-        goto cleanup;
-    uint64_t start_ns = assay_clock_now_ns(assay_clock_default());
-    status = search_all(&searcher, pairs, count, options, error, searches, &routes, outcomes);
-    uint64_t end_ns = assay_clock_now_ns(assay_clock_default());
-    if (status != ASSAY_OK)
-        goto cleanup;
-    status =
-        add_findings(options, searches, count, outcomes, (double)(end_ns - start_ns) * 1e-9, found);
-    set_times(data, pairs, &routes);
     if (status == ASSAY_OK)
-        status = write_file(options->output_file, data->network, &routes, pairs, error);
-
-cleanup:
+        status = generate(data, &searcher, pairs, count, options, error, made, &routes);
     if (status == ASSAY_E_MEMORY)
         assay__fail(error, ASSAY_E_MEMORY, "no memory to generate %zu trajectories", count);
     assay__timed_searcher_release(&searcher);
     assay__trajectories_release(&routes.routes);
     free(routes.pair);
-    free(searches);
+    if (status == ASSAY_OK)
+        *generation = made;
+    else
+        assay_generation_free(made);
     return status;
 }

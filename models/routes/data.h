@@ -1,13 +1,25 @@
-/* What a study of routes is about: a road network, trajectories to learn from and to test on, and
- * pairs of an origin and a destination to generate trajectories for. */
-#ifndef ASSAY_STUDIES_ROUTES_DATA_H
-#define ASSAY_STUDIES_ROUTES_DATA_H
+/* What trajectories are generated from: a road network, trajectories to learn from and to test on,
+ * and pairs of an origin and a destination to generate trajectories for. */
+#ifndef ASSAY_MODELS_ROUTES_DATA_H
+#define ASSAY_MODELS_ROUTES_DATA_H
 
 #include <stdbool.h>
 
+#include "assay/trajectories.h"
 #include "models/road/network.h"
 #include "models/road/trajectory.h"
-#include "studies/routes/study.h"
+
+/* The seeds of parts that are drawn apart: the seed of the study, and this much more. */
+enum { ASSAY__PAIRS_SEED = 2 };
+
+typedef struct assay__routes_source {
+    const char *dataset; /* a folder with one *.geo, one *.rel, train.csv and test.csv; or: */
+    /* Files in LibCity's form (docs/models.md), all of the first three or none of them. Without
+     * `test` a fifth of the trajectories, chosen by the seed, is kept for testing. */
+    const char *geo, *rel, *trajectories, *test;
+    /* Without files: a made-up city and drives in it. */
+    int64_t roads, drives;
+} assay__routes_source;
 
 typedef struct assay__routes_data {
     assay__road_network *network;
@@ -24,7 +36,7 @@ ASSAY_MUST_USE assay_status assay__routes_data_load(const assay__routes_source *
 void assay__routes_data_release(assay__routes_data *data); /* all zero is accepted */
 
 const assay__trajectories *assay__routes_data_of(const assay__routes_data *data,
-                                                 assay__od_source source);
+                                                 assay_od_source source);
 
 /* A trajectory to generate: the ends of a real one, and when that began. */
 typedef struct assay__od_pair {
