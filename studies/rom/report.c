@@ -247,6 +247,11 @@ static void print_models(const view *self, FILE *stream)
     }
     fprintf(stream, "Both times include reading the window: %lld steps by MVAR, %lld by LSTM.\n",
             (long long)self->settings->lag, (long long)self->settings->window);
+    for (int i = 0; i < MODELS; i++) {
+        const char *few = assay_trials_check(&self->profiles[i].inference_single_step);
+        if (few != NULL)
+            fprintf(stream, "warning: %s: %s (--n-trials)\n", names[i], few);
+    }
 }
 
 static void print_verdict(const view *self, FILE *stream)
