@@ -8,6 +8,7 @@
 #include "models/kernel/dropout.h"
 #include "models/kernel/kernels.h"
 #include "models/kernel/linear.h"
+#include "models/kernel/loss.h"
 #include "models/kernel/matmul.h"
 #include "models/sequence/lstm_state.h"
 
@@ -110,7 +111,7 @@ assay_status assay__lstm_gradient(assay__lstm *model, int64_t batch, int64_t tim
     int64_t truncate = model->shape.truncate;
     int64_t start = truncate > 0 && truncate < time ? time - truncate : 0;
     assay__parameters_zero_gradients(&model->parameters);
-    *loss = assay__mse(batch * output, model->output, target, model->output_slope);
+    *loss = assay__loss(model->how.loss, batch, output, model->output, target, model->output_slope);
     assay__linear_backward(batch, hidden, output, model->output_slope,
                            model->layers[top].hidden + time * batch * hidden,
                            value_of(model, model->fc_weight), model->hidden_slope,
@@ -128,5 +129,6 @@ assay_status assay__lstm_gradient(assay__lstm *model, int64_t batch, int64_t tim
 
 assay_status assay__lstm_update(assay__lstm *model, double learning_rate, assay_error *error)
 {
-    return assay__adam_step(&model->adam, model->memory, &model->parameters, learning_rate, error);
+    return assay__optimizer_step(model->how.optimizer, &model->adam, model->memory,
+                                 &model->parameters, learning_rate, error);
 }
