@@ -42,7 +42,7 @@ static void print_memory(const char *name, assay_reading bytes)
         printf("  %-24s %13s\n", name, assay_validity_text(bytes.validity));
 }
 
-/* The defaults of the class but for two sizes. */
+/* The defaults of the class but for two sizes and some dropout. */
 static assay_status make(assay_error *error, assay_model **model)
 {
     const assay_model_class *class = NULL;
@@ -57,6 +57,8 @@ static assay_status make(assay_error *error, assay_model **model)
         settings[i] = strcmp(name, "hidden-dim") == 0 ? 32 : class->options[i].initial;
         if (strcmp(name, "num-nodes") == 0)
             settings[i] = 50;
+        if (strcmp(name, "dropout") == 0)
+            settings[i] = 0.1;
     }
     status = assay_model_new(class, settings, 42, error, model);
     free(settings);
