@@ -20,8 +20,9 @@ static const struct known {
     int graphs;
     double nodes, edges; /* of a graph, on average; edges in both directions */
     int features, labels;
-} datasets[] = {{"peptides_func", 15535, 150.94, 307.30, 9, 10},
-                {"peptides_struct", 15535, 150.94, 307.30, 9, 11}};
+    const char *molecules; /* the published table of molecules, or NULL */
+} datasets[] = {{"peptides_func", 15535, 150.94, 307.30, 9, 10, "peptide_multi_class_dataset.csv"},
+                {"peptides_struct", 15535, 150.94, 307.30, 9, 11, NULL}};
 enum { DATASETS = sizeof datasets / sizeof *datasets };
 
 static const char *const files[] = {"edge.csv", "node-feat.csv", "num-node-list.csv",
@@ -92,17 +93,34 @@ static void set_outputs(profile_dataset *dataset, model_job *job, int64_t featur
             job->settings->values[i] = "graph";
 }
 
-static bool present(const char *folder, const char *file)
+/* FOLDER/FILE, plain or .gz, there or in raw/. */
+static bool find_file(const char *folder, const char *file, char path[MAX_PATH])
 {
     static const char *const between[] = {"", "", "raw/", "raw/"};
     static const char *const after[] = {"", ".gz", "", ".gz"};
     for (size_t i = 0; i < sizeof after / sizeof *after; i++) {
-        char path[MAX_PATH];
-        int length = snprintf(path, sizeof path, "%s/%s%s%s", folder, between[i], file, after[i]);
+        int length = snprintf(path, MAX_PATH, "%s/%s%s%s", folder, between[i], file, after[i]);
         if (length > 0 && length < MAX_PATH && access(path, R_OK) == 0)
             return true;
     }
     return false;
+}
+
+static bool present(const char *folder, const char *file)
+{
+    char path[MAX_PATH];
+    return find_file(folder, file, path);
+}
+
+/* The published table in DIR or in DIR/NAME. */
+static bool find_molecules(const struct known *known, const char *root, char path[MAX_PATH])
+{
+    char folder[MAX_PATH];
+    if (known->molecules == NULL)
+        return false;
+    int length = snprintf(folder, sizeof folder, "%s/%s", root, known->name);
+    return find_file(root, known->molecules, path) ||
+           (length < MAX_PATH && find_file(folder, known->molecules, path));
 }
 
 /* The missing ones of a folder, as "a, b"; returns how many. */
@@ -176,6 +194,25 @@ static int64_t batch_size(const model_job *job)
     return 1;
 }
 
+static int load_molecules(profile_dataset *dataset, const struct known *known, model_job *job,
+                          const char *path)
+{
+    assay_error error = {0};
+    int64_t wanted = batch_size(job);
+    assay_status status =
+        assay_tensor_load_molecules(path, wanted, &error, dataset->tensors, &dataset->labels);
+    if (status != ASSAY_OK)
+        return model_fail(job, status, &error);
+    const assay_tensor *graphs = &dataset->tensors[2];
+    int64_t held = ((const int64_t *)graphs->data)[graphs->shape[0] - 1] + 1;
+    bool labelled = dataset->labels.data != NULL;
+    set_outputs(dataset, job, dataset->tensors[0].shape[1], labelled ? dataset->labels.shape[1] : 0,
+                true);
+    snprintf(dataset->note, sizeof dataset->note, "%s, the first %lld molecule%s of its table",
+             known->name, (long long)held, held == 1 ? "" : "s");
+    return EX_OK;
+}
+
 static int load(profile_dataset *dataset, const struct known *known, model_job *job,
                 const char *folder)
 {
@@ -229,6 +266,8 @@ int profile_dataset_open(profile_dataset *dataset, model_job *job)
     }
     char folder[MAX_PATH], list[256];
     const char *root = asked->data_dir != NULL ? asked->data_dir : DEFAULT_FOLDER;
+    if (!asked->synthetic && find_molecules(known, root, folder))
+        return load_molecules(dataset, known, job, folder);
     size_t missing = asked->synthetic ? FILES : locate(known, root, folder, list, sizeof list);
     if (missing == 0)
         return load(dataset, known, job, folder);

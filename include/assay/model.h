@@ -354,6 +354,15 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_tensor_load_graph(const char *folder
 ASSAY_API ASSAY_MUST_USE assay_status assay_tensor_load_graph_labels(const char *folder,
                                                                      assay_error *error,
                                                                      assay_tensor *labels);
+/* A table of molecules as the Long Range Graph Benchmark publishes peptides-func: CSV, plain or
+ * .gz, with a column "smiles" and, for `labels` (molecules, labels) float32, a column "labels" of
+ * lists. The first `most` molecules (0: all) become graphs of their heavy atoms with the nine
+ * features of OGB; `tensors` are as for assay_tensor_load_graph, each bond an edge in both
+ * directions. Release all four. ASSAY_E_FORMAT names file, line and character. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_tensor_load_molecules(const char *path, int64_t most,
+                                                                  assay_error *error,
+                                                                  assay_tensor tensors[3],
+                                                                  assay_tensor *labels);
 ASSAY_API void assay_tensor_release(assay_tensor *tensor);
 ASSAY_API int64_t assay_tensor_count(const assay_tensor *tensor); /* elements */
 

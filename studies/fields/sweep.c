@@ -10,7 +10,6 @@
 #include "assay/timers.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/nearest.h"
 #include "studies/common/results.h"
 
 enum { MLP, SIREN, KAN, LONGEST_LIST = 16, LONGEST_WORD = 24 };
@@ -78,12 +77,11 @@ static assay_status split_activations(const char *text, assay_error *error, list
         while (k < count && strcmp(words[k], to->words[i]) != 0)
             k++;
         to->values[i] = (double)k;
-        const char *nearest = assay__nearest(to->words[i], words, count, sizeof *words);
         if (k == count)
-            status = assay__fail(error, ASSAY_E_ARGUMENT, "no activation '%s'; %s '%s'%s",
-                                 to->words[i], nearest != NULL ? "did you mean" : "there is",
-                                 nearest != NULL ? nearest : words[0],
-                                 nearest != NULL ? "?" : " and others");
+            status =
+                assay__fail(error, ASSAY_E_ARGUMENT,
+                            "no activation '%s'; 'assay model train --model mlp --help' lists them",
+                            to->words[i]);
     }
     return status;
 }
