@@ -29,7 +29,7 @@ static const option options[] = {
      offsetof(graph_options, sizes.ffn_dim)},
     {"batch-size", 'B', OPTION_COUNT, "N", "Graphs at once (default: 1).",
      offsetof(graph_options, sizes.batch_size)},
-    {"num-runs", 'r', OPTION_COUNT, "N", "Timed runs of each pass (default: 50, --quick: 20).",
+    {"num-runs", 'r', OPTION_COUNT, "N", "Timed runs of each pass (default: 50, --quick: 60).",
      offsetof(graph_options, sizes.num_runs)},
     {"budget", 'b', OPTION_SECONDS, "TIME",
      "Time to measure each axis for (default: 10s, --quick: 0.8s).",

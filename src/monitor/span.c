@@ -285,17 +285,16 @@ static void keep_extras(assay__lane *lane, const assay__frame *frame, uint64_t n
 static inline bool end_with_event(assay__lane *lane, assay__frame *frame, uint64_t start,
                                   uint64_t now)
 {
-    assay__pending *slot = &lane->pending;
-    if (ASSAY__UNLIKELY(now < start || now >= lane->begin_due || slot->node == NULL ||
-                        ring_starts_over(lane)))
+    assay__figures before;
+    if (ASSAY__UNLIKELY(now < start || now >= lane->begin_due || ring_starts_over(lane)))
         return false;
     assay__lane_lock(lane);
-    if (ASSAY__UNLIKELY(!assay__node_update(slot->node, slot->duration))) {
+    if (ASSAY__UNLIKELY(!assay__pending_enter(&lane->pending, frame->node, &before))) {
         __atomic_store_n(&lane->top, frame, __ATOMIC_RELEASE);
         return false;
     }
     put_event(lane, start, now, frame->node->self, lane->event_origin);
-    assay__pending_put(slot, frame->node, now - start);
+    assay__pending_put(&lane->pending, frame->node, now - start, &before);
     __atomic_store_n(&lane->top, frame - 1, __ATOMIC_RELEASE);
     return true;
 }
@@ -334,7 +333,8 @@ static void close_frame(assay__lane_owner *owner, assay__frame *frame, uint64_t 
     assay__lane_settle(state, lane);
     if (lane->extras != 0)
         keep_extras(lane, frame, now);
-    assay__pending_put(&lane->pending, frame->node, now - start);
+    const assay__figures before = assay__figures_of(frame->node);
+    assay__pending_put(&lane->pending, frame->node, now - start, &before);
     if (is_metric) {
         pthread_mutex_lock(&state->lock);
         assay__journal_add_metric(&state->journal, &metric);
