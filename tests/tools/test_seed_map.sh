@@ -1,7 +1,7 @@
 #!/bin/bash
 # docs/seed-map.md answers every promise of the seeds, and what it names exists: every symbol in the C column
 # in the public headers, every test as a file, with the function in it after the colon. Open may be only what
-# comes later: GPU events, energy, the dashboard, distributed training, experiment trackers, most of the second
+# comes later: GPU events, energy, the dashboard, distributed training, experiment trackers, some of the second
 # reading, and the Python column.
 set -u
 cd "$ASSAY_SOURCE" || exit 1
