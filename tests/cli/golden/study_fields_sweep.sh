@@ -16,4 +16,4 @@ show study fields --quick --depths 1,two --out other
 show study fields --quick --depths 1,,2 --out other
 show study fields --quick --activations relu,geluu --out other
 show study fields --quick --depths 1,2,3,4,5,6,7,8 --activations relu,tanh,gelu,silu,sigmoid --out other
-ls other 2>/dev/null
+[ -e other ] || echo 'nothing was begun'

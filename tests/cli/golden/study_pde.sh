@@ -1,6 +1,6 @@
 # Figures and the findings that depend on times are masked; lines, titles, columns and keys stay.
 shape() {
-    sed -E -e '/^(⚠️|⚡|      - )/d' -e '/^CPU \(MB\) sums/,/\.$/d' -e '/^(\$|exit|Epoch [0-9]|  Batch [0-9])/!s/\b[0-9]+ (iterations|evaluations)/# \1/g' \
+    sed -E -e '/^(⚠️|⚡|      - )/d' -e '/^CPU \(MB\) sums/d' -e '/^(\$|exit|Epoch [0-9]|  Batch [0-9])/!s/\b[0-9]+ (iterations|evaluations)/# \1/g' \
         -e 's/[+-]?[0-9]+\.[0-9]+(e[-+][0-9]+)?/#/g' -e 's/peak [0-9]+MB/peak #MB/' -e 's/  +/ /g'
 }
 cp -r "$(dirname "$0")/../../../conf" .
