@@ -17,7 +17,7 @@ trap 'rm -rf "$work"' EXIT
 
 # pip builds in the folder it is given, so it gets a copy.
 mkdir "$work/source"
-cd "$ASSAY_SOURCE" && cp -r CMakeLists.txt include src python "$work/source" || exit 1
+cd "$ASSAY_SOURCE" && cp -r CMakeLists.txt include src models python "$work/source" || exit 1
 rm -rf "$work"/source/python/build "$work"/source/python/*.egg-info
 cd "$work" || exit 1
 if command -v ccache >/dev/null; then
@@ -48,5 +48,8 @@ for file in py.typed __init__.pyi _core.pyi; do
     [ -e "$(dirname "$module")/$file" ] || { echo "$file is not installed"; exit 1; }
 done
 env -u PYTHONPATH env/bin/python "$ASSAY_SOURCE/tests/python/test_spans.py" 2>log || { cat log; exit 1; }
+for seed in timing runtime; do
+    env -u PYTHONPATH PYTHONDONTWRITEBYTECODE=1 env/bin/python "$ASSAY_SOURCE/tests/python/test_seed_$seed.py" 2>log || { cat log; exit 1; }
+done
 PATH=$ASSAY_BUILD:$PATH env/bin/python -m assay --version >log || { cat log; exit 1; }
 echo "installed $(ls wheels)"
