@@ -122,7 +122,9 @@ static void run_normal_tail(int64_t count, const float *x, float *y)
     for (int64_t i = 0; i < count; i++) {
         float density;
         y[i] = assay__normal1(x[i], &density);
+        y[i] = isnan(x[i]) ? x[i] : y[i]; /* its callers multiply by x */
     }
+    cut(count, x, -13.2F, y);
 }
 static void run_exp(int64_t count, const float *x, float *y)
 {
@@ -146,7 +148,7 @@ static double sigmoid(double x)
 {
     return 1 / (1 + exp(-x));
 }
-/* Below -12 gelu nears 2^-126 and below -13.2 it is 0; silu has a factor below 2^-126 from -87 on,
+/* Below -12 gelu nears 2^-126 and below -13.24 it is 0; silu has a factor below 2^-126 from -87 on,
  * which has fewer digits. Both are cut off here as in run_gelu() and run_silu();
  * test_tails_below_normal_numbers() bounds them. */
 static double gelu(double x)
@@ -159,7 +161,7 @@ static double silu(double x)
 }
 static double normal(double x)
 {
-    return x < -13.2 ? 0 : 0.5 * erfc(-x * M_SQRT1_2);
+    return x < (double)-13.2F ? 0 : 0.5 * erfc(-x * M_SQRT1_2);
 }
 static double exp2_negative(double x)
 {

@@ -36,6 +36,9 @@ static void fetch(ahead *next, int64_t rows)
             __builtin_prefetch(next->data + j, 0, 2);
 }
 
+/* Vectors of a tile of fewer rows, for which there are registers too. */
+enum { WIDER = VECTORS > 3 ? VECTORS : 3 };
+
 typedef struct product {
     int64_t k;
     const float *a;
@@ -55,7 +58,7 @@ typedef struct product {
 ASSAY__ELEMENT void tile(const int rows, const int vectors, const product *p, int64_t at)
 {
     enum { HALF = 4 }; /* rows that one pointer is for, so that few registers hold the distances */
-    assay__floats sums[ROWS][VECTORS];
+    assay__floats sums[ROWS][WIDER];
     const float *a[2] = {p->a, p->a + HALF * p->a_row}, *b = p->b + at;
     const int64_t a_row = p->a_row, a_column = p->a_column, b_stride = p->b_stride;
     ASSAY__UNROLL
@@ -70,7 +73,7 @@ ASSAY__ELEMENT void tile(const int rows, const int vectors, const product *p, in
         }
     }
     for (int64_t j = p->k; j > 0; j--) {
-        assay__floats row[VECTORS];
+        assay__floats row[WIDER];
         ASSAY__UNROLL
         for (int v = 0; v < vectors; v++)
             row[v] = *(const assay__floats_at *)(b + v * ASSAY__FLOATS);
@@ -116,10 +119,11 @@ static void remainder_of(int rows, const product *p, int64_t at, int64_t n)
 /* All n columns of some rows, a constant number where this is inlined. */
 ASSAY__ELEMENT void strip(const int rows, const product *p, int64_t n)
 {
+    const int most = rows == ROWS ? VECTORS : WIDER;
     int64_t at = 0;
-    for (; at + VECTORS * ASSAY__FLOATS <= n; at += VECTORS * ASSAY__FLOATS)
-        tile(rows, VECTORS, p, at);
-    if (VECTORS > 2 && n - at >= 2 * ASSAY__FLOATS) {
+    for (; at + most * ASSAY__FLOATS <= n; at += most * ASSAY__FLOATS)
+        tile(rows, most, p, at);
+    if (most > 2 && n - at >= 2 * ASSAY__FLOATS) {
         tile(rows, 2, p, at);
         at += 2 * ASSAY__FLOATS;
     }
@@ -148,7 +152,9 @@ STRIP(strip_of_one, 1)
 static void strips(int64_t m, int64_t n, product p)
 {
     while (m > 0) {
-        const int rows = m >= ROWS ? ROWS : m >= FEWER ? FEWER : m >= 2 ? 2 : 1;
+        /* eight as four and four rather than six and two */
+        const bool halves = 2 * FEWER > ROWS && m == 2 * FEWER;
+        const int rows = m >= ROWS && !halves ? ROWS : m >= FEWER ? FEWER : m >= 2 ? 2 : 1;
         (rows == ROWS    ? whole_strip
          : rows == FEWER ? lower_strip
          : rows == 2     ? strip_of_two
