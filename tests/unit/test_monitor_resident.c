@@ -231,6 +231,13 @@ static void check_inlined_code(size_t trace_events)
                 pass(0.020);
             }
         }
+    for (int i = 0; i < STEPS; i++) { /* what lies between is nobody's, here too */
+        ASSAY_TRACK(monitor, "after a gap") {
+            pass(0.001);
+        }
+        touch(4 * MEGABYTE);
+        pass(0.020);
+    }
     uint64_t spans = 200000;
     struct timespec begin, end;
     clock_gettime(CLOCK_MONOTONIC, &begin);
@@ -243,6 +250,7 @@ static void check_inlined_code(size_t trace_events)
     assay_record *record = record_of(monitor);
     assert_read(record, "work", STEPS, 4 * STEPS);
     assert_read(record, "step", STEPS, 4 * STEPS);
+    assert_read(record, "after a gap", STEPS, 0);
     const assay_record_operation *operation = operation_of(record, "tight");
     assert_int_equal(operation->count, spans);
     assert_in_range(operation->rss_spans, 1, 2 + (uint64_t)(tight / 0.010));
