@@ -283,7 +283,7 @@ static int show(const bench_settings *settings, const assay_record *record)
 /* Who waits for us shall see what ended us. */
 static void end_by(int number)
 {
-    (void)message_flush(stdout, "standard output");
+    (void)message_finish(EX_OK);
     signal(number, SIG_DFL);
     raise(number);
 }

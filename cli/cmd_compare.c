@@ -7,7 +7,9 @@
 #include "assay/compare.h"
 #include "assay/record.h"
 #include "assay/report.h"
+#include "base/terminal.h"
 #include "cli/common/commands.h"
+#include "cli/common/input.h"
 #include "cli/common/message.h"
 #include "cli/common/output.h"
 #include "cli/compare_sides.h"
@@ -20,6 +22,7 @@ typedef struct compare_settings {
     const char *json, *metric;
     double margin; /* negative: the default of what is compared */
     bool all_pairs, gate;
+    size_t max_input;
 } compare_settings;
 
 static const option compare_options[] = {
@@ -32,6 +35,7 @@ static const option compare_options[] = {
     {"json", 'j', OPTION_TEXT, "FILE",
      "Write the comparison as a record in JSON; '-' is standard output.",
      offsetof(compare_settings, json)},
+    INPUT_MAX_OPTION(compare_settings, max_input),
     {"margin", 'm', OPTION_SHARE, "SHARE",
      "Differences up to this are none (1%; 15% between single runs of a study or profile).",
      offsetof(compare_settings, margin)},
@@ -95,6 +99,8 @@ static int judge(const assay_record *record, const char *metric)
 static int gate(const assay_record *record, const char *metric, FILE *stream)
 {
     static const char *const words[] = {"passed", "regressed", "inconclusive"};
+    static const assay__shade shades[] = {ASSAY__SHADE_GOOD, ASSAY__SHADE_BAD,
+                                          ASSAY__SHADE_DOUBTFUL};
     int code = judge(record, metric);
     size_t missing = 0;
     const char *first = NULL;
@@ -106,7 +112,8 @@ static int gate(const assay_record *record, const char *metric, FILE *stream)
     fprintf(stream, "gate");
     if (metric != NULL && strcmp(metric, "wall_seconds") != 0)
         fprintf(stream, " by %s", metric);
-    fprintf(stream, ": %s", words[code]);
+    fprintf(stream, ": %s%s%s", assay__terminal_shade(stream, shades[code]), words[code],
+            assay__terminal_shade(stream, ASSAY__SHADE_PLAIN));
     if (!judges_any(record, metric))
         fprintf(stream, "; nothing was measured on both sides");
     if (missing > 0)
@@ -191,6 +198,7 @@ static int compare_main(const command *self, int argc, char **argv)
     if (settings.metric != NULL &&
         (settings.metric = metric_by_name("compare", settings.metric)) == NULL)
         return EX_USAGE;
+    input_set_maximum(settings.max_input);
     code = output_refuse("compare", &settings.json, 1);
     if (code != EX_OK)
         return code;

@@ -5,6 +5,7 @@
 #include <sysexits.h>
 
 #include "assay/report.h"
+#include "base/terminal.h"
 #include "cli/common/commands.h"
 #include "cli/common/message.h"
 #include "cli/common/output.h"
@@ -33,10 +34,11 @@ static const char *level_text(doctor_level level)
     return texts[level];
 }
 
-static const char *level_colour(doctor_level level)
+static assay__shade level_shade(doctor_level level)
 {
-    static const char *const colours[] = {"\033[32m", "\033[33m", "\033[31m"};
-    return colours[level];
+    static const assay__shade shades[] = {ASSAY__SHADE_GOOD, ASSAY__SHADE_DOUBTFUL,
+                                          ASSAY__SHADE_BAD};
+    return shades[level];
 }
 
 /* Text in the right-hand column, broken at spaces. */
@@ -62,15 +64,16 @@ static void print_column(const char *text, FILE *stream)
 
 static void print_findings(const doctor_finding *findings, FILE *stream)
 {
-    bool colour = message_colour(stream);
     const char *group = "";
     for (size_t i = 0; i < doctor_probe_count; i++) {
         const doctor_probe *probe = &doctor_probes[i];
         if (strcmp(group, probe->group) != 0)
             fprintf(stream, "%s%s\n", i > 0 ? "\n" : "", probe->group);
         group = probe->group;
-        fprintf(stream, "%s%-*s%s%-*s", colour ? level_colour(findings[i].level) : "", LEVEL_WIDTH,
-                level_text(findings[i].level), colour ? "\033[0m" : "", TITLE_WIDTH, probe->title);
+        fprintf(stream, "%s%-*s%s%-*s",
+                assay__terminal_shade(stream, level_shade(findings[i].level)), LEVEL_WIDTH,
+                level_text(findings[i].level), assay__terminal_shade(stream, ASSAY__SHADE_PLAIN),
+                TITLE_WIDTH, probe->title);
         print_column(findings[i].finding, stream);
         if (findings[i].remedy[0] != '\0') {
             fprintf(stream, "%*s", LEVEL_WIDTH + TITLE_WIDTH, "");

@@ -10,6 +10,7 @@
 #include "assay/growth.h"
 #include "assay/report.h"
 #include "cli/common/commands.h"
+#include "cli/common/input.h"
 #include "cli/common/message.h"
 #include "cli/common/output.h"
 #include "cli/sweep.h"
@@ -18,11 +19,13 @@ enum { EXIT_UNUSABLE = 2 };
 
 typedef struct fit_settings {
     const char *json, *size_column, *seconds_column;
+    size_t max_input;
 } fit_settings;
 
 static const option fit_options[] = {
     {"json", 'j', OPTION_TEXT, "FILE", "Write the result as JSON; '-' is standard output.",
      offsetof(fit_settings, json)},
+    INPUT_MAX_OPTION(fit_settings, max_input),
     {"size-column", 'n', OPTION_TEXT, "COLUMN",
      "Name, or number from 1, of the column of sizes (default: n); of a record, the parameter.",
      offsetof(fit_settings, size_column)},
@@ -154,6 +157,7 @@ static int fit_main(const command *self, int argc, char **argv)
         return EX_USAGE;
     }
     const char *outputs[] = {settings.json};
+    input_set_maximum(settings.max_input);
     code = output_refuse("fit", outputs, 1);
     return code == EX_OK ? fit_file(&settings, operands[0]) : code;
 }

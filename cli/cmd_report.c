@@ -7,13 +7,19 @@
 #include "assay/record.h"
 #include "assay/report.h"
 #include "base/nearest.h"
+#include "base/text.h"
+#include "cli/common/ascii.h"
 #include "cli/common/commands.h"
+#include "cli/common/input.h"
 #include "cli/common/message.h"
 #include "cli/common/output.h"
+
+enum { PATH_SHOWN = 1024 };
 
 typedef struct report_settings {
     const char *format, *json, *output, *trace;
     bool advice, csv, summary;
+    size_t max_input;
 } report_settings;
 
 static const option report_options[] = {
@@ -26,6 +32,7 @@ static const option report_options[] = {
     {"json", 'j', OPTION_TEXT, "FILE",
      "Write the record as JSON of the current schema; '-' is standard output.",
      offsetof(report_settings, json)},
+    INPUT_MAX_OPTION(report_settings, max_input),
     {"output", 'o', OPTION_TEXT, "FILE",
      "Write text or format to FILE instead of standard output; '-' is standard output.",
      offsetof(report_settings, output)},
@@ -42,6 +49,17 @@ typedef struct record_list {
     char **names; /* borrowed */
     size_t count;
 } record_list;
+
+static const char *choice(const void *context, const option *of, size_t index, const char **help)
+{
+    (void)context;
+    size_t count;
+    const assay_report_format *formats = assay_report_formats(&count);
+    if (of == NULL || strcmp(of->name, "format") != 0 || index >= count)
+        return NULL;
+    *help = formats[index].description;
+    return formats[index].name;
+}
 
 static void print_formats(FILE *stream)
 {
@@ -60,8 +78,10 @@ static assay_status print_text(const void *subject, FILE *stream, assay_error *e
     const record_list *list = subject;
     assay_status status = ASSAY_OK;
     for (size_t i = 0; i < list->count && status == ASSAY_OK; i++) {
+        char name[PATH_SHOWN];
+        assay__text_copy_name(name, sizeof name, list->names[i], strlen(list->names[i]));
         if (list->count > 1)
-            fprintf(stream, "%s%s:\n", i > 0 ? "\n" : "", list->names[i]);
+            fprintf(stream, "%s%s:\n", i > 0 ? "\n" : "", name);
         status = assay_report_print(list->records[i], "text", stream, error);
     }
     return status;
@@ -128,6 +148,18 @@ static int read_records(record_list *list, char **paths, int count)
     return EX_OK;
 }
 
+/* Is it a page for people to read? Everything else is a document for programs. */
+static bool is_page(const report_settings *settings)
+{
+    static const char *const pages[] = {"text",        "run",     "tree",        "journal",
+                                        "bench",       "scaling", "performance", "aggregate",
+                                        "comparisons", "summary", "advice"};
+    for (size_t i = 0; settings->format != NULL && i < sizeof pages / sizeof *pages; i++)
+        if (strcmp(settings->format, pages[i]) == 0)
+            return true;
+    return settings->format == NULL && !settings->csv;
+}
+
 static int refuse_format(const report_settings *settings)
 {
     int asked = (settings->format != NULL) + settings->advice + settings->csv + settings->summary;
@@ -167,6 +199,9 @@ static int report_main(const command *self, int argc, char **argv)
         return EX_USAGE;
     }
     const char *outputs[] = {settings.json, settings.output, settings.trace};
+    input_set_maximum(settings.max_input);
+    if (!is_page(&settings))
+        ascii_spare_stdout();
     code = refuse_format(&settings);
     if (code == EX_OK)
         code = output_refuse("report", outputs, sizeof outputs / sizeof *outputs);
@@ -191,5 +226,6 @@ const command command_report = {
                    "with them: assay run --trace T --json R).",
     COMMAND_OPTIONS(report_options),
     .print_more = print_formats,
+    .choice = choice,
     .main = report_main,
 };

@@ -40,7 +40,7 @@ static const option run_options[] = {
     {"heap", 'H', OPTION_FLAG, NULL,
      "Measure the heap exactly, through the preloaded libassay_heap.so.",
      offsetof(run_settings, heap)},
-    {"interval", 'i', OPTION_SECONDS, "TIME",
+    {"interval", 'i', OPTION_PERIOD, "TIME",
      "Time between samples of the process tree (default 10ms); lengthened when sampling would take "
      "more than 2 % of one processor.",
      offsetof(run_settings, interval_seconds)},
@@ -52,7 +52,9 @@ static const option run_options[] = {
      "Write the text summary to FILE instead of standard error.", offsetof(run_settings, output)},
     {"quiet", 'q', OPTION_FLAG, NULL, "Print no summary.", offsetof(run_settings, quiet)},
     {"trace", 't', OPTION_TEXT, "FILE",
-     "Write a Chrome trace of its spans and memory, for ui.perfetto.dev; '-' is standard output.",
+     "Write a Chrome trace of its processes, spans and memory, for ui.perfetto.dev; '-' is "
+     "standard "
+     "output.",
      offsetof(run_settings, trace)},
     {"trace-events", 0, OPTION_COUNT, "N",
      "Most recent spans of each thread kept for --trace (default 65536).",
@@ -65,18 +67,30 @@ typedef struct run {
     char *const *command;
     char journal_dir[SCRATCH_PATH_SIZE];
     char heap_dir[SCRATCH_PATH_SIZE];
-    char *preload; /* value of LD_PRELOAD, or NULL */
+    char *preload;        /* value of LD_PRELOAD, or NULL */
+    char *asan_options;   /* of ASAN_OPTIONS: sanitized programs start although we are preloaded */
+    sigset_t signal_mask; /* before we blocked signals */
     launch_result launch;
     watch_result watch;
 } run;
 
 static bool make_scratch(run *r)
 {
-    if (scratch_dir_make(r->journal_dir) && (!r->settings->heap || scratch_dir_make(r->heap_dir)))
+    if (scratch_dir_make(SCRATCH_JOURNAL_BYTES, r->journal_dir) &&
+        (!r->settings->heap || scratch_dir_make(SCRATCH_HEAP_BYTES, r->heap_dir)))
         return true;
     message_error("assay run: cannot make a private directory in '%s': %s; set TMPDIR",
-                  scratch_dir_parent(), strerror(errno));
+                  scratch_dir_parent(SCRATCH_JOURNAL_BYTES), strerror(errno));
     return false;
+}
+
+/* "first:second", or "first" alone. Caller frees. */
+static char *joined(const char *first, const char *second)
+{
+    char *both = NULL;
+    bool is_alone = second == NULL || *second == '\0';
+    return asprintf(&both, "%s%s%s", first, is_alone ? "" : ":", is_alone ? "" : second) < 0 ? NULL
+                                                                                             : both;
 }
 
 static bool find_interposer(run *r)
@@ -89,20 +103,17 @@ static bool find_interposer(run *r)
                       "or in ../lib/, and it is in neither; reinstall assay");
         return false;
     }
-    const char *existing = getenv("LD_PRELOAD");
-    if (existing == NULL || *existing == '\0')
-        r->preload = strdup(library);
-    else if (asprintf(&r->preload, "%s:%s", library, existing) < 0)
-        r->preload = NULL;
-    if (r->preload == NULL)
+    r->preload = joined(library, getenv("LD_PRELOAD"));
+    r->asan_options = joined("verify_asan_link_order=0", getenv("ASAN_OPTIONS"));
+    if (r->preload == NULL || r->asan_options == NULL)
         message_error("assay run: out of memory");
-    return r->preload != NULL;
+    return r->preload != NULL && r->asan_options != NULL;
 }
 
 static void start(run *r)
 {
     char events[32];
-    launch_variable variables[4];
+    launch_variable variables[5];
     size_t count = 0;
     variables[count++] = (launch_variable){"ASSAY_JOURNAL_DIR", r->journal_dir};
     if (r->settings->trace != NULL) {
@@ -112,11 +123,11 @@ static void start(run *r)
     if (r->preload != NULL) {
         variables[count++] = (launch_variable){"ASSAY_HEAP_DIR", r->heap_dir};
         variables[count++] = (launch_variable){"LD_PRELOAD", r->preload};
+        variables[count++] = (launch_variable){"ASAN_OPTIONS", r->asan_options};
     }
-    sigset_t original;
-    launch_block_signals(&original);
+    launch_block_signals(&r->signal_mask);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); /* orphans of the tree come to us */
-    r->launch = launch_start(r->command, variables, count, &original);
+    r->launch = launch_start(r->command, variables, count, &r->signal_mask);
 }
 
 static int exit_of(int wait_status)
@@ -133,7 +144,7 @@ static bool write_results(const run_settings *settings, const assay_record *reco
         assay_status status = settings->output != NULL
                                   ? assay_report_save(record, "run", settings->output, &error)
                                   : assay_report_print(record, "run", stderr, &error);
-        good &= output_check("run", status, &error);
+        good &= output_check("run", status, &error) && !ferror(stderr);
     }
     if (settings->json != NULL)
         good &= output_check("run",
@@ -157,7 +168,8 @@ static int measure(run *r)
             return EXIT_NOT_FOUND;
         return r->launch.failure == EAGAIN ? EXIT_OWN_FAILURE : EXIT_NOT_EXECUTABLE;
     }
-    watch_until_end(r->launch.pid, r->settings->interval_seconds, &r->watch);
+    watch_until_end(r->launch.pid, r->settings->interval_seconds,
+                    r->settings->heap ? r->heap_dir : NULL, &r->watch);
     run_facts facts = {.name = r->settings->name,
                        .command = r->command,
                        .launch = &r->launch,
@@ -171,6 +183,7 @@ static int measure(run *r)
     scratch_dir_remove(r->journal_dir);
     scratch_dir_remove(r->heap_dir);
     r->journal_dir[0] = r->heap_dir[0] = '\0';
+    launch_restore_signals(&r->signal_mask); /* a pipe may make the writing wait */
     int code = exit_of(r->watch.wait_status);
     if (status != ASSAY_OK) {
         message_error("assay run: %s", error.message);
@@ -204,6 +217,7 @@ static int run_main(const command *self, int argc, char **argv)
     scratch_dir_remove(r.journal_dir);
     scratch_dir_remove(r.heap_dir);
     free(r.preload);
+    free(r.asan_options);
     return code;
 }
 

@@ -5,6 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/shell_word.h"
+
+/* More than the kernel lets a command line have. */
+enum { LINE_MAX_BYTES = 64 << 20 };
+
 static const char blanks[] = " \t\n";
 static const char shell_only[] = "|&;<>`$*";
 
@@ -84,42 +89,14 @@ int words_copy(char *const *items, size_t count, words *result)
     return 0;
 }
 
-static bool is_plain(const char *word)
-{
-    return *word != '\0' && strpbrk(word, " \t\n'\"\\|&;<>`$*(){}?[]~#!") == NULL;
-}
-
-static void put_quoted(FILE *stream, const char *word)
-{
-    fputc('\'', stream);
-    for (; *word != '\0'; word++)
-        if (*word == '\'')
-            fputs("'\\''", stream);
-        else
-            fputc(*word, stream);
-    fputc('\'', stream);
-}
-
 char *words_join(const words *joined)
 {
-    char *line = NULL;
-    size_t length = 0;
-    FILE *stream = open_memstream(&line, &length);
-    if (stream == NULL)
-        return NULL;
-    for (size_t i = 0; i < joined->count; i++) {
-        if (i > 0)
-            fputc(' ', stream);
-        if (is_plain(joined->items[i]))
-            fputs(joined->items[i], stream);
-        else
-            put_quoted(stream, joined->items[i]);
-    }
-    if (fclose(stream) != 0) {
-        free(line);
-        return NULL;
-    }
-    return line;
+    assay__buffer line;
+    assay__buffer_init(&line, LINE_MAX_BYTES);
+    assay__shell_words(&line, (const char *const *)joined->items, joined->count);
+    char *taken = assay__buffer_take(&line);
+    assay__buffer_release(&line);
+    return taken;
 }
 
 /* `word` with every `mark` replaced; caller frees. NULL when out of memory. */

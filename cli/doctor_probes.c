@@ -1,6 +1,5 @@
 /* Every probe tries the thing itself instead of guessing from versions: opens the counter, maps the
  * page, creates the file. */
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -17,6 +16,7 @@
 #include <unistd.h>
 
 #include "assay/clock.h"
+#include "assay/device.h"
 #include "assay/instrument.h"
 #include "assay/memory.h"
 #include "base/level.h"
@@ -226,7 +226,8 @@ static void examine_heap(doctor_finding *f)
 static void examine_journal(doctor_finding *f)
 {
     const char *chosen = getenv("ASSAY_JOURNAL_DIR");
-    const char *folder = chosen != NULL && *chosen != '\0' ? chosen : scratch_dir_parent();
+    const char *folder =
+        chosen != NULL && *chosen != '\0' ? chosen : scratch_dir_parent(SCRATCH_JOURNAL_BYTES);
     struct statvfs space;
     if (access(folder, W_OK | X_OK) != 0 || statvfs(folder, &space) != 0) {
         conclude(f, DOCTOR_NO, "'%.150s' cannot be written: %s", folder, strerror(errno));
@@ -311,22 +312,26 @@ static void examine_energy(doctor_finding *f)
     }
 }
 
-static bool library_present(const char *name)
-{
-    void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
-    if (library != NULL)
-        dlclose(library);
-    return library != NULL;
-}
-
 static void examine_gpu(doctor_finding *f)
 {
-    bool cuda = library_present("libcuda.so.1"), nvml = library_present("libnvidia-ml.so.1");
-    if (cuda || nvml)
-        conclude(f, DOCTOR_NO, "this version does not measure it; found%s%s",
-                 cuda ? " libcuda.so.1" : "", nvml ? " libnvidia-ml.so.1" : "");
-    else
-        conclude(f, DOCTOR_NO, "no NVIDIA driver library on this machine");
+    assay_error error = {0};
+    size_t count = 0;
+    if (assay_device_count(&error, &count) != ASSAY_OK) {
+        conclude(f, DOCTOR_NO, "%s", error.message);
+        return;
+    }
+    assay_device device = ASSAY_INIT(assay_device);
+    if (count == 0 || assay_device_describe(0, &error, &device) != ASSAY_OK) {
+        conclude(f, DOCTOR_NO, "%s", count == 0 ? "a driver, but no device" : error.message);
+        return;
+    }
+    char others[48] = "";
+    if (count > 1)
+        snprintf(others, sizeof others, " and %zu more", count - 1);
+    conclude(f, DOCTOR_OK,
+             "%s, %.0f GiB, driver %s%s: spans on its streams, memory, load, power and energy%s",
+             device.name, device.memory_bytes.value / (1 << 30), device.driver, others,
+             device.partitioned ? "; it is partitioned, figures are of the whole board" : "");
 }
 
 static void examine_peak(doctor_finding *f)

@@ -257,6 +257,13 @@ int launch_pending_signal(void)
     return number > 0 ? number : 0;
 }
 
+void launch_restore_signals(const sigset_t *original)
+{
+    while (launch_pending_signal() != 0)
+        continue;
+    sigprocmask(SIG_SETMASK, original, NULL);
+}
+
 /* Returns when the program has ended. */
 static pid_t run_program(const recipe *r, launch_end *end)
 {
@@ -324,8 +331,15 @@ launch_result launch_run(char *const *command, const sigset_t *signal_mask,
 void launch_explain(const char *command, const launch_result *failed, const char *program)
 {
     if (!failed->found) {
-        message_error("assay %s: '%s' was not found%s", command, program,
-                      strchr(program, '/') != NULL ? "" : " in PATH");
+        /* A whole command line in one word is what a shell would take. */
+        const char *hint = strchr(program, ' ') == NULL ? ""
+                           : strcmp(command, "bench") == 0
+                               ? "; for command lines write --shell -- 'LINE' -- 'LINE', or the "
+                                 "words apart"
+                               : "; write the words apart, or with a shell: assay run -- sh -c "
+                                 "'LINE'";
+        message_error("assay %s: '%s' was not found%s%s", command, program,
+                      strchr(program, '/') != NULL ? "" : " in PATH", hint);
         return;
     }
     if (failed->failure == EAGAIN) {

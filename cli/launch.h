@@ -25,6 +25,10 @@ typedef struct launch_result {
  * they do; `original` receives the mask the program shall have. */
 void launch_block_signals(sigset_t *original);
 
+/* Undo it when the program has ended: signals that came meanwhile are dropped, those that come from
+ * now on act as they usually do. */
+void launch_restore_signals(const sigset_t *original);
+
 /* Start `command` (searched in PATH, no shell) with our standard streams. Returns when the program
  * has taken over the process, or has failed to; a failed one is already reaped. */
 launch_result launch_start(char *const *command, const launch_variable *variables, size_t count,

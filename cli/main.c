@@ -7,17 +7,25 @@
 
 #include "base/level.h"
 #include "base/nearest.h"
+#include "cli/common/ascii.h"
 #include "cli/common/commands.h"
+#include "cli/common/complete.h"
 #include "cli/common/message.h"
 #include "cli/models_executable.h"
 
 /* Those of assay-models, which explain themselves there. */
-static const command model = {
-    .name = "model", .summary = MODEL_SUMMARY, .main = models_executable_main};
-static const command profile = {
-    .name = "profile", .summary = PROFILE_SUMMARY, .main = models_executable_main};
-static const command study = {
-    .name = "study", .summary = STUDY_SUMMARY, .main = models_executable_main};
+static const command model = {.name = "model",
+                              .summary = MODEL_SUMMARY,
+                              .complete = models_executable_complete,
+                              .main = models_executable_main};
+static const command profile = {.name = "profile",
+                                .summary = PROFILE_SUMMARY,
+                                .complete = models_executable_complete,
+                                .main = models_executable_main};
+static const command study = {.name = "study",
+                              .summary = STUDY_SUMMARY,
+                              .complete = models_executable_complete,
+                              .main = models_executable_main};
 
 static const command *const commands[] = {
     &command_run, &command_bench, &command_compare, &command_journal, &command_report,
@@ -78,6 +86,24 @@ static int help(const char *topic)
     return EX_OK;
 }
 
+/* For the shells (cli/common/complete.h): the words behind "assay complete". */
+static int complete(int argc, char **argv)
+{
+    bool help = argc > 1 && strcmp(argv[0], "help") == 0;
+    const command *found = argc > 1 && !help ? find(argv[0]) : NULL;
+    if (argc == 1 || (help && argc == 2)) {
+        for (size_t i = 0; i < COMMAND_COUNT; i++)
+            complete_offer(argv[argc - 1], commands[i]->name, commands[i]->summary);
+        if (argc == 1)
+            complete_offer(argv[0], "help", "explain a command");
+    } else if (found != NULL && found->complete != NULL) {
+        found->complete(found, argc, argv);
+    } else if (found != NULL) {
+        complete_command(found, NULL, argc, argv);
+    }
+    return EX_OK;
+}
+
 /* Refuses a level of the processor that is not one of this machine: what it was to hold back would
  * be measured unheld. */
 static bool level_is_known(void)
@@ -108,6 +134,8 @@ static int dispatch(int argc, char **argv)
         return help(NULL);
     if (strcmp(word, "help") == 0)
         return help(argc > 2 ? argv[2] : NULL);
+    if (strcmp(word, "complete") == 0)
+        return complete(argc - 2, argv + 2);
     if (word[0] == '-') {
         message_error("assay: unknown option '%s'; options follow the command: assay COMMAND %s",
                       word, word);
@@ -121,8 +149,6 @@ static int dispatch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    int code = dispatch(argc, argv);
-    if (!message_flush(stdout, "standard output") && code == EX_OK)
-        code = EX_IOERR;
-    return code;
+    ascii_begin();
+    return message_finish(dispatch(argc, argv));
 }

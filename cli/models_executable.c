@@ -38,6 +38,18 @@ int models_executable_main(const command *self, int argc, char **argv)
     return EX_UNAVAILABLE;
 }
 
+void models_executable_complete(const command *self, int argc, char **argv)
+{
+    (void)self;
+    char **arguments = calloc((size_t)argc + 1, sizeof *arguments);
+    if (arguments == NULL)
+        return;
+    arguments[0] = "complete";
+    memcpy(arguments + 1, argv, (size_t)argc * sizeof *argv);
+    become(argc + 1, arguments);
+    free(arguments);
+}
+
 bool models_executable_measure_peak(void)
 {
     char *arguments[] = {"peak", NULL};

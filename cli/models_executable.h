@@ -13,6 +13,9 @@
 /* The `main` of a command that lives there: becomes assay-models, or says why not. */
 int models_executable_main(const command *self, int argc, char **argv);
 
+/* The `complete` of such a command. Says nothing where assay-models is missing. */
+void models_executable_complete(const command *self, int argc, char **argv);
+
 /* Have it measure the machine's peak and keep it. False after a message. */
 bool models_executable_measure_peak(void);
 

@@ -1,5 +1,6 @@
 #include "cli/run_record.h"
 
+#include <math.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -9,6 +10,7 @@
 #include "assay/record_build.h"
 #include "assay/snapshot.h"
 #include "cli/common/message.h"
+#include "cli/run_processes.h"
 #include "cli/scratch_dir.h"
 
 /* ru_inblock and ru_oublock count in these, whatever the device (getrusage(2)). */
@@ -58,6 +60,11 @@ static void fill_memory(assay_record_process *process, const watch_result *watch
                          ? watch->tree.tree_peak_rss_bytes.value
                          : 0;
     process->tree_peak_rss_bytes = assay_reading_of(larger(sampled, largest));
+    process->tree_peak_pss_bytes = watch->tree.tree_peak_pss_bytes;
+    if (process->tree_peak_pss_bytes.validity == ASSAY_VALID)
+        process->tree_peak_pss_bytes.value = larger(watch->tree.tree_peak_pss_bytes.value, largest);
+    else if (watch->tree.process_count.value < 2) /* there was nobody to share with */
+        process->tree_peak_pss_bytes = process->tree_peak_rss_bytes;
 }
 
 static void fill_process(assay_record_process *process, const run_facts *facts)
@@ -95,28 +102,25 @@ static void miss_heap(assay_record_process *process)
     process->heap_leaked_bytes = assay_reading_missing(ASSAY_UNSUPPORTED);
 }
 
-static void fill_heap(assay_record_process *process, const char *directory, const char *program)
+/* What was not seen of the heap is in the record's processes. */
+static void fill_heap(assay_record *record, const run_facts *facts)
 {
-    assay_error error = {0};
+    assay_record_process *process = &record->process;
     assay_heap_figures figures = {.struct_size = sizeof figures};
-    assay_status status = assay_heap_directory_read(directory, &error, &figures);
-    if (status == ASSAY_E_NOT_FOUND) {
-        miss_heap(process);
-        message_note("the heap of '%s' could not be measured: it is statically linked, setuid, or "
-                     "ended before it loaded its libraries",
-                     program);
+    if (assay_heap_directory_read(facts->heap_dir, NULL, &figures) == ASSAY_OK) {
+        process->heap_peak_bytes = assay_reading_of((double)figures.peak_bytes);
+        process->heap_allocations = assay_reading_of((double)figures.allocations);
+        process->heap_frees = assay_reading_of((double)figures.frees);
+        process->heap_leaked_bytes = assay_reading_of((double)figures.live_bytes);
         return;
     }
-    if (status != ASSAY_OK || error.status != ASSAY_OK)
-        message_note("%s", error.message);
-    if (status != ASSAY_OK) {
-        miss_heap(process);
-        return;
-    }
-    process->heap_peak_bytes = assay_reading_of((double)figures.peak_bytes);
-    process->heap_allocations = assay_reading_of((double)figures.allocations);
-    process->heap_frees = assay_reading_of((double)figures.frees);
-    process->heap_leaked_bytes = assay_reading_of((double)figures.live_bytes);
+    miss_heap(process);
+    const char *reason = "no process of it could be seen";
+    for (size_t i = 0; i < record->process_count; i++)
+        if (record->processes[i].process_id == process->process_id &&
+            record->processes[i].unseen != NULL)
+            reason = record->processes[i].unseen + strlen("heap: ");
+    message_note("the heap of '%s' could not be measured: %s", facts->command[0], reason);
 }
 
 /* The journals of the program's processes as one record, or an empty record. */
@@ -136,51 +140,67 @@ static assay_status take_snapshot(const run_facts *facts, assay_error *error, as
     return status == ASSAY_OK || status == ASSAY_E_MEMORY ? status : assay_record_new(record);
 }
 
-/* The memory of the tree over time, as a counter track of its own lane. */
-static assay_status add_memory_track(assay_record *record, const run_facts *facts)
+/* One figure of the points as a counter track of the lane. */
+static assay_status add_track(assay_record *record, const run_facts *facts, const char *name,
+                              size_t offset, uint32_t lane)
 {
     const watch_result *watch = facts->watch;
-    if (watch->point_count == 0)
+    assay_record_counter counter = {
+        .name = assay_record_text(record, name), .count = watch->point_count, .min = HUGE_VAL};
+    assay_record_event event = {
+        .kind = ASSAY_EVENT_COUNTER, .name = (uint32_t)record->counter_count, .lane = lane};
+    assay_status status = counter.name != NULL ? ASSAY_OK : ASSAY_E_MEMORY;
+    for (size_t i = 0; i < watch->point_count && status == ASSAY_OK; i++) {
+        const watch_point *point = &watch->points[i];
+        double value = *(const double *)((const char *)point + offset);
+        counter.mean += value / (double)watch->point_count;
+        counter.max = larger(counter.max, value);
+        counter.min = value < counter.min ? value : counter.min;
+        counter.last = value;
+        event.start_seconds = (double)(int64_t)(point->time_ns - facts->launch->start_ns) / 1e9;
+        event.value = value;
+        status = assay_record_add_event(record, &event);
+    }
+    return status == ASSAY_OK ? assay_record_add_counter(record, &counter) : status;
+}
+
+/* The memory of the tree over time, as counter tracks of its own lane. */
+static assay_status add_memory_tracks(assay_record *record, const run_facts *facts)
+{
+    if (facts->watch->point_count == 0)
         return ASSAY_OK;
-    assay_record_counter counter = {.name = assay_record_text(record, "resident bytes of the tree"),
-                                    .count = watch->point_count,
-                                    .last = watch->points[watch->point_count - 1].rss_bytes,
-                                    .min = watch->points[0].rss_bytes};
+    uint32_t index = (uint32_t)record->lane_count;
     assay_record_lane lane = {.name = assay_record_text(record, "process tree"),
                               .kind = ASSAY_LANE_PROCESS,
                               .process_id = facts->launch->pid,
                               .ended = true};
-    if (counter.name == NULL || lane.name == NULL)
-        return ASSAY_E_MEMORY;
-    double sum = 0;
-    for (size_t i = 0; i < watch->point_count; i++) {
-        double value = watch->points[i].rss_bytes;
-        sum += value;
-        counter.max = larger(counter.max, value);
-        counter.min = value < counter.min ? value : counter.min;
-    }
-    counter.mean = sum / (double)watch->point_count;
-    assay_record_event event = {.kind = ASSAY_EVENT_COUNTER,
-                                .name = (uint32_t)record->counter_count,
-                                .lane = (uint32_t)record->lane_count};
-    assay_status status = assay_record_add_counter(record, &counter);
+    assay_status status = lane.name != NULL ? assay_record_add_lane(record, &lane) : ASSAY_E_MEMORY;
     if (status == ASSAY_OK)
-        status = assay_record_add_lane(record, &lane);
-    for (size_t i = 0; i < watch->point_count && status == ASSAY_OK; i++) {
-        event.start_seconds =
-            (double)(int64_t)(watch->points[i].time_ns - facts->launch->start_ns) / 1e9;
-        event.value = watch->points[i].rss_bytes;
-        status = assay_record_add_event(record, &event);
-    }
+        status = add_track(record, facts, "resident bytes of the tree",
+                           offsetof(watch_point, rss_bytes), index);
+    if (status == ASSAY_OK && facts->heap_dir != NULL)
+        status = add_track(record, facts, "heap bytes of the tree",
+                           offsetof(watch_point, heap_bytes), index);
     return status;
 }
 
-static void mention_survivors(const watch_result *watch)
+/* Where memory is short, our own files are on a disk, and the kernel takes them for the program's.
+ */
+static void mention_own_files(const run_facts *facts)
 {
-    if (watch->sampled && watch->tree.live_process_count.validity == ASSAY_VALID &&
-        watch->tree.live_process_count.value > 0)
-        message_note("%.0f of its processes still run; only what ended is in the figures",
-                     watch->tree.live_process_count.value);
+    bool of_journals =
+        !scratch_dir_is_empty(facts->journal_dir) && !scratch_dir_is_in_memory(facts->journal_dir);
+    bool of_heaps = facts->heap_dir != NULL && !scratch_dir_is_in_memory(facts->heap_dir);
+    if (of_journals || of_heaps)
+        message_note("storage written includes files of assay: /dev/shm has no room for them");
+}
+
+static void mention_survivors(const assay_record_process *process)
+{
+    if (process->running_processes > 0)
+        message_note(
+            "%llu of its processes still run; the record lists them, the totals are without them",
+            (unsigned long long)process->running_processes);
 }
 
 assay_status run_record_make(const run_facts *facts, assay_error *error, assay_record **result)
@@ -200,12 +220,15 @@ assay_status run_record_make(const run_facts *facts, assay_error *error, assay_r
     if (status != ASSAY_OK)
         goto cleanup;
     fill_process(&record->process, facts);
-    if (facts->heap_dir != NULL)
-        fill_heap(&record->process, facts->heap_dir, facts->command[0]);
-    status = add_memory_track(record, facts);
+    status = run_processes_add(record, facts, error);
+    if (status == ASSAY_OK && facts->heap_dir != NULL)
+        fill_heap(record, facts);
+    if (status == ASSAY_OK)
+        status = add_memory_tracks(record, facts);
     if (status == ASSAY_OK)
         status = assay_record_describe(record);
-    mention_survivors(facts->watch);
+    mention_survivors(&record->process);
+    mention_own_files(facts);
 cleanup:
     if (status != ASSAY_OK) {
         assay_record_free(record);

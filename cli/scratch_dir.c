@@ -11,28 +11,36 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* In memory, files cost a program a fifth of what they cost on a disk, and its own writing is not
- * disturbed. Not where that is short: the default of containers is 64 MiB. */
-static bool has_memory_disk(const char *path)
+static bool is_in_memory(const char *path, uint64_t needed_bytes)
 {
-    const uint64_t enough = 256 << 20;
     struct statfs disk;
     return statfs(path, &disk) == 0 && disk.f_type == TMPFS_MAGIC &&
-           disk.f_bavail * (uint64_t)disk.f_bsize >= enough && access(path, W_OK | X_OK) == 0;
+           disk.f_bavail * (uint64_t)disk.f_bsize >= needed_bytes && access(path, W_OK | X_OK) == 0;
 }
 
-const char *scratch_dir_parent(void)
+/* In memory, files cost a program a fifth of what they cost on a disk, and the kernel does not
+ * count them as written by it. */
+const char *scratch_dir_parent(uint64_t needed_bytes)
 {
     static const char in_memory[] = "/dev/shm";
     const char *chosen = getenv("TMPDIR");
-    if (chosen != NULL && *chosen != '\0')
+    bool is_chosen = chosen != NULL && *chosen != '\0';
+    if (is_chosen && is_in_memory(chosen, needed_bytes))
         return chosen;
-    return has_memory_disk(in_memory) ? in_memory : "/tmp";
+    if (is_in_memory(in_memory, needed_bytes))
+        return in_memory;
+    return is_chosen ? chosen : "/tmp";
 }
 
-bool scratch_dir_make(char path[SCRATCH_PATH_SIZE])
+bool scratch_dir_is_in_memory(const char *path)
 {
-    int used = snprintf(path, SCRATCH_PATH_SIZE, "%s/assay-XXXXXX", scratch_dir_parent());
+    return is_in_memory(path, 0);
+}
+
+bool scratch_dir_make(uint64_t needed_bytes, char path[SCRATCH_PATH_SIZE])
+{
+    int used =
+        snprintf(path, SCRATCH_PATH_SIZE, "%s/assay-XXXXXX", scratch_dir_parent(needed_bytes));
     if (used < 0 || used >= SCRATCH_PATH_SIZE) {
         path[0] = '\0';
         errno = ENAMETOOLONG;

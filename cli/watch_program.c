@@ -14,13 +14,16 @@
 #include <time.h>
 
 static const double max_duty = 0.02;
+static const double max_weigh_duty = 0.01;          /* proportional set sizes, on top of that */
 static const double first_interval_seconds = 0.001; /* short programs get samples too */
 
 typedef struct watch {
     pid_t pid;
     assay_tree_sampler *sampler; /* NULL: the tree cannot be sampled */
+    const char *heap_dir;        /* or NULL */
     double interval_seconds, asked_seconds;
-    uint64_t due_ns; /* the next sample; signals that come before do not bring it forward */
+    uint64_t weigh_due_ns; /* shared pages are not weighed before */
+    uint64_t due_ns;       /* the next sample; signals that come before do not bring it forward */
     size_t stride, in_stretch; /* samples per point kept; samples in the last point */
     bool ended;
     watch_result *result;
@@ -40,34 +43,82 @@ static double own_cpu_seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static void raise_to(watch_point *kept, const watch_point *seen)
+{
+    kept->rss_bytes = larger(kept->rss_bytes, seen->rss_bytes);
+    kept->heap_bytes = larger(kept->heap_bytes, seen->heap_bytes);
+}
+
 /* Halve the resolution of the series: the maximum of each pair, at the time of its first. */
 static void thin_out(watch *w)
 {
     watch_result *result = w->result;
     for (size_t i = 0; i + 1 < result->point_count; i += 2) {
-        watch_point first = result->points[i], second = result->points[i + 1];
-        if (second.rss_bytes > first.rss_bytes)
-            first.rss_bytes = second.rss_bytes;
+        watch_point first = result->points[i];
+        raise_to(&first, &result->points[i + 1]);
         result->points[i / 2] = first;
     }
     result->point_count /= 2;
     w->stride *= 2;
 }
 
-static void keep_point(watch *w, uint64_t time_ns, double rss_bytes)
+static void keep_point(watch *w, watch_point point)
 {
     watch_result *result = w->result;
     if (w->in_stretch > 0 && w->in_stretch < w->stride) {
-        watch_point *last = &result->points[result->point_count - 1];
-        if (rss_bytes > last->rss_bytes)
-            last->rss_bytes = rss_bytes;
+        raise_to(&result->points[result->point_count - 1], &point);
         w->in_stretch++;
         return;
     }
     if (result->point_count == WATCH_MAX_POINTS)
         thin_out(w);
-    result->points[result->point_count++] = (watch_point){time_ns, rss_bytes};
+    result->points[result->point_count++] = point;
     w->in_stretch = 1;
+}
+
+typedef struct heap_sum {
+    const char *directory;
+    double bytes;
+} heap_sum;
+
+/* assay_tree_visitor: what a living process allocated and did not free, without what it shares with
+ * the one that forked it. */
+static void add_heap(void *context, const assay_tree_process *process)
+{
+    heap_sum *sum = context;
+    assay_heap_figures figures = {.struct_size = sizeof figures};
+    if (process->alive &&
+        assay_heap_process_read(sum->directory, process->process_id, NULL, &figures) == ASSAY_OK)
+        sum->bytes += larger(0, (double)(figures.live_bytes - figures.inherited_bytes));
+}
+
+static double heap_now(const watch *w)
+{
+    heap_sum sum = {.directory = w->heap_dir};
+    if (w->heap_dir == NULL || assay_tree_sampler_visit(w->sampler, true, add_heap, &sum) != 0)
+        return 0;
+    return sum.bytes;
+}
+
+/* Several processes may share pages, which are then weighed once. The kernel takes its time for
+ * that, so it is asked only where the peak could rise, and not too often. */
+static void weigh_if_due(watch *w, const assay_tree_figures *figures)
+{
+    bool is_higher = figures->tree_peak_pss_bytes.validity != ASSAY_VALID ||
+                     figures->rss_bytes.value > figures->tree_peak_pss_bytes.value;
+    if (figures->live_process_count.value < 2 || !is_higher || monotonic_ns() < w->weigh_due_ns)
+        return;
+    double cpu_before = own_cpu_seconds();
+    assay_status status = assay_tree_sampler_weigh(w->sampler);
+    double took_seconds = own_cpu_seconds() - cpu_before;
+    w->weigh_due_ns = status == ASSAY_OK
+                          ? monotonic_ns() + (uint64_t)(took_seconds / max_weigh_duty * 1e9)
+                          : UINT64_MAX;
 }
 
 static void sample(watch *w)
@@ -81,12 +132,13 @@ static void sample(watch *w)
         assay_tree_sampler_read(w->sampler, &figures) != ASSAY_OK)
         return;
     if (figures.rss_bytes.validity == ASSAY_VALID)
-        keep_point(w, time_ns, figures.rss_bytes.value);
+        keep_point(w, (watch_point){time_ns, figures.rss_bytes.value, heap_now(w)});
     double took_seconds = own_cpu_seconds() - cpu_before;
     double wanted = w->interval_seconds * 2; /* from the first interval up to the asked one */
     if (wanted > w->asked_seconds)
         wanted = w->asked_seconds;
-    w->interval_seconds = wanted > took_seconds / max_duty ? wanted : took_seconds / max_duty;
+    w->interval_seconds = larger(wanted, took_seconds / max_duty);
+    weigh_if_due(w, &figures);
 }
 
 static void add_time(struct timeval *sum, struct timeval added)
@@ -157,10 +209,14 @@ static void sleep_until_due(const watch *w, const sigset_t *signals)
         pass_on(w, &signal);
 }
 
-void watch_until_end(pid_t pid, double interval_seconds, watch_result *result)
+void watch_until_end(pid_t pid, double interval_seconds, const char *heap_dir, watch_result *result)
 {
     *result = (watch_result){.tree = {.struct_size = sizeof result->tree}};
-    watch w = {.pid = pid, .asked_seconds = interval_seconds, .stride = 1, .result = result};
+    watch w = {.pid = pid,
+               .heap_dir = heap_dir,
+               .asked_seconds = interval_seconds,
+               .stride = 1,
+               .result = result};
     w.interval_seconds =
         interval_seconds < first_interval_seconds ? interval_seconds : first_interval_seconds;
     double cost_before = own_cpu_seconds();
@@ -177,12 +233,14 @@ void watch_until_end(pid_t pid, double interval_seconds, watch_result *result)
     result->cost_seconds = own_cpu_seconds() - cost_before;
     result->sampled =
         w.sampler != NULL && assay_tree_sampler_read(w.sampler, &result->tree) == ASSAY_OK;
-    assay_tree_sampler_free(w.sampler);
+    result->sampler = w.sampler;
 }
 
 void watch_release(watch_result *result)
 {
     free(result->points);
+    assay_tree_sampler_free(result->sampler);
+    result->sampler = NULL;
     result->points = NULL;
     result->point_count = 0;
 }

@@ -10,10 +10,11 @@
 
 #include "assay/instrument.h"
 
-/* Resident memory of the whole tree at one moment, or the highest in a stretch of moments. */
+/* Memory of the whole tree at one moment, or the highest in a stretch of moments. */
 typedef struct watch_point {
     uint64_t time_ns; /* CLOCK_MONOTONIC */
     double rss_bytes;
+    double heap_bytes; /* 0 when the heap is not measured */
 } watch_point;
 
 /* At most this many points are kept; a longer run keeps the maxima of longer stretches. */
@@ -25,7 +26,8 @@ typedef struct watch_result {
     struct rusage usage; /* of all processes that ended and were waited for, by us or inside */
     bool sampled;        /* `tree` is filled */
     assay_tree_figures tree;
-    watch_point *points; /* ascending by time; freed by watch_release() */
+    assay_tree_sampler *sampler; /* with all processes it saw, or NULL; freed by watch_release() */
+    watch_point *points;         /* ascending by time; freed by watch_release() */
     size_t point_count;
     double interval_seconds; /* between samples at the end, after any backing off */
     double cost_seconds;     /* processor time spent on watching */
@@ -34,10 +36,12 @@ typedef struct watch_result {
 /* Sample the tree below `pid` every `interval_seconds`, less often if the sampling itself would
  * take more than 2 % of one processor, until `pid` ends. SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1
  * and SIGUSR2 sent to us are passed on, unless the terminal sent them, in which case the program
- * has them already. The signals must be blocked (launch_block_signals). Descendants that outlive
+ * has them already. The signals must be blocked (launch_block_signals). `heap_dir` is where the
+ * program's processes keep their heap files, or NULL. Descendants that outlive
  * their parents become our children and are counted when they end before `pid` does; those that
  * outlive `pid` too are left alone. */
-void watch_until_end(pid_t pid, double interval_seconds, watch_result *result);
+void watch_until_end(pid_t pid, double interval_seconds, const char *heap_dir,
+                     watch_result *result);
 
 void watch_release(watch_result *result);
 

@@ -1,4 +1,4 @@
-# Installation: libraries, headers, command, man pages, pkg-config file and CMake package.
+# Installation: libraries, headers, command, man pages, completions, pkg-config file and CMake package.
 #
 # Everything installed finds its neighbours relative to itself, so that
 # `cmake --install build --prefix ANYWHERE` needs no reconfiguration: the library folder is always
@@ -18,6 +18,8 @@ file(GLOB MAN_PAGES CONFIGURE_DEPENDS docs/man/*.1)
 file(GLOB LIBRARY_PAGES CONFIGURE_DEPENDS docs/man/*.3)
 install(FILES ${MAN_PAGES} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${LIBRARY_PAGES} DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
+install(FILES cli/completions/assay.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME assay)
+install(FILES cli/completions/_assay DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(DIRECTORY conf DESTINATION ${CMAKE_INSTALL_DATADIR}/assay FILES_MATCHING PATTERN "*.yaml")
 install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

@@ -4,7 +4,9 @@
 #   tests/accuracy/test_*.c   the same, figures held against a known truth
 #   tests/fuzz/fuzz_*.c       every saved input replayed (tests/fuzz/corpus/NAME/*)
 #   tests/unit/plugin_*.c     plugins for these to load: NAME_shared.so and NAME_static.so
+#   tests/fake/*.c            libraries of ours with the names of a GPU driver's, in tests/fake of the build
 #   tests/FOLDER/test_*.sh    run with ASSAY_SOURCE, ASSAY_BUILD and ASSAY_SANITIZE in the environment
+#   tests/python/test_*.py    run by Debian's Python with the package in build/python
 #   tests/FOLDER/subject_*.c  programs for these scripts to measure, linked as any program would be
 # Exit status 77 is a skip, with the reason printed. Shell tests look at the build from outside, as a
 # user does; in a sanitizer build only those in SANITIZED_FOLDERS make sense.
@@ -88,6 +90,22 @@ foreach(folder unit accuracy)
   endforeach()
 endforeach()
 
+# The driver's libraries. Programs find the one that is opened at run time through the library path; the
+# other is linked, since it must be in the process before us.
+foreach(library nvml cuda)
+  add_library(fake_${library} SHARED tests/fake/${library}.c)
+  target_include_directories(fake_${library} PRIVATE ${CMAKE_SOURCE_DIR})
+  set_target_properties(fake_${library} PROPERTIES SOVERSION 1 VERSION 1
+                        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/fake)
+endforeach()
+set_target_properties(fake_nvml PROPERTIES OUTPUT_NAME nvidia-ml)
+set_target_properties(fake_cuda PROPERTIES OUTPUT_NAME cuda)
+target_link_libraries(test_gpu_stream PRIVATE fake_cuda)
+add_dependencies(test_device fake_nvml)
+if(TEST unit/test_device)
+  set_property(TEST unit/test_device APPEND PROPERTY ENVIRONMENT LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/tests/fake)
+endif()
+
 file(GLOB sources CONFIGURE_DEPENDS tests/unit/plugin_*.c)
 foreach(source ${sources})
   get_filename_component(name ${source} NAME_WE)
@@ -137,6 +155,22 @@ foreach(script ${scripts})
 endforeach()
 if(TEST cli/test_golden)
   set_tests_properties(cli/test_golden PROPERTIES TIMEOUT 900 COST 100) # every script of tests/cli/golden: begun first
+endif()
+
+if(TEST package/test_python)
+  set_tests_properties(package/test_python PROPERTIES TIMEOUT 900 COST 50) # compiles libassay
+endif()
+
+# tests/python/test_*.py: the package in build/python, tried by Debian's Python, which has PyTorch and pandas.
+if(TARGET assay_python)
+  find_program(ASSAY_TEST_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+  file(GLOB scripts RELATIVE ${CMAKE_SOURCE_DIR}/tests CONFIGURE_DEPENDS tests/python/test_*.py)
+  foreach(script ${scripts})
+    get_filename_component(name ${script} NAME_WE)
+    assay_add_test(python/${name} ${ASSAY_TEST_PYTHON} ${CMAKE_SOURCE_DIR}/tests/${script})
+    set_property(TEST python/${name} APPEND PROPERTY ENVIRONMENT PYTHONPATH=${CMAKE_BINARY_DIR}/python
+                                                                 PYTHONDONTWRITEBYTECODE=1)
+  endforeach()
 endif()
 
 # tests/fault: every allocation refused in turn. See failing_alloc.c for the two ways of linking.

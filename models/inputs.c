@@ -104,8 +104,8 @@ static void check_kind(const assay_model_input *declared, const assay_tensor *gi
 static void place(assay_model *model, const assay_tensor *given, assay__problems *problems)
 {
     const assay_model_class *class_ = model->class_;
-    if (given->data == NULL && given->name != NULL)
-        return; /* an example's way to say that there is none */
+    if (given->data == NULL)
+        return; /* left out, with a name or without one */
     const char *name = given->name != NULL ? given->name : class_->inputs[0].name;
     for (size_t i = 0; i < class_->input_count; i++) {
         if (strcmp(class_->inputs[i].name, name) != 0)
@@ -116,8 +116,7 @@ static void place(assay_model *model, const assay_tensor *given, assay__problems
         }
         model->inputs[i] = *given;
         model->inputs[i].name = class_->inputs[i].name;
-        if (given->data != NULL)
-            check_kind(&class_->inputs[i], given, problems);
+        check_kind(&class_->inputs[i], given, problems);
         return;
     }
     assay__problems_add(problems, "there is no input '%s'", name);

@@ -2,17 +2,15 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
-enum { BAR = 20, NAME = 24, LINE = 192, COLUMNS = 80 };
+#include "base/terminal.h"
+
+enum { BAR = 20, NAME = 24, LINE = 192 };
 
 bool bench_progress_wanted(void)
 {
-    const char *terminal = getenv("TERM");
-    return isatty(STDERR_FILENO) && (terminal == NULL || strcmp(terminal, "dumb") != 0);
+    return assay__terminal_moves(stderr);
 }
 
 static void draw_bar(double share, char bar[BAR + 1])
@@ -57,9 +55,8 @@ static void copy_name(const char *name, size_t room, char text[NAME + 1])
 /* Characters that fit on a line without moving the cursor to the next. */
 static size_t line_room(void)
 {
-    struct winsize size;
-    bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
-    return (known ? size.ws_col : (size_t)COLUMNS) - 1;
+    size_t columns = assay__terminal_columns(stderr);
+    return columns > 1 ? columns - 1 : 0;
 }
 
 void bench_progress_show(void *context, const assay_sampling_progress *progress)

@@ -2,25 +2,24 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
+
+#include "base/terminal.h"
+#include "base/text.h"
 
 enum { MAX_LINE = 1024 };
 
-/* C0 controls, DEL, and C1 controls in their UTF-8 form. */
-static void disarm(char *text)
+/* The beginning, up to its colon, is shaded: who speaks, and how serious it is. */
+static void print_line(const char *prefix, assay__shade shade, const char *line)
 {
-    for (unsigned char *at = (unsigned char *)text; *at != '\0'; at++) {
-        if (*at < 0x20 || *at == 0x7F)
-            *at = '?';
-        else if (*at == 0xC2 && at[1] >= 0x80 && at[1] < 0xA0)
-            at[0] = at[1] = '?';
-    }
+    size_t head = *prefix != '\0' ? 0 : strcspn(line, ":");
+    head += head > 0 && line[head] == ':';
+    fprintf(stderr, "%s%s%.*s%s%s\n", assay__terminal_shade(stderr, shade), prefix, (int)head, line,
+            assay__terminal_shade(stderr, ASSAY__SHADE_PLAIN), line + head);
 }
 
-static void say(const char *prefix, const char *format, va_list arguments)
+static void say(const char *prefix, assay__shade shade, const char *format, va_list arguments)
 {
     char line[MAX_LINE];
     int used = vsnprintf(line, sizeof line, format, arguments);
@@ -28,15 +27,15 @@ static void say(const char *prefix, const char *format, va_list arguments)
         return;
     if ((size_t)used >= sizeof line)
         memcpy(line + sizeof line - 4, "...", 4);
-    disarm(line);
-    fprintf(stderr, "%s%s\n", prefix, line);
+    assay__text_make_printable(line);
+    print_line(prefix, shade, line);
 }
 
 void message_error(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    say("", format, arguments);
+    say("", ASSAY__SHADE_BAD, format, arguments);
     va_end(arguments);
 }
 
@@ -44,16 +43,8 @@ void message_note(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    say("assay: note: ", format, arguments);
+    say("assay: note: ", ASSAY__SHADE_DOUBTFUL, format, arguments);
     va_end(arguments);
-}
-
-bool message_colour(FILE *stream)
-{
-    const char *declined = getenv("NO_COLOR");
-    const char *terminal = getenv("TERM");
-    return (declined == NULL || *declined == '\0') && isatty(fileno(stream)) &&
-           (terminal == NULL || strcmp(terminal, "dumb") != 0);
 }
 
 int message_input_exit(assay_status status)
@@ -104,12 +95,13 @@ int message_output_exit(assay_status status)
     }
 }
 
-bool message_flush(FILE *stream, const char *name)
+int message_finish(int code)
 {
-    bool earlier = ferror(stream) != 0;
-    if (fflush(stream) == 0 && !earlier)
-        return true;
-    message_error("assay: cannot write %s: %s", name,
-                  earlier ? "an earlier write failed" : strerror(errno));
-    return false;
+    bool earlier = ferror(stdout) != 0;
+    bool lost = fflush(stdout) != 0 || earlier;
+    if (lost && code == EX_OK) /* else the command has said so itself */
+        message_error("assay: cannot write standard output: %s",
+                      earlier ? "an earlier write failed" : strerror(errno));
+    lost = fflush(stderr) != 0 || ferror(stderr) || lost;
+    return lost && code == EX_OK ? EX_IOERR : code;
 }

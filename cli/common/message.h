@@ -15,16 +15,14 @@ ASSAY_PRINTF(1, 2) void message_error(const char *format, ...);
 /* The same for remarks that are no errors: "assay: note: ...". */
 ASSAY_PRINTF(1, 2) void message_note(const char *format, ...);
 
-/* Colour only where it can be seen and is not declined (https://no-color.org). */
-bool message_colour(FILE *stream);
-
 /* The sysexits.h code for a failure to read or understand an input. */
 int message_input_exit(assay_status status);
 
 /* The sysexits.h code for a failure to write a result. */
 int message_output_exit(assay_status status);
 
-/* Flush a stream of results. False, after a message, when something written to it was lost. */
-bool message_flush(FILE *stream, const char *name);
+/* The exit code of a command that would end with `code`: EX_IOERR instead of EX_OK, after a message
+ * where that is possible, when something written to standard output or standard error was lost. */
+int message_finish(int code);
 
 #endif

@@ -8,6 +8,7 @@
 #include <sysexits.h>
 
 #include "base/nearest.h"
+#include "base/text.h"
 #include "cli/common/message.h"
 
 enum { NAME_BYTES = 64, HELP_COLUMN = 26, HELP_WIDTH = 79 };
@@ -30,7 +31,7 @@ static bool same_name(const char *name, const char *typed, size_t length)
     return true;
 }
 
-static const option *find_long(const command *self, const char *typed, size_t length)
+const option *options_find_long(const command *self, const char *typed, size_t length)
 {
     for (size_t i = 0; i < self->option_count; i++)
         if (same_name(self->options[i].name, typed, length))
@@ -38,12 +39,17 @@ static const option *find_long(const command *self, const char *typed, size_t le
     return same_name(help_option.name, typed, length) ? &help_option : NULL;
 }
 
-static const option *find_letter(const command *self, char letter)
+const option *options_find_letter(const command *self, char letter)
 {
     for (size_t i = 0; i < self->option_count; i++)
         if (self->options[i].letter == letter)
             return &self->options[i];
     return letter == help_option.letter ? &help_option : NULL;
+}
+
+const option *options_help(void)
+{
+    return &help_option;
 }
 
 static bool parse_seconds(const char *text, double *seconds)
@@ -142,7 +148,13 @@ static bool store(const command *self, const option *found, const char *value, v
     case OPTION_TEXT:
     case OPTION_LIST:
         return store_text(self, found, value, field);
+    case OPTION_PERIOD:
     case OPTION_SECONDS:
+        if (found->type == OPTION_PERIOD && parse_real(value, field)) {
+            message_error("assay %s: '%s' needs a unit for '--%s'; write for example %sms or %ss",
+                          self->name, value, found->name, value, value);
+            return false;
+        }
         if (parse_seconds(value, field))
             return true;
         message_error("assay %s: '%s' is not a duration for '--%s'; write for example 10ms or 0.5s",
@@ -165,6 +177,12 @@ static bool store(const command *self, const option *found, const char *value, v
             return true;
         message_error("assay %s: '%s' is not a number above 0 for '--%s'", self->name, value,
                       found->name);
+        return false;
+    case OPTION_BYTES:
+        if (assay__text_bytes(value, field))
+            return true;
+        message_error("assay %s: '%s' is not a size for '--%s'; write for example 512M or 2G",
+                      self->name, value, found->name);
         return false;
     case OPTION_SHARE:
         if (parse_share(value, field))
@@ -229,7 +247,7 @@ static bool take_long(cursor *c, const char *typed)
 {
     const char *equals = strchr(typed, '=');
     size_t length = equals != NULL ? (size_t)(equals - typed) : strlen(typed);
-    const option *found = find_long(c->self, typed, length);
+    const option *found = options_find_long(c->self, typed, length);
     if (found == NULL) {
         complain_unknown(c->self, typed, length);
         return false;
@@ -240,7 +258,7 @@ static bool take_long(cursor *c, const char *typed)
 static bool take_letters(cursor *c, const char *letters)
 {
     for (; *letters != '\0'; letters++) {
-        const option *found = find_letter(c->self, *letters);
+        const option *found = options_find_letter(c->self, *letters);
         if (found == NULL) {
             message_error("assay %s: unknown option '-%c'; see 'assay %s --help'", c->self->name,
                           *letters, c->self->name);

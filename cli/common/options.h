@@ -1,8 +1,9 @@
 /* Command-line options as data.
  *
  * Every command describes itself in one table; parsing, `--help` and the suggestion after a typing
- * mistake all read that table, and tests/cli/test_man.sh compares the man page with `--help`.
- * Option names are written with '-' in the table and may be typed with '-' or '_'. `--name VALUE`,
+ * mistake and completion all read that table, and tests/cli/test_man.sh compares the man page with
+ * `--help`. Option names are written with '-' in the table and may be typed with '-' or '_'.
+ * `--name VALUE`,
  * `--name=VALUE`, `-x VALUE` and `-xVALUE` are accepted; `--` ends the options. `--help` and `-h`
  * exist on every command and are not listed. */
 #ifndef ASSAY_CLI_COMMON_OPTIONS_H
@@ -16,10 +17,12 @@ typedef enum option_type {
     OPTION_FLAG,    /* bool */
     OPTION_TEXT,    /* const char *, pointing into argv */
     OPTION_SECONDS, /* double, seconds > 0; typed with a unit: "50us", "10ms", "0.5s", "2min" */
+    OPTION_PERIOD,  /* the same, and "10" is asked for its unit: as many people mean ms as s */
     OPTION_COUNT,   /* size_t, >= 1 */
     OPTION_NUMBER,  /* option_number, >= 0 */
     OPTION_REAL,    /* double > 0 */
     OPTION_SHARE,   /* double, 0 < share < 1; typed "2%" or "0.02" */
+    OPTION_BYTES,   /* size_t, >= 1; typed "65536", "512K", "64M", "2G" */
     OPTION_LIST     /* option_list: an OPTION_TEXT that may be given several times */
 } option_type;
 
@@ -53,6 +56,11 @@ typedef struct command {
     size_t option_count;
     bool first_operand_ends_options;  /* the rest belongs to another program */
     void (*print_more)(FILE *stream); /* the end of the help, after an empty line; NULL: none */
+    /* What may be typed for an option, or with NULL as an operand: the choice `index`, and perhaps
+     * a word about it. NULL behind the last. The field is NULL where nothing is to choose. */
+    const char *(*choice)(const void *context, const option *of, size_t index, const char **help);
+    /* As complete_command (cli/common/complete.h), which does it where this is NULL. */
+    void (*complete)(const struct command *self, int argc, char **argv);
     int (*main)(const struct command *self, int argc, char **argv);
 } command;
 
@@ -65,6 +73,11 @@ typedef struct command {
  * NULL for both. */
 bool options_parse(const command *self, int argc, char **argv, void *settings, char ***operands,
                    int *operand_count, int *code);
+
+/* The option typed so ("num_nodes" without "--"), or NULL; `--help` is among them. */
+const option *options_find_long(const command *self, const char *typed, size_t length);
+const option *options_find_letter(const command *self, char letter);
+const option *options_help(void);
 
 void options_print_help(const command *self, FILE *stream);
 

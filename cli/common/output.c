@@ -7,6 +7,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "cli/common/ascii.h"
 #include "cli/common/message.h"
 
 /* The folder that will hold `path`; caller frees. */
@@ -54,7 +55,10 @@ int output_refuse(const char *command, const char *const *paths, size_t count)
                               command, paths[i]);
                 return EX_USAGE;
             }
-        int code = strcmp(paths[i], "-") == 0 ? EX_OK : refuse_one(command, paths[i]);
+        bool to_stdout = strcmp(paths[i], "-") == 0;
+        int code = to_stdout ? EX_OK : refuse_one(command, paths[i]);
+        if (to_stdout)
+            ascii_spare_stdout();
         if (code != EX_OK)
             return code;
     }

@@ -7,7 +7,8 @@
 
 #include "assay/status.h"
 
-/* Check output paths (NULL: not asked for, "-": standard output) before any work is done: their
+/* Check output paths (NULL: not asked for, "-": standard output, which then carries the document as
+ * it is, without the filter of cli/common/ascii.h) before any work is done: their
  * folder must exist and be writable, and no two may be the same. EX_OK, or the exit code after a
  * message. Creates nothing. */
 int output_refuse(const char *command, const char *const *paths, size_t count);

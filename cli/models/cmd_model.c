@@ -86,6 +86,13 @@ static const struct action *find_action(char **operands, int count)
     return NULL;
 }
 
+static const char *choice(const void *context, const option *of, size_t index, const char **help)
+{
+    if (of != NULL)
+        return model_job_choice(context, of, index, help);
+    return index < sizeof actions / sizeof *actions ? actions[index].name : NULL;
+}
+
 static bool given(const option *asked, const model_settings *settings)
 {
     const void *field = (const char *)settings + asked->offset;
@@ -156,5 +163,7 @@ const command command_model = {
         "settings and inputs to the options: see 'assay model --model NAME --help'.",
     COMMAND_OPTIONS(model_options),
     .print_more = model_print_classes,
+    .choice = choice,
+    .complete = model_job_complete,
     .main = model_main,
 };

@@ -2,11 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 #include "assay/record.h"
 #include "assay/report.h"
 #include "base/nearest.h"
+#include "cli/common/bench_progress.h"
 #include "cli/common/commands.h"
 #include "cli/common/message.h"
 #include "cli/common/output.h"
@@ -103,6 +103,13 @@ static bool add_part(const char *word, unsigned *chosen)
                                   : "there are runtime, memory, flops and scaling",
                   nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
     return false;
+}
+
+static const char *choice(const void *context, const option *of, size_t index, const char **help)
+{
+    if (of != NULL && strcmp(of->name, "profile") != 0)
+        return model_job_choice(context, of, index, help);
+    return index < PARTS ? parts[index].name : NULL;
 }
 
 /* Call `take` with each word of a list separated by commas. */
@@ -271,7 +278,7 @@ static int measure(model_job *job, const char *data, unsigned chosen, const axes
                                 .axes = grown->list,
                                 .axis_count = grown->count,
                                 .budget_seconds = asked->budget_seconds};
-    bool shown = isatty(STDERR_FILENO) == 1;
+    bool shown = bench_progress_wanted();
     plan.progress = shown ? show_stage : NULL;
     assay_record *record = NULL;
     assay_runtime_profile forecast;
@@ -394,5 +401,7 @@ const command command_profile = {
         "options: see 'assay profile --model NAME --help'.",
     COMMAND_OPTIONS(profile_options),
     .print_more = model_print_classes,
+    .choice = choice,
+    .complete = model_job_complete,
     .main = profile_main,
 };

@@ -5,6 +5,7 @@
 
 #include "base/nearest.h"
 #include "cli/common/commands.h"
+#include "cli/common/complete.h"
 #include "cli/common/message.h"
 #include "cli/models/study.h"
 
@@ -61,6 +62,25 @@ static int study_main(const command *self, int argc, char **argv)
     return EX_USAGE;
 }
 
+static const char *choice(const void *context, const option *of, size_t index, const char **help)
+{
+    (void)context;
+    if (of != NULL || studies[index] == NULL)
+        return NULL;
+    *help = studies[index]->summary;
+    return short_name(studies[index]);
+}
+
+static void complete(const command *self, int argc, char **argv)
+{
+    for (size_t i = 0; studies[i] != NULL && argc > 2; i++)
+        if (strcmp(argv[1], short_name(studies[i])) == 0) {
+            complete_command(studies[i], NULL, argc - 1, argv + 1);
+            return;
+        }
+    complete_command(self, NULL, argc, argv);
+}
+
 const command command_study = {
     .name = "study",
     .summary = STUDY_SUMMARY,
@@ -69,5 +89,7 @@ const command command_study = {
                    "folder. Interrupted, it keeps what is finished; the same command goes on from\n"
                    "there. Every study takes --out DIR, --seed N, --quick, --restart, --json FILE.",
     .print_more = print_studies,
+    .choice = choice,
+    .complete = complete,
     .main = study_main,
 };

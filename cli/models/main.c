@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sysexits.h>
 
+#include "cli/common/ascii.h"
 #include "cli/common/commands.h"
 #include "cli/common/message.h"
 #include "studies/profile/peak_measure.h"
@@ -28,17 +29,20 @@ static int measure_peak(void)
 int main(int argc, char **argv)
 {
     int code = EX_USAGE;
+    ascii_begin();
+    bool completes = argc > 2 && strcmp(argv[1], "complete") == 0;
     const command *found = NULL;
     for (size_t i = 0; i < COMMAND_COUNT && argc > 1; i++)
-        if (strcmp(commands[i]->name, argv[1]) == 0)
+        if (strcmp(commands[i]->name, argv[completes ? 2 : 1]) == 0)
             found = commands[i];
-    if (found != NULL)
+    if (found != NULL && completes) {
+        found->complete(found, argc - 2, argv + 2);
+        code = EX_OK;
+    } else if (found != NULL)
         code = found->main(found, argc - 1, argv + 1);
     else if (argc == 2 && strcmp(argv[1], "peak") == 0)
         code = measure_peak();
     else
         message_error("assay-models: this is a part of 'assay'; use that");
-    if (!message_flush(stdout, "standard output") && code == EX_OK)
-        code = EX_IOERR;
-    return code;
+    return message_finish(code);
 }

@@ -93,13 +93,13 @@ static void print_tensors(const model_job *job)
 {
     size_t count = 0;
     const assay_model_parameter *list = assay_model_parameters(job->model, &count);
-    printf("\n%-44s%-24s%12s\n", "tensor", "shape", "parameters");
+    printf("\n%-43s %-24s %11s\n", "tensor", "shape", "parameters");
     for (size_t i = 0; i < count; i++) {
         char shape[MODEL_SHAPE_TEXT];
-        printf("%-44s%-24s%12" PRId64 "\n", list[i].value.name,
+        printf("%-43s %-24s %11" PRId64 "\n", list[i].value.name,
                model_shape_text(&list[i].value, shape), assay_tensor_count(&list[i].value));
     }
-    printf("%-68s%12" PRIu64 "\n", "all", assay_model_parameter_count(job->model));
+    printf("%-68s %11" PRIu64 "\n", "all", assay_model_parameter_count(job->model));
 }
 
 static void print_inputs(const model_job *job)
@@ -110,7 +110,7 @@ static void print_inputs(const model_job *job)
         if (job->inputs[i].data != NULL)
             printf(" %s %s", job->inputs[i].name, model_shape_text(&job->inputs[i], shape));
     }
-    printf("\n%-36s%-12s%8s%8s%8s%8s\n", "component", "operation", "count", "m", "k", "n");
+    printf("\n%-35s %-12s %7s %7s %7s %7s\n", "component", "operation", "count", "m", "k", "n");
 }
 
 static void print_operations(const model_job *job, const operation_list *list)
@@ -120,15 +120,15 @@ static void print_operations(const model_job *job, const operation_list *list)
     print_inputs(job);
     for (size_t i = 0; i < list->count; i++) {
         const assay_term *it = &list->items[i];
-        printf("%-36s%-12s%8" PRId64 "%8" PRId64 "%8" PRId64 "%8" PRId64 "\n", it->component,
+        printf("%-35s %-12s %7" PRId64 " %7" PRId64 " %7" PRId64 " %7" PRId64 "\n", it->component,
                assay_term_kind_name(it->kind), it->count, it->m, it->k, it->n);
     }
     assay_flops flops[ASSAY_FLOP_CONVENTIONS];
     if (!count_flops(list, flops))
         return;
-    printf("\n%-20s%20s%20s\n", "FLOPs, counted as by", "forward", "backward");
+    printf("\n%-20s %19s %19s\n", "FLOPs, counted as by", "forward", "backward");
     for (int c = 0; c < ASSAY_FLOP_CONVENTIONS; c++)
-        printf("%-20s%20" PRIu64 "%20" PRIu64 "\n",
+        printf("%-20s %19" PRIu64 " %19" PRIu64 "\n",
                assay_flop_convention_name((assay_flop_convention)c), flops[c].forward,
                flops[c].backward);
 }

@@ -1,7 +1,10 @@
 /* The frame of the commands that work on one model. */
 #include "cli/models/model_job.h"
 
+#include <string.h>
 #include <sysexits.h>
+
+#include "cli/common/complete.h"
 
 enum { MAX_THREADS = 1024 };
 
@@ -28,6 +31,36 @@ int model_job_run(const command *self, int argc, char **argv,
     model_setup_release(&job);
     model_options_release(&job);
     return code;
+}
+
+const char *model_job_choice(const model_job *job, const option *of, size_t index,
+                             const char **help)
+{
+    size_t count = 0;
+    const assay_model_class *const *classes = assay_model_classes(&count);
+    if (strcmp(of->name, "model") == 0) {
+        *help = index < count ? classes[index]->summary : NULL;
+        return index < count ? classes[index]->name : NULL;
+    }
+    if (job->class_ == NULL || of < job->options + job->static_count)
+        return NULL;
+    size_t place = (size_t)(of - job->options) - job->static_count;
+    if (place >= job->class_->option_count || job->class_->options[place].words == NULL)
+        return NULL;
+    return job->class_->options[place].words[index];
+}
+
+/* A model that is not known yet has only the options of the command. */
+void model_job_complete(const command *self, int argc, char **argv)
+{
+    model_job job = {0};
+    command adapted = *self;
+    if (model_options_prepare(&job, self, argc, argv) == EX_OK) {
+        adapted.options = job.options;
+        adapted.option_count = job.option_count;
+    }
+    complete_command(&adapted, &job, argc, argv);
+    model_options_release(&job);
 }
 
 void model_job_set_threads(const model_job *job)

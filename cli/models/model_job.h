@@ -55,6 +55,15 @@ typedef struct model_job {
 int model_job_run(const command *self, int argc, char **argv,
                   int (*work)(model_job *job, char **operands, int count));
 
+/* The `complete` of such a command: by the table made for the model that is typed. Its `choice`
+ * gets the job as context. */
+void model_job_complete(const command *self, int argc, char **argv);
+
+/* What may be typed for an option of the table: a model's name, or a word of one of its settings.
+ */
+const char *model_job_choice(const model_job *job, const option *of, size_t index,
+                             const char **help);
+
 /* Have the arithmetic run on as many threads as asked for, if asked. */
 void model_job_set_threads(const model_job *job);
 

@@ -85,11 +85,11 @@ static double mean_loss(const training *run, size_t first, size_t count)
 static void print_losses(const training *run)
 {
     size_t unit = run->epochs ? run->per_epoch : 1, count = run->steps / unit;
-    printf("%8s%16s\n", run->epochs ? "epoch" : "step", "loss");
+    printf(" %7s %15s\n", run->epochs ? "epoch" : "step", "loss");
     for (size_t line = 0, last = 0; line <= LINES; line++) {
         size_t shown = line == 0 ? 1 : (count * line + LINES - 1) / LINES;
         if (shown > last)
-            printf("%8zu%16.9g\n", shown, mean_loss(run, (shown - 1) * unit, unit));
+            printf(" %7zu %15.9g\n", shown, mean_loss(run, (shown - 1) * unit, unit));
         last = shown;
     }
 }

@@ -74,8 +74,7 @@ static int graph_main(const command *self, int argc, char **argv)
     assay__study_plan plan = study_plan(&chosen.common, "graph", "graph", "assay-graph-study");
     assay_error error = {0};
     assay_status status = assay__graph_study(&plan, &settings, chosen.common.json, &error);
-    code = study_exit(self->name, status, &error);
-    return message_flush(stdout, "standard output") ? code : EX_IOERR;
+    return study_exit(self->name, status, &error);
 }
 
 const command study_graph = {

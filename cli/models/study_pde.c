@@ -19,7 +19,7 @@ typedef struct pde_settings {
 static const option pde_options[] = {
     STUDY_COMMON_OPTIONS(pde_settings),
     {"config-name", 'c', OPTION_TEXT, "NAME",
-     "The experiment: NAME.yaml in the folder of --config-dir.",
+     "The experiment, a file NAME.yaml (default: burgers_experiment).",
      offsetof(pde_settings, config_name)},
     {"config-dir", 0, OPTION_TEXT, "DIR",
      "Where the YAML files are (default: conf, or those installed).",
@@ -63,16 +63,11 @@ static int run(const command *self, const pde_settings *settings,
 
 static int pde_main(const command *self, int argc, char **argv)
 {
-    pde_settings settings = {0};
+    pde_settings settings = {.config_name = "burgers_experiment"};
     char **operands, path[INSTALLED_PATH_SIZE];
     int count, code;
     if (!options_parse(self, argc, argv, &settings, &operands, &count, &code))
         return code;
-    if (settings.config_name == NULL) {
-        message_error("assay study pde: which experiment? Write: assay study pde --config-name "
-                      "burgers_experiment trainer=synthetic_with_memory");
-        return EX_USAGE;
-    }
     code = output_refuse(self->name, (const char *const[]){settings.common.json}, 1);
     if (code != EX_OK)
         return code;

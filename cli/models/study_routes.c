@@ -13,8 +13,9 @@ enum { MAX_WIDTH = 1024, MAX_EPOCHS = 1000, MAX_PAIRS = 1000000, MODEL_BYTES = 6
 
 typedef struct routes_options {
     study_common common;
-    const char *models, *od_source, *search, *evaluate;
-    const char *geo, *rel, *trajectories, *test;
+    const char *models, *od_source, *search, *evaluate, *generation_performance;
+    const char *dataset, *geo, *rel, *trajectories, *test;
+    option_list model_paths;
     size_t num_gene, beam_width, epochs, roads, drives;
     double compare_seconds;
     bool skip_performance;
@@ -28,6 +29,10 @@ static const option options[] = {
      "Models to generate with: vanilla, distilled or both, separated by a comma\n"
      "(default: vanilla,distilled). The second learns from the first.",
      offsetof(routes_options, models)},
+    {"model-path", 0, OPTION_LIST, "FILE",
+     "Also generate with these weights, which were trained before; NAME=FILE names\n"
+     "the model. May be given several times. Without --models nothing is trained.",
+     offsetof(routes_options, model_paths)},
     {"od-source", 0, OPTION_TEXT, "SOURCE",
      "Whose origins and destinations to take, and what to compare with: the\n"
      "trajectories to test on or to train on, test or train (default: test).",
@@ -38,6 +43,10 @@ static const option options[] = {
      offsetof(routes_options, beam_width)},
     {"epochs", 'e', OPTION_COUNT, "N", "Epochs of each training (default: 12, --quick: 10).",
      offsetof(routes_options, epochs)},
+    {"dataset", 0, OPTION_TEXT, "DIR",
+     "A folder with the files of the next options: one *.geo, one *.rel,\n"
+     "train.csv and test.csv. A study of a made-up city leaves one.",
+     offsetof(routes_options, dataset)},
     {"geo", 0, OPTION_TEXT, "FILE", "Roads of a real network (LibCity's .geo).",
      offsetof(routes_options, geo)},
     {"rel", 0, OPTION_TEXT, "FILE", "Which road follows which (LibCity's .rel).",
@@ -54,7 +63,7 @@ static const option options[] = {
      "Without files: trajectories in it (default: 3000, --quick: 1500).",
      offsetof(routes_options, drives)},
     {"compare-time", 0, OPTION_SECONDS, "TIME",
-     "Budget of the comparison of both models (default: 5s, --quick: 1s).",
+     "Budget of the comparison of the models (default: 5s, --quick: 1s).",
      offsetof(routes_options, compare_seconds)},
     {"skip-performance", 0, OPTION_FLAG, NULL,
      "Leave generation_performance out of results.json and the report.",
@@ -62,6 +71,9 @@ static const option options[] = {
     {"evaluate", 0, OPTION_TEXT, "FILE",
      "Only evaluate trajectories generated before, here or elsewhere.",
      offsetof(routes_options, evaluate)},
+    {"generation-performance", 0, OPTION_TEXT, "FILE",
+     "With --evaluate: what they cost, as performance.json of a study has it.",
+     offsetof(routes_options, generation_performance)},
 };
 
 /* ---- Words ---- */
@@ -79,25 +91,34 @@ static int choose(const char *option_name, const char *word, const char *const w
 
 static bool take_model(const char *name, assay__routes_settings *settings)
 {
-    for (size_t i = 0; i < ASSAY__ROUTES_MODELS; i++) {
-        if (strcmp(name, assay__routes_model_names[i]) == 0) {
-            settings->models[i] = true;
+    const char *names[ASSAY__ROUTES_TRAINED];
+    for (size_t i = 0; i < ASSAY__ROUTES_TRAINED; i++) {
+        names[i] = settings->models[i].name;
+        if (strcmp(name, names[i]) == 0) {
+            settings->models[i].generates = true;
             return true;
         }
     }
-    const char *nearest = assay__nearest(name, assay__routes_model_names, ASSAY__ROUTES_MODELS,
-                                         sizeof *assay__routes_model_names);
+    const char *nearest = assay__nearest(name, names, ASSAY__ROUTES_TRAINED, sizeof *names);
     if (nearest != NULL)
         message_error("assay study routes: unknown model '%s'; did you mean '%s'?", name, nearest);
     else
-        message_error("assay study routes: unknown model '%s'; there are %s and %s", name,
-                      assay__routes_model_names[0], assay__routes_model_names[1]);
+        message_error(
+            "assay study routes: unknown model '%s'; there are %s and %s, and --model-path "
+            "brings others",
+            name, names[0], names[1]);
     return false;
+}
+
+static void ask_for_none(assay__routes_settings *settings)
+{
+    for (size_t i = 0; i < ASSAY__ROUTES_TRAINED; i++)
+        settings->models[i].generates = false;
 }
 
 static bool take_models(const char *list, assay__routes_settings *settings)
 {
-    memset(settings->models, 0, sizeof settings->models);
+    ask_for_none(settings);
     for (const char *at = list;; at++) {
         char name[MODEL_BYTES];
         size_t length = strcspn(at, ",");
@@ -108,6 +129,78 @@ static bool take_models(const char *list, assay__routes_settings *settings)
         if (*at == '\0')
             return true;
     }
+}
+
+/* ---- Weights ---- */
+
+/* Names of models given by their weights, in one place. */
+typedef struct model_names {
+    char text[ASSAY__ROUTES_MAX_MODELS][MODEL_BYTES];
+} model_names;
+
+/* The name of "DIR/NAME/weights.safetensors" is NAME, that of "DIR/NAME.safetensors" too. */
+static void name_of_path(const char *path, char name[MODEL_BYTES])
+{
+    const char *slash = strrchr(path, '/'), *file = slash != NULL ? slash + 1 : path;
+    size_t length = strcspn(file, ".");
+    if (slash != NULL && length == 7 && strncmp(file, "weights", 7) == 0) {
+        const char *folder = slash;
+        while (folder > path && folder[-1] != '/')
+            folder--;
+        file = folder;
+        length = (size_t)(slash - folder);
+    }
+    snprintf(name, MODEL_BYTES, "%.*s", (int)(length < MODEL_BYTES ? length : MODEL_BYTES), file);
+}
+
+static bool is_name(const char *name)
+{
+    return name[0] != '\0' && name[0] != '.' &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") ==
+               strlen(name);
+}
+
+static bool take_path(const char *given, char name[MODEL_BYTES], assay__routes_settings *settings)
+{
+    const char *equals = strchr(given, '='), *path = equals != NULL ? equals + 1 : given;
+    if (settings->model_count == ASSAY__ROUTES_MAX_MODELS) {
+        message_error("assay study routes: at most %d models", ASSAY__ROUTES_MAX_MODELS);
+        return false;
+    }
+    if (equals != NULL)
+        snprintf(name, MODEL_BYTES, "%.*s", (int)(equals - given), given);
+    else
+        name_of_path(path, name);
+    if (!is_name(name)) {
+        message_error("assay study routes: --model-path '%s' gives the model no name; write "
+                      "NAME=FILE",
+                      given);
+        return false;
+    }
+    bool trained =
+        settings->models[ASSAY__VANILLA].generates || settings->models[ASSAY__DISTILLED].generates;
+    for (size_t i = trained ? 0 : ASSAY__ROUTES_TRAINED; i < settings->model_count; i++)
+        if (strcmp(settings->models[i].name, name) == 0) {
+            message_error("assay study routes: two models are called '%s'; write --model-path "
+                          "NAME=FILE",
+                          name);
+            return false;
+        }
+    settings->models[settings->model_count++] =
+        (assay__routes_model){.name = name, .weights = path, .generates = true};
+    return true;
+}
+
+static bool take_paths(const routes_options *chosen, model_names *names,
+                       assay__routes_settings *settings)
+{
+    if (chosen->models == NULL && chosen->model_paths.count > 0)
+        ask_for_none(settings);
+    for (size_t i = 0; i < chosen->model_paths.count; i++)
+        if (!take_path(chosen->model_paths.items[i], names->text[i % ASSAY__ROUTES_MAX_MODELS],
+                       settings))
+            return false;
+    return true;
 }
 
 /* ---- From options to settings ---- */
@@ -125,22 +218,25 @@ static size_t given(size_t value, size_t otherwise)
     return value > 0 ? value : otherwise;
 }
 
-static bool take_words(const routes_options *chosen, assay__routes_settings *settings)
+static bool take_words(const routes_options *chosen, model_names *names,
+                       assay__routes_settings *settings)
 {
     static const char *const sources[] = {"test", "train"}, *const searches[] = {"beam", "greedy"};
     int source = chosen->od_source == NULL ? 0 : choose("od-source", chosen->od_source, sources);
     int search = chosen->search == NULL ? 0 : choose("search", chosen->search, searches);
     if (source < 0 || search < 0)
         return false;
-    settings->od_source = source == 0 ? ASSAY__OD_TEST : ASSAY__OD_TRAIN;
+    settings->od_source = source == 0 ? ASSAY_OD_TEST : ASSAY_OD_TRAIN;
     settings->beam_search = search == 0;
-    return chosen->models == NULL || take_models(chosen->models, settings);
+    return (chosen->models == NULL || take_models(chosen->models, settings)) &&
+           take_paths(chosen, names, settings);
 }
 
-static bool settle(const routes_options *chosen, assay__routes_settings *settings)
+static bool settle(const routes_options *chosen, model_names *names,
+                   assay__routes_settings *settings)
 {
     *settings = assay__routes_settings_of(chosen->common.quick);
-    if (!take_words(chosen, settings) || !within("num-gene", chosen->num_gene, MAX_PAIRS) ||
+    if (!take_words(chosen, names, settings) || !within("num-gene", chosen->num_gene, MAX_PAIRS) ||
         !within("beam-width", chosen->beam_width, MAX_WIDTH) ||
         !within("epochs", chosen->epochs, MAX_EPOCHS))
         return false;
@@ -148,6 +244,7 @@ static bool settle(const routes_options *chosen, assay__routes_settings *setting
     settings->beam_width = (int64_t)given(chosen->beam_width, (size_t)settings->beam_width);
     settings->epochs = (int64_t)given(chosen->epochs, (size_t)settings->epochs);
     settings->source = (assay__routes_source){
+        .dataset = chosen->dataset,
         .geo = chosen->geo,
         .rel = chosen->rel,
         .trajectories = chosen->trajectories,
@@ -158,6 +255,11 @@ static bool settle(const routes_options *chosen, assay__routes_settings *setting
         settings->compare_seconds = chosen->compare_seconds;
     settings->skip_performance = chosen->skip_performance;
     settings->evaluate = chosen->evaluate;
+    settings->generation_performance = chosen->generation_performance;
+    if (chosen->generation_performance != NULL && chosen->evaluate == NULL) {
+        message_error("assay study routes: --generation-performance goes with --evaluate");
+        return false;
+    }
     return true;
 }
 
@@ -168,13 +270,13 @@ static int routes_main(const command *self, int argc, char **argv)
     int code;
     if (!study_parse(self, argc, argv, &chosen, &chosen.common, &code))
         return code;
-    if (!settle(&chosen, &settings))
+    model_names names;
+    if (!settle(&chosen, &names, &settings))
         return EX_USAGE;
     assay__study_plan plan = study_plan(&chosen.common, "routes", "routes", "assay-routes-study");
     assay_error error = {0};
     assay_status status = assay__routes_study(&plan, &settings, chosen.common.json, &error);
-    code = study_exit("study routes", status, &error);
-    return message_flush(stdout, "standard output") ? code : EX_IOERR;
+    return study_exit("study routes", status, &error);
 }
 
 const command study_routes = {

@@ -17,14 +17,17 @@
  *     inference.h     latency and throughput of single calls
  *     performance.h   one block measured and printed in one line
  *     task.h          spans of coroutines and other tasks that take turns on a thread
+ *     binding.h       spans of other languages, whose blocks are not blocks of C
  *     bottleneck.h    what stands out in a record, and what to do about it
  *     scaling.h       something measured at several sizes
  *     stats.h         the statistics behind all of this: arrays in, numbers out
+ *     device.h        GPUs: what they are, their memory, load, power and energy
+ *     gpu.h           spans on the streams of a CUDA device
  *     instrument.h    process trees, heap files, descriptions of the machine
  *     record_build.h  for programs that fill records themselves
  *
  * These belong to libassay_models (pkg-config assay-models): model.h, flops.h, profile.h,
- * model_scaling.h, runtime.h.
+ * model_scaling.h, runtime.h, trajectories.h.
  */
 #ifndef ASSAY_ASSAY_H
 #define ASSAY_ASSAY_H

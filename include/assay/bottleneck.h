@@ -66,8 +66,9 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_bottlenecks_find(const assay_record 
                                                              size_t *count);
 
 /* Print one line for each finding, in the seeds' words, and with ASSAY_SHOW_REMEDIES the remedies.
- */
-enum assay_findings_flags { ASSAY_SHOW_REMEDIES = 1 };
+ * Remedies that begin with "on a GPU: " are left out, unless ASSAY_SHOW_GPU_REMEDIES asks for them:
+ * give it where the measured program uses a GPU. */
+enum assay_findings_flags { ASSAY_SHOW_REMEDIES = 1, ASSAY_SHOW_GPU_REMEDIES = 2 };
 ASSAY_API assay_status assay_findings_print(const assay_finding *findings, size_t count,
                                             FILE *stream, unsigned flags);
 

@@ -140,7 +140,8 @@ enum { ASSAY_GROWTH_TABLE_MAX_BYTES = 256 << 20 };
  * blanks, and may be quoted; lines that are empty or begin with '#' are skipped. Numbers are
  * written with a decimal point whatever the locale, or with a decimal comma where commas do not
  * separate. A row whose two values are not finite and above zero is ASSAY_E_FORMAT with its line
- * number, as is a column that is not there; ASSAY_E_LIMIT above ASSAY_GROWTH_TABLE_MAX_BYTES.
+ * number, as is a column that is not there; ASSAY_E_LIMIT above ASSAY_GROWTH_TABLE_MAX_BYTES,
+ * or above what the environment variable ASSAY_MAX_INPUT says.
  * Release the table with assay_growth_table_release; after a failure it is empty. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_growth_table_read(const char *path,
                                                               const char *size_column,

@@ -76,7 +76,7 @@ typedef struct assay__node {
     uint32_t rare;    /* offset / 64 of uint64_t[8]: buckets of exponents without a page, or 0 */
     uint32_t cleared; /* 1: its figures were taken away by assay_monitor_clear */
     uint32_t twin;    /* offset / 64 of another node of the same name and parent, or 0; private */
-    uint32_t reserved;
+    uint32_t failed;  /* of `count`: spans that an error ended (binding.h) */
 
     /* Page p holds the durations d with (exponent of d as a double) % 64 == p; a zero counts as one
      * tick. Addresses of uint64_t[64], NULL until needed. */
@@ -101,7 +101,8 @@ typedef struct assay__frame {
     uint64_t start; /* ticks, and ASSAY__MEMORY_MARK */
     assay__node *node;
     assay__branch branch; /* of the node; private */
-    uintptr_t stack; /* the frame of the function that a block is in; 0: the span is no block */
+    uintptr_t stack;      /* the frame of the function that a block is in; 0: the span is no block;
+                             1: nor is it, and its begin read memory */
 } assay__frame;
 
 /* One entry of a lane's ring of events: four words, each stored in one piece. */

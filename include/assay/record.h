@@ -63,8 +63,13 @@ typedef struct assay_record_operation {
     assay_reading heap_peak_bytes;  /* largest growth of the thread's live heap within one span */
     assay_reading heap_allocations; /* allocations made in spans, summed */
     assay_reading gpu_delta_bytes, gpu_peak_bytes;
-    uint64_t rss_spans;   /* spans whose resident memory was read; the sums above are theirs */
-    uint64_t reserved[7]; /* zero */
+    /* On a device: the time that its spans took there, summed, with the bounds of a 95 % interval
+     * that supposes spans of one kind; and how many spans that are. */
+    assay_reading gpu_seconds, gpu_seconds_low, gpu_seconds_high;
+    uint64_t gpu_spans;
+    uint64_t rss_spans;    /* spans whose resident memory was read; the sums above are theirs */
+    uint64_t failed_spans; /* of `count`: those that an error ended, such as a Python exception */
+    uint64_t reserved[14]; /* zero */
 } assay_record_operation;
 
 /* One individually recorded span (seed C's `track` without aggregation), in order of completion. */
@@ -146,9 +151,12 @@ typedef struct assay_record_process {
     assay_reading minor_faults, major_faults;
     assay_reading read_bytes, written_bytes; /* storage I/O */
     assay_reading steal_seconds;             /* machine-wide, while it ran */
-    assay_reading process_count;             /* processes seen in the tree */
+    assay_reading process_count;             /* processes seen in the tree, of perhaps more */
     assay_reading observer_seconds;          /* processor time that assay itself took beside it */
-    uint64_t reserved[4];                    /* zero */
+    assay_reading tree_peak_pss_bytes; /* like tree_peak_rss_bytes, shared pages counted once */
+    uint64_t heap_unseen_processes;    /* with programs that are not in the heap figures */
+    uint64_t running_processes;        /* that outlived the command */
+    uint64_t reserved[4];              /* zero */
 } assay_record_process;
 
 /* A process of the measured tree, and what could be seen of it. */
@@ -161,7 +169,14 @@ typedef struct assay_record_member {
     assay_reading heap_peak_bytes;  /* of its own */
     assay_reading heap_allocations; /* likewise */
     const char *unseen;             /* what could not be seen of it, and why; or NULL */
-    uint64_t reserved[8];           /* zero */
+    uint64_t parent_id;             /* the process that started it, 0 if not known */
+    assay_reading start_seconds;    /* from the start of the run */
+    assay_reading end_seconds;      /* when it ended, or was last seen before */
+    assay_reading user_seconds;     /* processor time without that of its children, when it was */
+    assay_reading sys_seconds;      /* last seen */
+    assay_reading peak_rss_bytes;
+    bool running;         /* it outlived the command */
+    uint64_t reserved[8]; /* zero */
 } assay_record_member;
 
 /* A device beside the processor. Its lanes are the streams. */
@@ -424,7 +439,9 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_record_save(const assay_record *reco
  * too early), not records (ASSAY_E_FORMAT), of a newer schema version (ASSAY_E_VERSION), larger
  * than 1 GiB (ASSAY_E_LIMIT), or whose references (parents, lanes) point outside. The error names
  * file and place: "run.json:12:5: …" in the text, "run.json: operations[3].parent: …" in its
- * meaning. While reading, a record takes about six times the size of its file in memory. */
+ * meaning. While reading, a record takes about six times the size of its file in memory,
+ * a malicious one twenty times. ASSAY_E_LIMIT for a file above 64 MiB, or above the size that the
+ * environment variable ASSAY_MAX_INPUT gives ("2G"). */
 ASSAY_API ASSAY_MUST_USE assay_status assay_record_read(const char *path, assay_error *error,
                                                         assay_record **record);
 

@@ -132,6 +132,10 @@ ASSAY_API void assay_monitor_count(struct assay_monitor *monitor, const char *na
 #define ASSAY__METRIC_BIT ((uintptr_t)1)
 #define ASSAY__MEMORY_BIT ((uintptr_t)2)
 
+/* A span that is no block has no stack, so that a span whose begin read resident memory can say so
+ * there: a binding (binding.h) keeps no address of a frame. */
+#define ASSAY__READ_STACK ((uintptr_t)1)
+
 static inline assay__frame *assay__frame_of(assay__frame *marked)
 {
     return (assay__frame *)((uintptr_t)marked & ~(ASSAY__METRIC_BIT | ASSAY__MEMORY_BIT));
@@ -214,9 +218,9 @@ ASSAY__HOT assay__lane *assay__lane_of_last_span(void)
 }
 
 /* Begin a span in `span`, and return it. Members are stored one by one: copied as a whole, a struct
- * of three words would go through memory. */
-ASSAY__HOT assay_span *assay__span_begin(assay_span *span, struct assay_monitor *monitor,
-                                         assay_site *site)
+ * of three words would go through memory. `stack` is that of a block of C, or 0. */
+ASSAY__HOT assay_span *assay__span_begin_at(assay_span *span, struct assay_monitor *monitor,
+                                            assay_site *site, uintptr_t stack)
 {
     span->frame = NULL;
     span->monitor = monitor;
@@ -234,7 +238,7 @@ ASSAY__HOT assay_span *assay__span_begin(assay_span *span, struct assay_monitor 
             assay__lane_lock(lane);
             __atomic_store_n(&frame->node, child->node, __ATOMIC_RELAXED);
             assay__publish_branch(&frame->branch, &child->branch);
-            __atomic_store_n(&frame->stack, assay__stack(), __ATOMIC_RELAXED);
+            __atomic_store_n(&frame->stack, stack, __ATOMIC_RELAXED);
             const uint64_t start = assay__ticks();
             __atomic_store_n(&frame->start, start, __ATOMIC_RELAXED);
             if (ASSAY__LIKELY(start < lane->begin_due)) {
@@ -247,11 +251,17 @@ ASSAY__HOT assay_span *assay__span_begin(assay_span *span, struct assay_monitor 
         }
     }
     if (id != ASSAY__DISABLED_MONITOR) {
-        span->frame = assay__span_begin_slow(monitor, site, assay__stack());
+        span->frame = assay__span_begin_slow(monitor, site, stack);
         if (span->frame != NULL)
             span->start = assay__frame_start(assay__frame_of(span->frame));
     }
     return span;
+}
+
+ASSAY__HOT assay_span *assay__span_begin(assay_span *span, struct assay_monitor *monitor,
+                                         assay_site *site)
+{
+    return assay__span_begin_at(span, monitor, site, assay__stack());
 }
 
 /* The place of a duration in the buckets of its node: its binary exponent, and the six bits behind

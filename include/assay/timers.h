@@ -158,6 +158,12 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_timers_set_metric(assay_timers *time
                                                               const char *name, const char *key,
                                                               assay_reading value);
 
+/* Enter `name` as measured inside `parent`; both entries must exist (else ASSAY_E_NOT_FOUND). NULL
+ * puts it at the top. ASSAY_E_ARGUMENT for an entry that would be inside itself. The tracking calls
+ * do this by themselves; it is for figures that were measured elsewhere. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_timers_set_parent(assay_timers *timers,
+                                                              const char *name, const char *parent);
+
 /* One figure of an entry; the key "time" gives its time. ASSAY_NOT_MEASURED when there is no such
  * entry or metric. */
 ASSAY_API assay_reading assay_timers_get(const assay_timers *timers, const char *name,
@@ -172,6 +178,12 @@ ASSAY_API assay_timer assay_timers_at(const assay_timers *timers, size_t index);
 ASSAY_API double assay_timers_total(const assay_timers *timers);
 
 /* ---- tables and files ------------------------------------------------------------------------ */
+
+/* Print the line that the tracking call of an entry prints. The metrics of the entry say which one
+ * it was: "max_allocated_bytes" of the GPU, "peak_memory_bytes" of the memory, else of the time
+ * alone. ASSAY_E_NOT_FOUND if there is no such entry, ASSAY_E_DATA if it has no time. */
+ASSAY_API assay_status assay_timers_print_progress(const assay_timers *timers, FILE *stream,
+                                                   const char *name);
 
 /* Print the TIMING SUMMARY: time and share of the total of every timer. Timers measured inside
  * another one are indented below it. The average line appears for more than one dataset. */

@@ -196,11 +196,12 @@ static void release(assay__neural_net *net)
 /* z (rows, out) = scale (W x + b) */
 static void linear(const mlp_net *mlp, const layer *at, int64_t rows, const float *x, float *z)
 {
-    assay__matrix weight = {at->weight, at->in, true};
-    if (mlp->turned)
-        weight = (assay__matrix){at->turned, at->out, false};
-    assay__matmul_bias(rows, at->out, at->in, (assay__matrix){x, at->in, false}, weight, at->bias,
-                       z, at->out);
+    if (mlp->turned && at->out > 1) {
+        assay__matmul_bias(rows, at->out, at->in, (assay__matrix){x, at->in, false},
+                           (assay__matrix){at->turned, at->out, false}, at->bias, z, at->out);
+    } else {
+        assay__linear_forward(rows, at->in, at->out, x, at->weight, at->bias, z);
+    }
     /* Not left to the product's alpha: PyTorch rounds W x + b first, and omega 30 turns the
      * difference into one of the sine. */
     if (at->scale != 1)

@@ -4,6 +4,12 @@
  * keys the running maximum and sum of a row are corrected as blocks arrive (Milakov and Gimelshein
  * 2018, "Online normalizer calculation for softmax").
  *
+ * The weights are powers of 2: queries are scaled by log2(e) too, and `log_sum` is a logarithm to
+ * base
+ * 2. By Cauchy and Schwarz no score of a head is larger than its longest query times its longest
+ * key. Where that is small, as it is in trained models, no power can overflow, and neither maximum
+ * nor correction is needed.
+ *
  * The columns of one head are strewn over rows of 3 hidden values, so each head is first copied
  * into arrays of its own, padded with zeros to whole tiles of the product, keys and values
  * transposed where it needs them so. That is nodes x width values against nodes x nodes x width of
@@ -25,6 +31,11 @@ enum { APART = COLUMNS };
 
 _Static_assert(QUERIES % ROWS == 0 && KEYS % COLUMNS == 0, "whole blocks need no padding");
 
+/* Factor of scores whose powers are to base 2; scores to that base that need no maximum: sums of
+ * 2^30 of them, times values, stay far from the ends of float32. */
+#define LOG2_E      1.44269504F
+#define SMALL_SCORE 40.0F
+
 /* One head of one graph, its arrays in scratch. */
 typedef struct head {
     int64_t nodes, width; /* of the head */
@@ -35,7 +46,7 @@ typedef struct head {
     const float *qkv;         /* the graph's first node, the head's first column */
     const uint8_t *distances; /* (nodes, nodes); NULL: no bias */
     const float *bias;        /* (buckets, heads) at this head's column */
-    int64_t heads;            /* row stride of the bias */
+    int64_t heads, buckets;   /* row stride of the bias, its rows */
 
     float *queries;         /* (QUERIES, deep) a block of them, scaled */
     float *scores;          /* (QUERIES, KEYS or across, and APART) */
@@ -149,7 +160,8 @@ static head head_of(const assay__attention *attention, int64_t graph, int64_t in
               .qkv = qkv + first * 3 * hidden + index * width,
               .distances = biased ? attention->distances + pair_offset : NULL,
               .bias = biased ? attention->bias + index : NULL,
-              .heads = attention->heads};
+              .heads = attention->heads,
+              .buckets = attention->buckets};
     uintptr_t start = ((uintptr_t)scratch + sizeof(float) * COLUMNS - 1) /
                       (sizeof(float) * COLUMNS) * (sizeof(float) * COLUMNS);
     lay_out(&h, (float *)start);
@@ -196,11 +208,11 @@ static block block_of(const head *h, int64_t row, int64_t column)
 
 static void take_queries(const head *h, const block *b)
 {
-    gather(h, b->rows, b->tall, h->scale, h->qkv + b->row * 3 * h->hidden, 3 * h->hidden,
+    gather(h, b->rows, b->tall, LOG2_E * h->scale, h->qkv + b->row * 3 * h->hidden, 3 * h->hidden,
            h->queries);
 }
 
-/* scores (tall, wide); 0 in the padding */
+/* scores (tall, wide), to base 2; 0 in the padding */
 static void score(const head *h, const block *b)
 {
     assay__narrow_product(b->tall, b->wide, h->width, h->queries, h->deep, 1,
@@ -211,8 +223,20 @@ static void score(const head *h, const block *b)
     for (int64_t i = 0; i < b->rows; i++) {
         const uint8_t *distance = h->distances + (b->row + i) * h->nodes + b->column;
         for (int64_t j = 0; j < b->columns; j++)
-            h->scores[i * b->stride + j] += h->bias[distance[j] * h->heads];
+            h->scores[i * b->stride + j] += LOG2_E * h->bias[distance[j] * h->heads];
     }
+}
+
+/* Whether all scores of the head but NaN are known to be small without computing them. */
+static bool scores_are_small(const head *h)
+{
+    const int64_t stride = 3 * h->hidden;
+    float bias = 0;
+    for (int64_t i = 0; h->bias != NULL && i < h->buckets; i++)
+        bias = fmaxf(bias, fabsf(h->bias[i * h->heads]));
+    const float query = assay__attention_longest(h->nodes, h->width, h->qkv, stride);
+    const float key = assay__attention_longest(h->nodes, h->width, h->qkv + h->hidden, stride);
+    return LOG2_E * (h->scale * query * key + bias) <= SMALL_SCORE;
 }
 
 /* ---- Forward ---- */
@@ -220,26 +244,31 @@ static void score(const head *h, const block *b)
 /* output (nodes, hidden) at this head's columns; log_sum (nodes) */
 static void forward_head(const head *h, float *output, float *log_sum)
 {
+    const bool small = scores_are_small(h);
     gather_across(h, h->qkv + h->hidden, h->keys_across);
     gather(h, h->nodes, h->across, 1, h->qkv + 2 * h->hidden, 3 * h->hidden, h->values);
     for (int64_t row = 0; row < h->nodes; row += QUERIES) {
         block b = block_of(h, row, 0);
         take_queries(h, &b);
         for (int64_t i = 0; i < b.rows; i++) {
-            h->maximum[i] = -INFINITY;
+            h->maximum[i] = small ? 0 : -INFINITY;
             h->sum[i] = 0;
         }
         for (int64_t column = 0; column < h->nodes; column += KEYS) {
             b = block_of(h, row, column);
             score(h, &b);
-            assay__attention_weigh(b.rows, b.columns, b.stride, h->scores, h->maximum, h->sum,
-                                   h->width, h->deep, h->mixed);
+            if (small) {
+                assay__attention_weigh_small(b.rows, b.columns, b.stride, h->scores, h->sum);
+            } else {
+                assay__attention_weigh(b.rows, b.columns, b.stride, h->scores, h->maximum, h->sum,
+                                       h->width, h->deep, h->mixed);
+            }
             assay__narrow_product(b.tall, h->deep, b.columns, h->scores, b.stride, 1,
                                   h->values + column * h->deep, h->deep, column > 0, h->mixed,
                                   h->deep);
         }
         for (int64_t i = 0; i < b.rows; i++) {
-            log_sum[row + i] = h->maximum[i] + logf(h->sum[i]);
+            log_sum[row + i] = h->maximum[i] + log2f(h->sum[i]);
             h->sum[i] = 1 / h->sum[i];
         }
         assay__attention_put_back(b.rows, h->width, h->deep, 1, h->sum, h->mixed,
@@ -304,8 +333,8 @@ static void backward_head(const head *h, const head_gradient *d)
         assay__attention_put_back(b.rows, h->width, h->deep, h->scale, NULL, h->mixed,
                                   d->dqkv + row * stride, stride);
     }
-    assay__attention_put_back(h->nodes, h->width, h->deep, 1, NULL, h->dkeys, d->dqkv + h->hidden,
-                              stride);
+    assay__attention_put_back(h->nodes, h->width, h->deep, 1 / LOG2_E, NULL, h->dkeys,
+                              d->dqkv + h->hidden, stride);
     assay__attention_put_back(h->nodes, h->width, h->deep, 1, NULL, h->dvalues,
                               d->dqkv + 2 * h->hidden, stride);
 }

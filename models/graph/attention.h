@@ -30,7 +30,8 @@ typedef struct assay__attention {
 size_t assay__attention_scratch(const assay__attention *attention);
 
 /* `qkv` (nodes, 3 hidden): of each node its query, key and value, heads one after the other.
- * Written: `output` (nodes, hidden) and `log_sum` (heads, nodes). */
+ * Written: `output` (nodes, hidden) and `log_sum` (heads, nodes), which is for
+ * backward. */
 void assay__attention_forward(const assay__attention *attention, const float *qkv, float *scratch,
                               float *output, float *log_sum);
 

@@ -68,7 +68,7 @@ static void product(int64_t m, int64_t n, int64_t k, float alpha, assay__matrix 
                     const float *bias, float beta, float *c, int64_t c_stride)
 {
     if (alpha == 1 && (beta == 0 || beta == 1) &&
-        (assay__product_pays(m, n, k, a.transposed, a.stride, b.transposed) || blas_is_lost())) {
+        (assay__product_pays(m, n, a.transposed, a.stride, b.transposed) || blas_is_lost())) {
         assay__product(m, n, k, a.data, a.transposed ? 1 : a.stride, a.transposed ? a.stride : 1,
                        b.data, b.transposed ? 1 : b.stride, b.transposed ? b.stride : 1, bias,
                        bias == NULL && beta == 1, c, c_stride);

@@ -142,15 +142,25 @@ int64_t assay__burgers_surrogate_batches(const assay__burgers_surrogate *surroga
     return surrogate->shape.samples / surrogate->shape.batch;
 }
 
+/* A ring has no beginning: the solution of turned initial values is the turned solution. So each
+ * batch turns its samples by a shift of their own, and no epoch repeats the last. */
+static void roll(int64_t points, int64_t shift, const float *from, float *to)
+{
+    memcpy(to, from + shift, (size_t)(points - shift) * sizeof *to);
+    memcpy(to + points - shift, from, (size_t)shift * sizeof *to);
+}
+
 assay_status assay__burgers_surrogate_train(assay__burgers_surrogate *surrogate, int64_t index,
                                             double learning_rate, assay_error *error, double *loss)
 {
     int64_t points = surrogate->shape.data.points, batch = surrogate->shape.batch;
-    size_t bytes = (size_t)points * sizeof(float);
     for (int64_t b = 0; b < batch; b++) {
         int64_t sample = surrogate->order[index * batch + b];
-        memcpy(surrogate->batch_initial + b * points, surrogate->initial + sample * points, bytes);
-        memcpy(surrogate->batch_later + b * points, surrogate->later + sample * points, bytes);
+        int64_t shift = (int64_t)assay__random_below(&surrogate->order_random, (uint64_t)points);
+        roll(points, shift, surrogate->initial + sample * points,
+             surrogate->batch_initial + b * points);
+        roll(points, shift, surrogate->later + sample * points,
+             surrogate->batch_later + b * points);
     }
     return assay__neural_net_train(surrogate->net, batch, surrogate->batch_initial,
                                    surrogate->batch_later, learning_rate, error, loss);

@@ -50,7 +50,8 @@ void assay__burgers_surrogate_shuffle(assay__burgers_surrogate *surrogate);
 /* Whole batches in an epoch; what is left over is not trained on until the next order. */
 int64_t assay__burgers_surrogate_batches(const assay__burgers_surrogate *surrogate);
 
-/* One step of Adam on batch `index` of this order; *loss is the mean squared error before it. No
+/* One step of Adam on batch `index` of this order, each sample turned along the ring by a random
+ * shift; *loss is the mean squared error before it. No
  * allocation after the first. */
 ASSAY_MUST_USE assay_status assay__burgers_surrogate_train(assay__burgers_surrogate *surrogate,
                                                            int64_t index, double learning_rate,

@@ -100,6 +100,8 @@ ASSAY_MUST_USE assay_status assay__next_road_distill(assay__next_road *student,
 /* One step of Adam by the gradients that stand there. */
 ASSAY_MUST_USE assay_status assay__next_road_update(assay__next_road *model, double learning_rate);
 
+/* The class "next_road", and the model in what its create() made. */
 extern const assay_model_class assay__next_road_class;
+assay__next_road *assay__next_road_of(void *state);
 
 #endif

@@ -44,6 +44,11 @@ typedef struct state {
     void *example_data[INPUTS + 1]; /* the last: the target */
 } state;
 
+assay__next_road *assay__next_road_of(void *of)
+{
+    return ((state *)of)->model;
+}
+
 static void destroy(void *of)
 {
     state *self = of;

@@ -210,13 +210,13 @@ static assay_status keep_room(assay__lstm *model, int64_t batch, int64_t time)
     return status;
 }
 
-/* (batch, time, input) to (time, batch, input) */
-static void to_time_major(int64_t batch, int64_t time, int64_t input, const float *x, float *to)
+void assay__lstm_to_time_major(int64_t batch, int64_t time, int64_t width, const float *x,
+                               float *to)
 {
     for (int64_t t = 0; t < time; t++) {
         for (int64_t b = 0; b < batch; b++) {
-            memcpy(to + (t * batch + b) * input, x + (b * time + t) * input,
-                   (size_t)input * sizeof *to);
+            memcpy(to + (t * batch + b) * width, x + (b * time + t) * width,
+                   (size_t)width * sizeof *to);
         }
     }
 }
@@ -248,7 +248,7 @@ assay_status assay__lstm_forward_kept(assay__lstm *model, int64_t batch, int64_t
     if (status != ASSAY_OK)
         return status;
     int64_t block = batch * model->shape.hidden;
-    to_time_major(batch, time, model->shape.input, x, model->input);
+    assay__lstm_to_time_major(batch, time, model->shape.input, x, model->input);
     const float *sequence = model->input;
     model->how.passes++;
     for (int64_t l = 0; l < model->shape.layers; l++) {

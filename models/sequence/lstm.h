@@ -57,6 +57,13 @@ assay_model_training *assay__lstm_training(assay__lstm *model);
 ASSAY_MUST_USE assay_status assay__lstm_gradient(assay__lstm *model, int64_t batch, int64_t time,
                                                  const float *x, const float *target, double *loss);
 
+/* The same with a target after every step: targets (batch, time, output), the mean over all of
+ * them. A sequence then teaches as many forecasts as it has steps. Slopes go through all steps,
+ * whatever `truncate` says. */
+ASSAY_MUST_USE assay_status assay__lstm_gradient_all(assay__lstm *model, int64_t batch,
+                                                     int64_t time, const float *x,
+                                                     const float *targets, double *loss);
+
 /* One step of the optimizer, by default Adam, by the gradients that stand there. */
 ASSAY_MUST_USE assay_status assay__lstm_update(assay__lstm *model, double learning_rate,
                                                assay_error *error);

@@ -22,14 +22,17 @@ static float *gradient_of(const assay__lstm *model, size_t parameter)
     return assay__parameters_gradient(&model->parameters, parameter);
 }
 
-static assay_status backward_room(assay__lstm *model, int64_t batch, int64_t time)
+/* With a target after the last step of each sequence, or after all of them. */
+static assay_status backward_room(assay__lstm *model, int64_t batch, int64_t time, bool all)
 {
     size_t block = (size_t)(batch * model->shape.hidden);
-    size_t between = model->shape.layers > 1 ? (size_t)time * block : 0;
+    size_t outputs = (size_t)((all ? time : 1) * batch * model->shape.output);
+    size_t between = model->shape.layers > 1 || all ? (size_t)time * block : 0;
     const struct {
         size_t floats;
         float **to;
-    } rooms[] = {{(size_t)(batch * model->shape.output), &model->output_slope},
+    } rooms[] = {{outputs, &model->output_slope},
+                 {all ? outputs : 0, &model->targets},
                  {block, &model->hidden_slope},
                  {block, &model->cell_slope},
                  {between, &model->sequence_slope}};
@@ -100,30 +103,65 @@ static void pass_down(assay__lstm *model, int64_t l, int64_t batch, int64_t star
     }
 }
 
-assay_status assay__lstm_gradient(assay__lstm *model, int64_t batch, int64_t time, const float *x,
-                                  const float *target, double *loss)
+/* The head's loss and gradients on `rows` states of the top layer, and the slopes by them. */
+static double head_backward(assay__lstm *model, int64_t rows, const float *states,
+                            const float *target, float *slopes)
 {
-    if (assay__lstm_forward_kept(model, batch, time, x) != ASSAY_OK ||
-        backward_room(model, batch, time) != ASSAY_OK)
-        return ASSAY_E_MEMORY;
-    int64_t hidden = model->shape.hidden, output = model->shape.output,
-            top = model->shape.layers - 1;
-    int64_t truncate = model->shape.truncate;
-    int64_t start = truncate > 0 && truncate < time ? time - truncate : 0;
-    assay__parameters_zero_gradients(&model->parameters);
-    *loss = assay__loss(model->how.loss, batch, output, model->output, target, model->output_slope);
-    assay__linear_backward(batch, hidden, output, model->output_slope,
-                           model->layers[top].hidden + time * batch * hidden,
-                           value_of(model, model->fc_weight), model->hidden_slope,
-                           gradient_of(model, model->fc_weight),
-                           gradient_of(model, model->fc_bias));
+    int64_t hidden = model->shape.hidden, output = model->shape.output;
+    double loss = assay__loss(model->how.loss, rows, output, model->output, target, model->output_slope);
+    assay__linear_backward(
+        rows, hidden, output, model->output_slope, states, value_of(model, model->fc_weight),
+        slopes, gradient_of(model, model->fc_weight), gradient_of(model, model->fc_bias));
+    return loss;
+}
+
+/* From the slopes by the states of the top layer: its last one in hidden_slope, or all of them in
+ * sequence_slope. */
+static void layers_backward(assay__lstm *model, int64_t batch, int64_t start, int64_t time,
+                            bool all)
+{
+    int64_t top = model->shape.layers - 1;
     for (int64_t l = top; l >= 0; l--) {
         through_time(model, &model->layers[l], batch, start, time, model->hidden_slope,
-                     l == top ? NULL : model->sequence_slope);
+                     l == top && !all ? NULL : model->sequence_slope);
         gather(model, &model->layers[l], batch, start, time);
         if (l > 0) /* a layer is done with what came from above before it writes what goes below */
             pass_down(model, l, batch, start, time, model->sequence_slope);
     }
+}
+
+assay_status assay__lstm_gradient(assay__lstm *model, int64_t batch, int64_t time, const float *x,
+                                  const float *target, double *loss)
+{
+    if (assay__lstm_forward_kept(model, batch, time, x) != ASSAY_OK ||
+        backward_room(model, batch, time, false) != ASSAY_OK)
+        return ASSAY_E_MEMORY;
+    int64_t truncate = model->shape.truncate;
+    int64_t start = truncate > 0 && truncate < time ? time - truncate : 0;
+    const assay__lstm_layer *top = &model->layers[model->shape.layers - 1];
+    assay__parameters_zero_gradients(&model->parameters);
+    *loss = head_backward(model, batch, top->hidden + time * batch * model->shape.hidden, target,
+                          model->hidden_slope);
+    layers_backward(model, batch, start, time, false);
+    return ASSAY_OK;
+}
+
+assay_status assay__lstm_gradient_all(assay__lstm *model, int64_t batch, int64_t time,
+                                      const float *x, const float *targets, double *loss)
+{
+    int64_t rows = time * batch, output = model->shape.output;
+    if (assay__lstm_forward_kept(model, batch, time, x) != ASSAY_OK ||
+        backward_room(model, batch, time, true) != ASSAY_OK ||
+        assay__memory_resize(model->memory, ASSAY__ACTIVATIONS, (size_t)(rows * output),
+                             sizeof(float), &model->output) != ASSAY_OK)
+        return ASSAY_E_MEMORY;
+    const float *states =
+        model->layers[model->shape.layers - 1].hidden + batch * model->shape.hidden;
+    assay__lstm_head(model, rows, states, model->output, output);
+    assay__lstm_to_time_major(batch, time, output, targets, model->targets);
+    assay__parameters_zero_gradients(&model->parameters);
+    *loss = head_backward(model, rows, states, model->targets, model->sequence_slope);
+    layers_backward(model, batch, 0, time, true);
     return ASSAY_OK;
 }
 

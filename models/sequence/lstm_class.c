@@ -192,13 +192,22 @@ static assay_status gradient(void *state, const assay_tensor *inputs, size_t cou
     assay_status status = check_input(lstm, inputs, error);
     if (status != ASSAY_OK)
         return status;
-    if (target->rank != 2 || target->shape[0] != inputs->shape[0] || target->shape[1] != output ||
-        target->element != ASSAY_F32) {
-        return assay__fail(error, ASSAY_E_ARGUMENT, "lstm: the target must be (%lld, %lld) float32",
-                           (long long)inputs->shape[0], (long long)output);
-    }
-    status = assay__lstm_gradient(lstm, inputs->shape[0], inputs->shape[1], inputs->data,
-                                  target->data, loss);
+    bool all = target->rank == 3;
+    if ((target->rank != 2 && !all) || target->shape[0] != inputs->shape[0] ||
+        (all && target->shape[1] != inputs->shape[1]) || target->shape[all ? 2 : 1] != output ||
+        target->element != ASSAY_F32)
+        return assay__fail(error, ASSAY_E_ARGUMENT,
+                           "lstm: the target must be (%lld, %lld) float32 or, with one after every "
+                           "step, (%lld, %lld, %lld)",
+                           (long long)inputs->shape[0], (long long)output,
+                           (long long)inputs->shape[0], (long long)inputs->shape[1],
+                           (long long)output);
+    if (all && assay__lstm_shape_of(lstm)->truncate > 0)
+        return assay__fail(error, ASSAY_E_ARGUMENT,
+                           "lstm: with targets after every step gradients go back through all "
+                           "steps; 'truncate' must be 0");
+    status = (all ? assay__lstm_gradient_all : assay__lstm_gradient)(
+        lstm, inputs->shape[0], inputs->shape[1], inputs->data, target->data, loss);
     return status == ASSAY_OK ? ASSAY_OK : out_of_memory(status, inputs, error);
 }
 

@@ -35,9 +35,10 @@ struct assay__lstm {
     float *output; /* (batch, steps, output) */
 
     /* Workspace of backward. */
-    float *output_slope;   /* (batch, output) */
-    float *hidden_slope;   /* (batch, hidden) */
-    float *cell_slope;     /* (batch, hidden) */
+    float *output_slope; /* (batch, output); with targets after every step (time, batch, output) */
+    float *targets;      /* (time, batch, output), likewise */
+    float *hidden_slope; /* (batch, hidden) */
+    float *cell_slope;   /* (batch, hidden) */
     float *sequence_slope; /* (time, batch, hidden): from the layer above, then for the one below */
 
     /* Workspace of evaluation. */
@@ -58,6 +59,9 @@ void assay__lstm_head(const assay__lstm *model, int64_t batch, const float *hidd
  * model->output (batch, output). */
 ASSAY_MUST_USE assay_status assay__lstm_forward_kept(assay__lstm *model, int64_t batch,
                                                      int64_t time, const float *x);
+/* (batch, time, width) to (time, batch, width) */
+void assay__lstm_to_time_major(int64_t batch, int64_t time, int64_t width, const float *x,
+                               float *to);
 /* The key of the dropout after a layer in the current pass. */
 uint64_t assay__lstm_dropout_key(const assay__lstm *model, int64_t layer);
 

@@ -243,7 +243,7 @@ assay_status assay_growth_table_read(const char *path, const char *size_column,
     *table = (assay_growth_table){0};
     assay__buffer buffer;
     char nothing[1] = "";
-    assay__buffer_init(&buffer, ASSAY_GROWTH_TABLE_MAX_BYTES);
+    assay__buffer_init(&buffer, assay__file_maximum(ASSAY_GROWTH_TABLE_MAX_BYTES));
     assay_status status = read_input(path, &buffer, error);
     if (status == ASSAY_OK)
         status = assay__growth_csv_parse(buffer.data != NULL ? buffer.data : nothing, buffer.length,

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/text.h"
 
 static void release(assay__output *output)
 {
@@ -39,6 +40,38 @@ static int create_temporary(const char *path, char **temporary)
     return -1;
 }
 
+/* A pipe or a device is written in place. Opening a pipe that nobody reads would wait, perhaps for
+ * ever, so the open may not block; the writes may. */
+static int open_direct(const char *path)
+{
+    int descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    int flags = descriptor >= 0 ? fcntl(descriptor, F_GETFL) : -1;
+    if (flags >= 0)
+        fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK);
+    return descriptor;
+}
+
+/* The new file has the mode that the umask gives, so that a file which somebody else put there does
+ * not open the result to others. It stays as private as a file of the user's own that it replaces.
+ */
+static void keep_private(int descriptor, const struct stat *replaced)
+{
+    struct stat made;
+    if (replaced->st_uid == geteuid() && fstat(descriptor, &made) == 0 &&
+        fchmod(descriptor, made.st_mode & 0777 & (replaced->st_mode | 0600)) != 0)
+        errno = 0; /* the content is right; another mode is no reason to lose it */
+}
+
+static assay_status fail_open(const char *path, bool is_pipe, assay_error *error)
+{
+    if (is_pipe && errno == ENXIO)
+        return assay__fail(error, ASSAY_E_IO,
+                           "cannot write '%s': it is a pipe that nobody reads; start its reader "
+                           "first, or name a file",
+                           path);
+    return assay__fail_errno(error, "cannot write '%s'", path);
+}
+
 assay_status assay__output_begin(assay__output *output, const char *path, assay_error *error)
 {
     *output = (assay__output){0};
@@ -54,16 +87,15 @@ assay_status assay__output_begin(assay__output *output, const char *path, assay_
     output->path = strdup(path);
     if (output->path == NULL)
         goto memory;
-    descriptor =
-        direct ? open(path, O_WRONLY | O_CLOEXEC) : create_temporary(path, &output->temporary);
+    descriptor = direct ? open_direct(path) : create_temporary(path, &output->temporary);
     if (descriptor < 0) {
-        status = assay__fail_errno(error, "cannot write '%s'", path);
+        status = fail_open(path, direct && S_ISFIFO(existing.st_mode), error);
         free(output->temporary); /* nothing was created */
         output->temporary = NULL;
         goto fail;
     }
-    if (exists && !direct && fchmod(descriptor, existing.st_mode & 0777) != 0)
-        errno = 0; /* the content is right; another mode is no reason to lose it */
+    if (exists && !direct)
+        keep_private(descriptor, &existing);
     output->stream = fdopen(descriptor, "w");
     if (output->stream == NULL)
         goto memory;
@@ -135,4 +167,11 @@ assay_status assay__file_read(const char *path, assay__buffer *buffer, assay_err
     if (status == ASSAY_E_MEMORY)
         return assay__fail(error, status, "out of memory while reading '%s'", path);
     return status;
+}
+
+size_t assay__file_maximum(size_t usual)
+{
+    const char *told = secure_getenv("ASSAY_MAX_INPUT");
+    size_t bytes;
+    return told != NULL && assay__text_bytes(told, &bytes) ? bytes : usual;
 }

@@ -2,7 +2,9 @@
  *
  * An output file either appears complete or not at all: bytes go to a temporary name in the same
  * folder, are flushed, and renamed over the target only when everything succeeded. Targets that
- * cannot be renamed over (pipes, devices such as /dev/stdout) are written directly. */
+ * cannot be renamed over (pipes, devices such as /dev/stdout) are written directly; a pipe that
+ * nobody reads is refused. A new file has the mode that the umask gives; a file that replaces one
+ * of the user's own is not readable for more people than that one was. */
 #ifndef ASSAY_BASE_FILE_H
 #define ASSAY_BASE_FILE_H
 
@@ -30,5 +32,9 @@ void assay__output_abort(assay__output *output);
 /* Append the whole file to `buffer`, up to its maximum (ASSAY_E_LIMIT beyond it). */
 ASSAY_MUST_USE assay_status assay__file_read(const char *path, assay__buffer *buffer,
                                              assay_error *error);
+
+/* The most bytes that are accepted of a file which grows in memory: what the variable
+ * ASSAY_MAX_INPUT says ("2G"), else `usual`. */
+size_t assay__file_maximum(size_t usual);
 
 #endif

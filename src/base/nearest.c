@@ -3,7 +3,8 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { MAX_TYPED = 64 };
+/* Letters from which on the beginning of a word stands for it. */
+enum { MAX_TYPED = 64, LEAST_BEGINNING = 3 };
 
 static char folded(char c)
 {
@@ -41,10 +42,13 @@ static size_t distance(const char *a, const char *b)
 const char *assay__nearest(const char *typed, const char *const *first, size_t count, size_t stride)
 {
     const char *nearest = NULL;
-    size_t best = strlen(typed) / 3 + 2; /* one slip in a short word, more in a long one */
+    size_t length = strlen(typed), best = length / 3 + 1; /* one slip in three letters */
+    best = best < 2 && length > 1 ? 2 : best;
     for (size_t i = 0; i < count; i++) {
         const char *candidate = *(const char *const *)((const char *)first + i * stride);
         size_t d = distance(typed, candidate);
+        if (length >= LEAST_BEGINNING && strncmp(typed, candidate, length) == 0)
+            d = smaller(d, 1);
         if (d < best) {
             best = d;
             nearest = candidate;

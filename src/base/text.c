@@ -1,7 +1,8 @@
 #include "base/text.h"
 
-#include <stdbool.h>
+#include <errno.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -24,11 +25,32 @@ static size_t utf8_sequence_length(const unsigned char *text, size_t available)
     return length;
 }
 
-/* C0 controls, DEL, and the C1 controls U+0080–U+009F, which terminals obey too. */
+static uint32_t code_point(const unsigned char *text, size_t length)
+{
+    static const unsigned char lead_bits[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
+    uint32_t point = text[0] & lead_bits[length];
+    for (size_t i = 1; i < length; i++)
+        point = point << 6 | (text[i] & 0x3Fu);
+    return point;
+}
+
+/* Characters that act on the text around them instead of being shown: the controls C0, DEL and C1,
+ * which terminals obey; the marks, embeddings, overrides and isolates of bidirectional text
+ * (Unicode Standard Annex 9), by which a name can pass for another; separators of lines and
+ * paragraphs; and characters that cannot be seen. The joiners U+200C and U+200D stay: Persian and
+ * emoji need them. */
 static bool is_control(const unsigned char *text, size_t length)
 {
-    return (length == 1 && (text[0] < 0x20 || text[0] == 0x7F)) ||
-           (length == 2 && text[0] == 0xC2 && text[1] < 0xA0);
+    static const struct {
+        uint32_t first, last;
+    } acting[] = {{0x00, 0x1F},     {0x7F, 0x9F},     {0xAD, 0xAD},     {0x61C, 0x61C},
+                  {0x180E, 0x180E}, {0x200B, 0x200B}, {0x200E, 0x200F}, {0x2028, 0x202E},
+                  {0x2060, 0x206F}, {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0xE0000, 0xE007F}};
+    uint32_t point = code_point(text, length);
+    for (size_t i = 0; i < sizeof acting / sizeof *acting; i++)
+        if (point <= acting[i].last)
+            return point >= acting[i].first;
+    return false;
 }
 
 size_t assay__text_sequence(const char *text, size_t available)
@@ -114,6 +136,27 @@ size_t assay__text_line(const char *text, size_t columns, const char **rest)
         used += blanks;
     } while (text[at] != '\0');
     return taken;
+}
+
+bool assay__text_bytes(const char *text, size_t *bytes)
+{
+    static const char units[] = "KMGT";
+    char *end = NULL;
+    if (*text < '0' || *text > '9')
+        return false;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    const char *unit = *end != '\0' ? strchr(units, *end) : NULL;
+    unsigned shift = unit != NULL ? 10 * (unsigned)(unit - units + 1) : 0;
+    end += unit != NULL;
+    if (unit != NULL && strcmp(end, "iB") == 0)
+        end += 2;
+    else if (strcmp(end, "B") == 0)
+        end++;
+    if (*end != '\0' || errno != 0 || value == 0 || value > SIZE_MAX >> shift)
+        return false;
+    *bytes = (size_t)value << shift;
+    return true;
 }
 
 const char *assay__text_utc(uint64_t seconds, char text[ASSAY__UTC_BYTES])

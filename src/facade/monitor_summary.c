@@ -15,7 +15,7 @@ static assay_status print_bottlenecks(const assay_record *record, FILE *stream)
     if (status == ASSAY_OK && count > 0)
         fputc('\n', stream);
     if (status == ASSAY_OK)
-        status = assay_findings_print(findings, count, stream, ASSAY_SHOW_REMEDIES);
+        status = assay_findings_print(findings, count, stream, assay__findings_flags(record));
     free(findings);
     return status;
 }

@@ -125,6 +125,27 @@ assay_status assay_timers_set_metric(assay_timers *timers, const char *name, con
     return ASSAY_OK;
 }
 
+static bool is_inside(const assay_timers *timers, int32_t index, int32_t ancestor)
+{
+    for (; index >= 0; index = timers->entries[index].parent)
+        if (index == ancestor)
+            return true;
+    return false;
+}
+
+assay_status assay_timers_set_parent(assay_timers *timers, const char *name, const char *parent)
+{
+    assay__timer *entry = find(timers, name);
+    const assay__timer *outer = parent != NULL ? find(timers, parent) : NULL;
+    if (entry == NULL || (parent != NULL && outer == NULL))
+        return ASSAY_E_NOT_FOUND;
+    int32_t place = outer != NULL ? (int32_t)(outer - timers->entries) : -1;
+    if (is_inside(timers, place, (int32_t)(entry - timers->entries)))
+        return ASSAY_E_ARGUMENT;
+    entry->parent = place;
+    return ASSAY_OK;
+}
+
 assay_reading assay_timers_get(const assay_timers *timers, const char *name, const char *key)
 {
     assay__timer *entry = find(timers, name);
@@ -175,14 +196,6 @@ double assay_timers_total(const assay_timers *timers)
     return total;
 }
 
-static bool is_open(const assay_timers *timers, int32_t index)
-{
-    for (int32_t i = timers->open; i >= 0; i = timers->entries[i].parent)
-        if (i == index)
-            return true;
-    return false;
-}
-
 assay_status assay__timers_begin(assay_timers *timers, const char *name, assay__timer_mark *mark)
 {
     *mark = (assay__timer_mark){.index = -1, .enclosing = timers->open};
@@ -191,7 +204,8 @@ assay_status assay__timers_begin(assay_timers *timers, const char *name, assay__
     if (status != ASSAY_OK)
         return status;
     mark->index = (int32_t)(entry - timers->entries);
-    if (!is_open(timers, mark->index)) { /* recursion keeps its place: a parent is never its own */
+    if (!is_inside(timers, timers->open,
+                   mark->index)) { /* recursion keeps its place: a parent is never its own */
         entry->parent = timers->open;
         timers->open = mark->index;
     }

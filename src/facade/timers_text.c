@@ -1,13 +1,41 @@
 /* The timing utilities' printed tables. Widths are the original documents', to the column. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/tree_order.h"
 #include "assay/report.h"
 #include "assay/timers.h"
 #include "facade/timers.h"
 #include "report/cell.h"
+#include "report/progress_text.h"
 
 enum { WIDE = 60, NARROW = 40 };
+
+/* The reading of a metric, if the timer has it. */
+static const assay_reading *metric_of(const assay_timer *timer, const char *key)
+{
+    for (size_t i = 0; i < timer->metric_count; i++)
+        if (strcmp(timer->metrics[i].key, key) == 0)
+            return &timer->metrics[i].value;
+    return NULL;
+}
+
+assay_status assay_timers_print_progress(const assay_timers *timers, FILE *stream, const char *name)
+{
+    size_t index = assay__timers_find(timers, name);
+    if (index == assay_timers_count(timers))
+        return ASSAY_E_NOT_FOUND;
+    assay_timer timer = assay_timers_at(timers, index);
+    if (timer.time.validity != ASSAY_VALID)
+        return ASSAY_E_DATA;
+    const assay_reading *gpu = metric_of(&timer, "max_allocated_bytes");
+    const assay_reading *memory = metric_of(&timer, "peak_memory_bytes");
+    if (gpu != NULL)
+        return assay__line_gpu(stream, timer.name, timer.time.value, *gpu);
+    if (memory != NULL)
+        return assay__line_memory(stream, timer.name, timer.time.value, *memory);
+    return assay__line_time(stream, timer.name, timer.time.value);
+}
 
 static int32_t parent_of_timer(const void *timers, size_t index)
 {

@@ -137,22 +137,20 @@ void assay__timing_end(assay__timing *timing)
     double seconds = (double)(assay_clock_now_ns(assay_clock_default()) - timing->start_ns) * 1e-9;
     const assay__timer_mark mark = {timing->entry, timing->enclosing};
     assay__timers_end(timers, mark, seconds);
-    assay_status printed = ASSAY_OK;
     if (timing->kind == ASSAY__TIMING_MEMORY) {
         memory_figures memory = end_memory(timing);
         set(timing, "peak_memory_bytes", memory.peak_bytes);
         set(timing, "current_memory_bytes", memory.current_bytes);
-        printed = assay__line_memory(timers->progress, timing->name, seconds, memory.peak_bytes);
     } else if (timing->kind == ASSAY__TIMING_GPU) {
         assay_gpu_memory gpu = assay_get_gpu_memory_usage();
         set(timing, "allocated_bytes", gpu.allocated_bytes);
         set(timing, "reserved_bytes", gpu.reserved_bytes);
         set(timing, "max_allocated_bytes", gpu.max_allocated_bytes);
-        printed = assay__line_gpu(timers->progress, timing->name, seconds, gpu.max_allocated_bytes);
-    } else {
-        printed = assay__line_time(timers->progress, timing->name, seconds);
     }
-    assay__timers_keep_first(timers, printed);
+    assay__timers_keep_first(
+        timers, timing->entry >= 0
+                    ? assay_timers_print_progress(timers, timers->progress, timing->name)
+                    : assay__line_time(timers->progress, timing->name, seconds));
 }
 
 static void *track(assay_timers *timers, const char *name, int kind, void *(*function)(void *),

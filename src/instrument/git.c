@@ -167,4 +167,6 @@ void assay__git_describe(const char *directory, assay_fact_sink emit, void *cont
     emit_text(emit, context, "commit", commit, has_commit);
     emit_text(emit, context, "branch", on_branch ? name : detached, on_branch || has_commit);
     emit(context, "dirty", NULL, inside ? ASSAY_NOT_MEASURED : ASSAY_NOT_ENOUGH_DATA);
+    if (!inside)
+        emit(context, "repository", "none", ASSAY_VALID);
 }

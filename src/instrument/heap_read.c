@@ -5,18 +5,13 @@
  * slots_used, which is checked. */
 #include "instrument/heap_read.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "assay/instrument.h"
 #include "base/error.h"
 #include "base/struct_size.h"
 
@@ -87,13 +82,17 @@ assay_status assay__heap_check(const assay__heap_region *region, size_t length, 
     uint32_t allocator = LOAD(header->allocator), state = LOAD(header->state);
     if (header->header_bytes != ASSAY__HEAP_HEADER_BYTES ||
         header->slot_bytes != sizeof(assay__heap_slot) ||
-        header->slot_capacity != ASSAY__HEAP_SLOTS || header->drift_bytes != ASSAY__HEAP_DRIFT ||
-        LOAD(header->slots_used) > ASSAY__HEAP_SLOTS || allocator > ASSAY__HEAP_BYPASSED ||
-        state < ASSAY__HEAP_RUNNING || state > ASSAY__HEAP_ENDED)
+        header->drift_bytes != ASSAY__HEAP_DRIFT || header->name[sizeof header->name - 1] != '\0' ||
+        LOAD(header->slot_capacity) > ASSAY__HEAP_SLOTS ||
+        LOAD(header->slots_used) > LOAD(header->slot_capacity) ||
+        allocator > ASSAY__HEAP_BYPASSED || state < ASSAY__HEAP_RUNNING ||
+        state > ASSAY__HEAP_REPLACED)
         return assay__fail(error, ASSAY_E_FORMAT, "'%s' is damaged: impossible header", name);
-    if (length < ASSAY__HEAP_FILE_BYTES)
-        return assay__fail(error, ASSAY_E_TRUNCATED, "'%s' is truncated: %zu of %d bytes", name,
-                           length, ASSAY__HEAP_FILE_BYTES);
+    size_t needed =
+        ASSAY__HEAP_HEADER_BYTES + LOAD(header->slot_capacity) * sizeof(assay__heap_slot);
+    if (length < needed)
+        return assay__fail(error, ASSAY_E_TRUNCATED, "'%s' is truncated: %zu of %zu bytes", name,
+                           length, needed);
     if (allocator == ASSAY__HEAP_BYPASSED)
         return assay__fail(error, ASSAY_E_UNSUPPORTED,
                            "'%s': the program brings its own malloc, or a sanitizer's, which is "
@@ -128,7 +127,8 @@ static assay_status read_file(const char *path, void *bytes, size_t capacity, si
     return status;
 }
 
-static assay_status read_region(const char *path, assay__heap_region *region, assay_error *error)
+assay_status assay__heap_region_read(const char *path, assay__heap_region *region,
+                                     assay_error *error)
 {
     size_t length = 0;
     memset(region, 0, sizeof region->header);
@@ -136,7 +136,7 @@ static assay_status read_region(const char *path, assay__heap_region *region, as
     return status != ASSAY_OK ? status : assay__heap_check(region, length, path, error);
 }
 
-static assay__heap_region *region_new(assay_error *error)
+assay__heap_region *assay__heap_region_new(assay_error *error)
 {
     assay__heap_region *region = aligned_alloc(alignof(assay__heap_region), sizeof *region);
     if (region == NULL)
@@ -149,106 +149,12 @@ assay_status assay__heap_file_read(const char *path, assay_error *error,
 {
     if (path == NULL || !assay__struct_has_room(figures, sizeof *figures))
         return assay__fail(error, ASSAY_E_ARGUMENT, "assay__heap_file_read: no path or figures");
-    assay__heap_region *region = region_new(error);
+    assay__heap_region *region = assay__heap_region_new(error);
     if (region == NULL)
         return ASSAY_E_MEMORY;
-    assay_status status = read_region(path, region, error);
+    assay_status status = assay__heap_region_read(path, region, error);
     if (status == ASSAY_OK)
         assay__heap_sum(region, figures);
     free(region);
-    return status;
-}
-
-/* Split "heap.PID" or "heap.PID.GENERATION"; false for other names. */
-static bool parse_name(const char *name, long *process, long *generation)
-{
-    int used = 0;
-    *generation = 0;
-    if (sscanf(name, "heap.%9ld%n", process, &used) != 1 || *process <= 0)
-        return false;
-    if (name[used] == '.')
-        return sscanf(name + used, ".%9ld%n", generation, &used) == 1 && *generation > 0;
-    return name[used] == '\0';
-}
-
-/* Did the same process id go on as another program, leaving this one's memory to the kernel? */
-static bool is_replaced(const char *directory, long process, long generation)
-{
-    char path[PATH_MAX];
-    int length = snprintf(path, sizeof path, "%s/heap.%ld.%ld", directory, process, generation + 1);
-    return length > 0 && (size_t)length < sizeof path && access(path, F_OK) == 0;
-}
-
-static void add_process(assay_heap_figures *sum, const assay_heap_figures *one, bool is_last)
-{
-    sum->allocations += one->allocations;
-    sum->frees += one->frees;
-    sum->allocated_bytes += one->allocated_bytes;
-    sum->processes++;
-    if (is_last)
-        sum->live_bytes = (int64_t)((uint64_t)sum->live_bytes + (uint64_t)one->live_bytes -
-                                    (uint64_t)one->inherited_bytes);
-    if (one->peak_bytes >= sum->peak_bytes) {
-        sum->peak_bytes = one->peak_bytes;
-        sum->peak_bound_bytes = one->peak_bound_bytes;
-    }
-}
-
-/* One entry of the directory into `sum`. Any failure is the entry's, and reported as such. */
-static assay_status add_entry(const char *directory, const char *name, assay__heap_region *region,
-                              assay_error *error, assay_heap_figures *sum)
-{
-    long process = 0, generation = 0;
-    if (!parse_name(name, &process, &generation))
-        return ASSAY_OK;
-    char path[PATH_MAX];
-    int length = snprintf(path, sizeof path, "%s/%s", directory, name);
-    if (length < 0 || (size_t)length >= sizeof path)
-        return assay__fail(error, ASSAY_E_ARGUMENT, "path of '%s' is too long", name);
-    assay_status status = read_region(path, region, error);
-    if (status != ASSAY_OK)
-        return status;
-    assay_heap_figures one = {.struct_size = sizeof one};
-    assay__heap_sum(region, &one);
-    bool ended = LOAD(region->header.state) == ASSAY__HEAP_ENDED;
-    add_process(sum, &one, ended || !is_replaced(directory, process, generation));
-    return ASSAY_OK;
-}
-
-assay_status assay_heap_directory_read(const char *directory, assay_error *error,
-                                       assay_heap_figures *figures)
-{
-    if (directory == NULL || !assay__struct_has_room(figures, sizeof *figures))
-        return assay__fail(error, ASSAY_E_ARGUMENT, "assay_heap_directory_read: nothing to read");
-    assay_status status = ASSAY_OK;
-    assay_error first = {0}, problem;
-    assay_heap_figures sum = {.struct_size = figures->struct_size};
-    assay__heap_region *region = NULL;
-    DIR *entries = opendir(directory);
-    if (entries == NULL)
-        return assay__fail_errno(error, "cannot read directory '%s'", directory);
-    region = region_new(error);
-    if (region == NULL) {
-        status = ASSAY_E_MEMORY;
-        goto cleanup;
-    }
-    for (struct dirent *entry; (entry = readdir(entries)) != NULL;)
-        if (add_entry(directory, entry->d_name, region, &problem, &sum) != ASSAY_OK &&
-            first.status == ASSAY_OK)
-            first = problem;
-    if (sum.processes == 0 && first.status != ASSAY_OK)
-        status = first.status;
-    if (error != NULL)
-        *error = first;
-    if (sum.processes == 0 && first.status == ASSAY_OK)
-        status =
-            assay__fail(error, ASSAY_E_NOT_FOUND,
-                        "no heap figures in '%s': no process loaded libassay_heap.so", directory);
-    if (status == ASSAY_OK)
-        *figures = sum;
-
-cleanup:
-    free(region);
-    closedir(entries);
     return status;
 }

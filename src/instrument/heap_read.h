@@ -23,4 +23,12 @@ ASSAY_MUST_USE assay_status assay__heap_check(const assay__heap_region *region, 
 ASSAY_MUST_USE assay_status assay__heap_file_read(const char *path, assay_error *error,
                                                   assay_heap_figures *figures);
 
+/* Room for a region; NULL when out of memory. Caller frees. */
+assay__heap_region *assay__heap_region_new(assay_error *error);
+
+/* Copy a file into a region and check it, as assay__heap_file_read() does. The header is filled as
+ * far as the file reaches also when the check fails. */
+ASSAY_MUST_USE assay_status assay__heap_region_read(const char *path, assay__heap_region *region,
+                                                    assay_error *error);
+
 #endif

@@ -26,13 +26,16 @@
 #define ASSAY__HEAP_MAGIC "ASSAYHP" /* with its terminator: 8 bytes */
 
 enum {
-    ASSAY__HEAP_VERSION = 1,
+    ASSAY__HEAP_VERSION = 2,
     ASSAY__HEAP_SLOTS = 256,
     ASSAY__HEAP_DRIFT = 64 * 1024,
+    ASSAY__HEAP_NAME_BYTES = 64,
     /* One page, and more: a slot at the very start of a page has the low address bits of glibc's
      * per-thread cache, which also lies there, and processors then take loads from one for
      * dependent on stores to the other (4K aliasing: 10 % on a tight malloc/free loop). */
     ASSAY__HEAP_HEADER_BYTES = 4096 + 1536,
+    /* Room in a new file, two pages; the next thread makes room for all. */
+    ASSAY__HEAP_FIRST_SLOTS = (2 * 4096 - ASSAY__HEAP_HEADER_BYTES) / 128,
 /* The largest page that a kernel of this architecture may have: the file is mapped in the place of
  * the region, in whole pages, and nothing else may stand in them. */
 #if defined(__x86_64__)
@@ -45,7 +48,8 @@ enum {
 /* assay__heap_header.state */
 enum {
     ASSAY__HEAP_RUNNING = 1,
-    ASSAY__HEAP_ENDED = 2 /* the process ran its exit handlers */
+    ASSAY__HEAP_ENDED = 2,   /* the process ran its exit handlers */
+    ASSAY__HEAP_REPLACED = 3 /* it called exec: the kernel took back what was live */
 };
 
 /* assay__heap_header.allocator */
@@ -74,7 +78,7 @@ typedef struct assay__heap_header {
     uint32_t version;
     uint32_t header_bytes; /* offset of the first slot */
     uint32_t slot_bytes;
-    uint32_t slot_capacity;
+    uint32_t slot_capacity; /* slots that there is room for */
     uint32_t drift_bytes;
     uint32_t state;
     uint32_t allocator;
@@ -84,9 +88,13 @@ typedef struct assay__heap_header {
     /* Totals at that fork, to be subtracted: slots count on, so that open spans stay right. */
     int64_t inherited_allocated_bytes, inherited_freed_bytes;
     uint64_t inherited_allocations, inherited_frees;
+    uint64_t start_ticks; /* of the process: field 22 of /proc/PID/stat, 0 if it is not known */
+    int64_t started_ns;   /* CLOCK_BOOTTIME: the program was loaded, or forked */
+    int64_t ended_ns;     /* it ran its exit handlers; 0 before */
     alignas(128) int64_t published_bytes;
     int64_t peak_bytes; /* highest published level, thread peaks included */
     assay__heap_slot shared;
+    char name[ASSAY__HEAP_NAME_BYTES]; /* of the program, cut, terminated */
 } assay__heap_header;
 
 typedef struct assay__heap_region {
@@ -108,9 +116,27 @@ _Static_assert(sizeof(assay__heap_header) <= ASSAY__HEAP_HEADER_BYTES, "the head
 _Static_assert(offsetof(assay__heap_region, slots) == ASSAY__HEAP_HEADER_BYTES,
                "nothing between header and slots");
 
+/* A program that a process was about to start, one after another in the file DIR/programs. What was
+ * announced and left no heap file is missing in the figures. */
+#define ASSAY__HEAP_PROGRAMS "programs"
+
+enum {
+    ASSAY__HEAP_UNPRELOADED = 1, /* its environment does not bring the interposer */
+    ASSAY__HEAP_CANCELLED = 2    /* it could not be started: the last announcement is void */
+};
+
+typedef struct assay__heap_program {
+    int64_t announced_ns; /* CLOCK_BOOTTIME, before it could begin */
+    int64_t process_id;   /* in which it runs */
+    uint32_t flags;
+    char path[236]; /* as it was given, its end if it is longer, terminated */
+} assay__heap_program;
+
+_Static_assert(sizeof(assay__heap_program) == 256, "programs have a fixed size");
+
 /* The interposer's two symbols, found with dlsym; the version is part of their names. */
-#define ASSAY__HEAP_REGION_SYMBOL "assay_heap_region_1"
-#define ASSAY__HEAP_SLOT_SYMBOL   "assay_heap_slot_1"
+#define ASSAY__HEAP_REGION_SYMBOL "assay_heap_region_2"
+#define ASSAY__HEAP_SLOT_SYMBOL   "assay_heap_slot_2"
 
 /* Region of this process; never NULL, never moves. */
 typedef assay__heap_region *assay__heap_region_function(void);

@@ -17,7 +17,17 @@ enum { PATH_BYTES = 64 };
 
 assay_status assay__process_stat_parse(const char *text, assay__process_stat *stat)
 {
-    enum { STATE = 3, PARENT = 4, UTIME = 14, STIME = 15, THREADS = 20, START = 22, RSS = 24 };
+    enum {
+        STATE = 3,
+        PARENT = 4,
+        UTIME = 14,
+        STIME = 15,
+        CUTIME = 16,
+        CSTIME = 17,
+        THREADS = 20,
+        START = 22,
+        RSS = 24
+    };
     const char *name_end = strrchr(text, ')'); /* the name may contain anything, later fields not */
     char state = '\0';
     if (name_end == NULL || sscanf(name_end + 1, " %c", &state) != 1)
@@ -31,6 +41,9 @@ assay_status assay__process_stat_parse(const char *text, assay__process_stat *st
             return ASSAY_E_FORMAT;
         cursor = end;
     }
+    const char *name = strchr(text, '(');
+    if (name == NULL || name > name_end)
+        return ASSAY_E_FORMAT;
     double tick = 1.0 / (double)sysconf(_SC_CLK_TCK);
     *stat = (assay__process_stat){
         .process = (pid_t)strtol(text, NULL, 10),
@@ -40,8 +53,10 @@ assay_status assay__process_stat_parse(const char *text, assay__process_stat *st
         .threads = (uint64_t)fields[THREADS],
         .user_seconds = (double)fields[UTIME] * tick,
         .sys_seconds = (double)fields[STIME] * tick,
+        .waited = {(double)fields[CUTIME] * tick, (double)fields[CSTIME] * tick},
         .rss_bytes = fields[RSS] > 0 ? (uint64_t)fields[RSS] * (uint64_t)sysconf(_SC_PAGESIZE) : 0,
     };
+    snprintf(stat->name, sizeof stat->name, "%.*s", (int)(name_end - name - 1), name + 1);
     return ASSAY_OK;
 }
 
@@ -53,17 +68,37 @@ assay_status assay__process_stat_read(pid_t process, assay__process_stat *stat)
     return status == ASSAY_OK ? assay__process_stat_parse(text, stat) : status;
 }
 
-assay_reading assay__process_peak_rss(pid_t process)
+double assay__process_run_seconds(pid_t process)
+{
+    char path[PATH_BYTES], text[128];
+    snprintf(path, sizeof path, "/proc/%d/schedstat", (int)process);
+    return assay__proc_read(path, text, sizeof text) == ASSAY_OK
+               ? (double)strtoull(text, NULL, 10) / 1e9
+               : 0;
+}
+
+/* A field of /proc/PID/FILE. */
+static assay_reading read_field(pid_t process, const char *file, const char *field)
 {
     char path[PATH_BYTES], text[4096];
-    snprintf(path, sizeof path, "/proc/%d/status", (int)process);
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)process, file);
     assay_status status = assay__proc_read(path, text, sizeof text);
     uint64_t bytes = 0;
     if (status != ASSAY_OK)
         return assay_reading_missing(assay__proc_validity(status));
-    if (!assay__proc_field(text, "VmHWM", &bytes))
+    if (!assay__proc_field(text, field, &bytes))
         return assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
     return assay_reading_of((double)bytes);
+}
+
+assay_reading assay__process_peak_rss(pid_t process)
+{
+    return read_field(process, "status", "VmHWM");
+}
+
+assay_reading assay__process_pss(pid_t process)
+{
+    return read_field(process, "smaps_rollup", "Pss");
 }
 
 void assay__process_io(pid_t process, assay_reading *read_bytes, assay_reading *written_bytes)

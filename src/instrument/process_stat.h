@@ -9,12 +9,20 @@
 #include "assay/reading.h"
 #include "assay/status.h"
 
+enum { ASSAY__PROCESS_NAME_BYTES = 64 };
+
+typedef struct assay__process_times {
+    double user_seconds, sys_seconds;
+} assay__process_times;
+
 typedef struct assay__process_stat {
     pid_t process, parent;
-    uint64_t start_ticks; /* since boot; with the pid it names a process for good */
-    bool zombie;          /* ended, not yet waited for: memory is gone, times remain */
+    char name[ASSAY__PROCESS_NAME_BYTES]; /* of its program, as the kernel cuts it */
+    uint64_t start_ticks;                 /* since boot; with the pid it names a process for good */
+    bool zombie; /* ended, not yet waited for: memory is gone, times remain */
     uint64_t threads;
     double user_seconds, sys_seconds; /* without children */
+    assay__process_times waited;      /* of children that it waited for, and theirs */
     uint64_t rss_bytes;
 } assay__process_stat;
 
@@ -25,8 +33,15 @@ ASSAY_MUST_USE assay_status assay__process_stat_read(pid_t process, assay__proce
  * spaces, parentheses and newlines. */
 ASSAY_MUST_USE assay_status assay__process_stat_parse(const char *text, assay__process_stat *stat);
 
+/* Processor time of its first thread, to the nanosecond where the others are in ticks; 0 if the
+ * kernel does not tell. */
+double assay__process_run_seconds(pid_t process);
+
 /* The kernel's peak of resident memory; missing for zombies, which have none left. */
 assay_reading assay__process_peak_rss(pid_t process);
+
+/* Its resident memory, of each shared page only its share: 100 µs and more, with the memory. */
+assay_reading assay__process_pss(pid_t process);
 
 /* Storage I/O of the process and of the children it has waited for. */
 void assay__process_io(pid_t process, assay_reading *read_bytes, assay_reading *written_bytes);

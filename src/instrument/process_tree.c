@@ -1,190 +1,32 @@
 /* A process tree sampled from outside.
  *
- * A sweep first finds new members, then reads every member. Members are found through the kernel's
- * lists of children, or, where it keeps none or where the tree has so many threads that asking each
- * costs more, by looking at every process of the machine for a parent in the tree. A member stays
- * one until it is gone, also when its parent ended and it belongs to another now. A process is its
- * id and its start time: an id alone may be somebody else's by the next sweep.
+ * A sweep first finds new members (process_members.c), then reads every member, then passes the
+ * times of parents on to children that ended (process_settle.c). A member stays one until it is
+ * gone, also when its parent ended and it belongs to another now. A process is its id and its start
+ * time: an id alone may be somebody else's by the next sweep.
  *
  * cgroups would give an exact peak of the whole tree, but creating one needs rights that a plain
  * user does not have; ptrace or the process connector would see every fork, at the price of
- * stopping the program or of being root. */
+ * stopping the program or of being root; inherited perf events cost 0.3 to 0.8 µs at each context
+ * switch. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "assay/instrument.h"
 #include "base/error.h"
 #include "base/grow.h"
 #include "base/struct_size.h"
-#include "instrument/process_stat.h"
+#include "instrument/process_tree.h"
 
-enum {
-    MEMBERS_MAX = 65536,
-    THREADS_WORTH_ASKING = 64 /* a children file costs about as much as a look at one process */
-};
-
-typedef struct member {
-    assay__process_stat stat;
-    assay_reading read_bytes, written_bytes;
-    bool gone;
-} member;
-
-typedef struct totals {
-    double user_seconds, sys_seconds, read_bytes, written_bytes;
-} totals;
-
-struct assay_tree_sampler {
-    member *members; /* ascending by process id */
-    size_t count, capacity;
-    pid_t *pending; /* members whose children are still to be looked up in this sweep */
-    size_t pending_count, pending_capacity;
-    uint64_t root_start_ticks;
-    pid_t orphans_parent; /* the calling process if it adopts orphans, else 0 */
-    bool no_children_files;
-    bool found_any;      /* a scan of all processes added somebody */
-    assay_status failed; /* of a visitor, which cannot return one */
-
-    uint64_t sweeps, seen, threads, live;
-    uint64_t rss_bytes, tree_peak_rss_bytes;
-    assay_reading peak_rss_bytes;
-    assay_validity io_validity;
-    totals gone; /* what processes that ended had used */
-};
-
-/* Where `process` stands among the members, or would be inserted. */
-static size_t position_of(const assay_tree_sampler *sampler, pid_t process)
-{
-    size_t low = 0, high = sampler->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (sampler->members[middle].stat.process < process)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static bool is_member(const assay_tree_sampler *sampler, pid_t process)
-{
-    size_t position = position_of(sampler, process);
-    return position < sampler->count && sampler->members[position].stat.process == process;
-}
-
-/* Make room for one more item in an array that is bounded by MEMBERS_MAX. */
-static assay_status reserve(void *array, size_t count, size_t *capacity, size_t size)
-{
-    if (count >= MEMBERS_MAX)
-        return ASSAY_E_LIMIT;
-    return assay__grow(array, capacity, count + 1, size) ? ASSAY_OK : ASSAY_E_MEMORY;
-}
-
-static assay_status push_pending(assay_tree_sampler *sampler, pid_t process)
-{
-    assay_status status = reserve(&sampler->pending, sampler->pending_count,
-                                  &sampler->pending_capacity, sizeof *sampler->pending);
-    if (status == ASSAY_OK)
-        sampler->pending[sampler->pending_count++] = process;
-    return status;
-}
-
-static assay_status add_member(assay_tree_sampler *sampler, const assay__process_stat *stat)
-{
-    assay_status status =
-        reserve(&sampler->members, sampler->count, &sampler->capacity, sizeof *sampler->members);
-    if (status != ASSAY_OK)
-        return status;
-    size_t position = position_of(sampler, stat->process);
-    member *place = sampler->members + position;
-    memmove(place + 1, place, (sampler->count - position) * sizeof *place);
-    *place = (member){.stat = *stat,
-                      .read_bytes = assay_reading_missing(ASSAY_NOT_MEASURED),
-                      .written_bytes = assay_reading_missing(ASSAY_NOT_MEASURED)};
-    sampler->count++;
-    sampler->seen++;
-    return ASSAY_OK;
-}
-
-/* A candidate belongs to the tree if its parent does, or if it is an orphan handed to us. */
-static bool belongs(const assay_tree_sampler *sampler, const assay__process_stat *stat)
-{
-    if (is_member(sampler, stat->parent))
-        return true;
-    return sampler->orphans_parent != 0 && stat->parent == sampler->orphans_parent &&
-           stat->start_ticks >= sampler->root_start_ticks;
-}
-
-/* assay__process_visitor: take the process in if it belongs to the tree and is not in it yet. */
-static bool consider(void *context, pid_t process)
-{
-    assay_tree_sampler *sampler = context;
-    assay__process_stat stat;
-    if (is_member(sampler, process) || assay__process_stat_read(process, &stat) != ASSAY_OK ||
-        !belongs(sampler, &stat))
-        return true;
-    sampler->failed = add_member(sampler, &stat);
-    if (sampler->failed == ASSAY_OK)
-        sampler->failed = push_pending(sampler, process);
-    sampler->found_any = true;
-    return sampler->failed == ASSAY_OK;
-}
-
-/* Ask the members for their children, and those for theirs. */
-static assay_status find_by_children(assay_tree_sampler *sampler)
-{
-    sampler->pending_count = 0;
-    assay_status status = ASSAY_OK;
-    for (size_t i = 0; i < sampler->count && status == ASSAY_OK; i++)
-        status = push_pending(sampler, sampler->members[i].stat.process);
-    if (status == ASSAY_OK && sampler->orphans_parent != 0)
-        status = push_pending(sampler, sampler->orphans_parent);
-    while (status == ASSAY_OK && sampler->pending_count > 0) {
-        pid_t process = sampler->pending[--sampler->pending_count];
-        if (assay__process_children(process, consider, sampler) == ASSAY_E_UNSUPPORTED)
-            sampler->no_children_files = true;
-        status = sampler->failed;
-    }
-    return status;
-}
-
-/* Look at every process; again while a round found somebody, whose own children may have come
- * before him. */
-static assay_status find_by_scan(assay_tree_sampler *sampler)
-{
-    do {
-        sampler->found_any = false;
-        sampler->pending_count = 0;
-        assay_status status = assay__process_all(consider, sampler);
-        if (status != ASSAY_OK || sampler->failed != ASSAY_OK)
-            return status != ASSAY_OK ? status : sampler->failed;
-    } while (sampler->found_any);
-    return ASSAY_OK;
-}
-
-static assay_status find_members(assay_tree_sampler *sampler)
-{
-    int adopts = 0;
-    sampler->failed = ASSAY_OK;
-    if (prctl(PR_GET_CHILD_SUBREAPER, &adopts) != 0 || adopts == 0)
-        sampler->orphans_parent = 0;
-    else
-        sampler->orphans_parent = getpid();
-    if (!sampler->no_children_files && sampler->threads <= THREADS_WORTH_ASKING) {
-        assay_status status = find_by_children(sampler);
-        if (status != ASSAY_OK || !sampler->no_children_files)
-            return status;
-    }
-    return find_by_scan(sampler);
-}
+enum { ENDED_MAX = 65536 }; /* of those that ended, only so many are remembered one by one */
 
 static double value_or_zero(assay_reading reading)
 {
     return reading.validity == ASSAY_VALID ? reading.value : 0.0;
 }
 
-static void add_to(totals *sum, const member *one, bool with_io)
+static void add_to(assay__tree_totals *sum, const assay__tree_member *one, bool with_io)
 {
     sum->user_seconds += one->stat.user_seconds;
     sum->sys_seconds += one->stat.sys_seconds;
@@ -201,14 +43,23 @@ static void update(assay_reading *kept, assay_reading seen)
         *kept = seen;
 }
 
+static void raise_to(assay_reading *highest, assay_reading seen)
+{
+    if (seen.validity != ASSAY_VALID || highest->validity != ASSAY_VALID ||
+        seen.value > highest->value)
+        update(highest, seen);
+}
+
 /* Read one member anew; false if it is gone. */
-static bool refresh(assay_tree_sampler *sampler, member *one)
+static bool refresh(assay_tree_sampler *sampler, assay__tree_member *one)
 {
     assay__process_stat stat;
     if (assay__process_stat_read(one->stat.process, &stat) != ASSAY_OK ||
         stat.start_ticks != one->stat.start_ticks)
         return false;
     one->stat = stat;
+    if (one->sweeps++ == 0)
+        one->first_seen_ns = sampler->sweep_ns;
     assay_reading read_bytes, written_bytes;
     assay__process_io(stat.process, &read_bytes, &written_bytes);
     update(&one->read_bytes, read_bytes);
@@ -217,11 +68,10 @@ static bool refresh(assay_tree_sampler *sampler, member *one)
         sampler->io_validity = one->read_bytes.validity;
     if (stat.zombie)
         return true;
-    assay_reading peak = assay__process_peak_rss(stat.process);
-    if (peak.validity == ASSAY_VALID && sampler->peak_rss_bytes.validity == ASSAY_VALID &&
-        peak.value < sampler->peak_rss_bytes.value)
-        peak = sampler->peak_rss_bytes;
-    update(&sampler->peak_rss_bytes, peak);
+    one->last_seen_ns = sampler->sweep_ns;
+    one->run_seconds = assay__process_run_seconds(stat.process);
+    raise_to(&one->peak_rss_bytes, assay__process_peak_rss(stat.process));
+    raise_to(&sampler->peak_rss_bytes, one->peak_rss_bytes);
     sampler->rss_bytes += stat.rss_bytes;
     sampler->threads += stat.threads;
     sampler->live++;
@@ -231,16 +81,35 @@ static bool refresh(assay_tree_sampler *sampler, member *one)
 /* Is the process a member that is still there? */
 static bool is_present(const assay_tree_sampler *sampler, pid_t process)
 {
-    return is_member(sampler, process) && !sampler->members[position_of(sampler, process)].gone;
+    const assay__tree_member *one = assay__tree_find(sampler, process);
+    return one != NULL && !one->gone;
+}
+
+/* One that cannot be remembered is still in the sums. */
+static void remember(assay_tree_sampler *sampler, const assay__tree_member *one)
+{
+    if (sampler->ended_count < ENDED_MAX &&
+        assay__grow(&sampler->ended, &sampler->ended_capacity, sampler->ended_count + 1,
+                    sizeof *sampler->ended))
+        sampler->ended[sampler->ended_count++] = *one;
+}
+
+static int64_t clock_ns(clockid_t clock)
+{
+    struct timespec now = {0};
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 static void refresh_all(assay_tree_sampler *sampler)
 {
+    sampler->sweep_ns = clock_ns(CLOCK_MONOTONIC);
     sampler->rss_bytes = sampler->threads = sampler->live = 0;
     for (size_t i = 0; i < sampler->count; i++)
         sampler->members[i].gone = !refresh(sampler, &sampler->members[i]);
+    assay__tree_settle(sampler);
     for (size_t i = 0; i < sampler->count; i++) {
-        const member *one = &sampler->members[i];
+        const assay__tree_member *one = &sampler->members[i];
         if (one->gone) /* a parent has taken over the I/O of a child that it waited for */
             add_to(&sampler->gone, one, !is_present(sampler, one->stat.parent));
     }
@@ -248,9 +117,13 @@ static void refresh_all(assay_tree_sampler *sampler)
     for (size_t i = 0; i < sampler->count; i++)
         if (!sampler->members[i].gone)
             sampler->members[kept++] = sampler->members[i];
+        else
+            remember(sampler, &sampler->members[i]);
     sampler->count = kept;
     if (sampler->rss_bytes > sampler->tree_peak_rss_bytes)
         sampler->tree_peak_rss_bytes = sampler->rss_bytes;
+    if (sampler->live == 1) /* nobody in the tree to share with */
+        raise_to(&sampler->tree_peak_pss_bytes, assay_reading_of((double)sampler->rss_bytes));
 }
 
 assay_status assay_tree_sampler_new(int64_t root, assay_error *error, assay_tree_sampler **sampler)
@@ -264,7 +137,7 @@ assay_status assay_tree_sampler_new(int64_t root, assay_error *error, assay_tree
         return assay__fail(error, status, "cannot observe process %lld: %s", (long long)root,
                            status == ASSAY_E_NOT_FOUND ? "there is none" : "/proc is not readable");
     assay_tree_sampler *made = calloc(1, sizeof *made);
-    status = made == NULL ? ASSAY_E_MEMORY : add_member(made, &stat);
+    status = made == NULL ? ASSAY_E_MEMORY : assay__tree_add(made, &stat);
     if (status != ASSAY_OK) {
         assay_tree_sampler_free(made);
         return assay__fail(error, status, "out of memory while observing process %lld",
@@ -272,6 +145,7 @@ assay_status assay_tree_sampler_new(int64_t root, assay_error *error, assay_tree
     }
     made->root_start_ticks = stat.start_ticks;
     made->peak_rss_bytes = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
+    made->tree_peak_pss_bytes = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
     made->io_validity = ASSAY_NOT_MEASURED;
     *sampler = made;
     return ASSAY_OK;
@@ -281,7 +155,7 @@ assay_status assay_tree_sampler_sample(assay_tree_sampler *sampler)
 {
     if (sampler == NULL)
         return ASSAY_E_ARGUMENT;
-    assay_status status = find_members(sampler);
+    assay_status status = assay__tree_find_members(sampler);
     refresh_all(sampler);
     sampler->sweeps++;
     if (status == ASSAY_OK && sampler->count == 0)
@@ -289,11 +163,70 @@ assay_status assay_tree_sampler_sample(assay_tree_sampler *sampler)
     return status;
 }
 
+assay_status assay_tree_sampler_weigh(assay_tree_sampler *sampler)
+{
+    if (sampler == NULL)
+        return ASSAY_E_ARGUMENT;
+    assay_reading sum = assay_reading_of(0);
+    for (size_t i = 0; i < sampler->count; i++) {
+        const assay__tree_member *one = &sampler->members[i];
+        if (one->stat.zombie)
+            continue;
+        assay_reading share = assay__process_pss(one->stat.process);
+        if (share.validity == ASSAY_NOT_PERMITTED)
+            sum = share;
+        else if (sum.validity == ASSAY_VALID) /* one that ended meanwhile has none */
+            sum.value += value_or_zero(share);
+    }
+    if (sum.validity == ASSAY_VALID && sum.value <= 0)
+        sum = assay_reading_missing(sampler->live > 0 ? ASSAY_UNSUPPORTED : ASSAY_NOT_ENOUGH_DATA);
+    raise_to(&sampler->tree_peak_pss_bytes, sum);
+    return sum.validity == ASSAY_NOT_PERMITTED ? ASSAY_E_PERMISSION
+           : sum.validity == ASSAY_UNSUPPORTED ? ASSAY_E_UNSUPPORTED
+                                               : ASSAY_OK;
+}
+
+static void show(assay_tree_visitor visit, void *context, const assay__tree_member *one,
+                 int64_t asleep_ns)
+{
+    const assay__process_stat *stat = &one->stat;
+    int64_t tick_ns = 1000000000 / sysconf(_SC_CLK_TCK);
+    int64_t end_of_tick_ns = ((int64_t)stat->start_ticks + 1) * tick_ns - asleep_ns;
+    bool is_seen_within = one->first_seen_ns != 0 && one->first_seen_ns < end_of_tick_ns;
+    assay_tree_process process = {
+        .process_id = stat->process,
+        .parent_id = stat->parent,
+        .start_ticks = stat->start_ticks,
+        .name = stat->name,
+        .started_ns = is_seen_within ? one->first_seen_ns : end_of_tick_ns,
+        .last_seen_ns = one->last_seen_ns,
+        .sweeps = one->sweeps,
+        .alive = !one->gone && !stat->zombie,
+        .user_seconds = stat->user_seconds,
+        .sys_seconds = stat->sys_seconds,
+        .peak_rss_bytes = one->peak_rss_bytes,
+    };
+    visit(context, &process);
+}
+
+assay_status assay_tree_sampler_visit(const assay_tree_sampler *sampler, bool living_only,
+                                      assay_tree_visitor visit, void *context)
+{
+    if (sampler == NULL || visit == NULL)
+        return ASSAY_E_ARGUMENT;
+    int64_t asleep_ns = clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC);
+    for (size_t i = 0; !living_only && i < sampler->ended_count; i++)
+        show(visit, context, &sampler->ended[i], asleep_ns);
+    for (size_t i = 0; i < sampler->count; i++)
+        show(visit, context, &sampler->members[i], asleep_ns);
+    return ASSAY_OK;
+}
+
 assay_status assay_tree_sampler_read(const assay_tree_sampler *sampler, assay_tree_figures *figures)
 {
     if (sampler == NULL || !assay__struct_has_room(figures, sizeof *figures))
         return ASSAY_E_ARGUMENT;
-    totals sum = sampler->gone;
+    assay__tree_totals sum = sampler->gone;
     for (size_t i = 0; i < sampler->count; i++)
         add_to(&sum, &sampler->members[i], true);
     assay_reading none = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
@@ -314,6 +247,7 @@ assay_status assay_tree_sampler_read(const assay_tree_sampler *sampler, assay_tr
         .sys_seconds = any ? assay_reading_of(sum.sys_seconds) : none,
         .read_bytes = io ? assay_reading_of(sum.read_bytes) : no_io,
         .written_bytes = io ? assay_reading_of(sum.written_bytes) : no_io,
+        .tree_peak_pss_bytes = sampler->tree_peak_pss_bytes,
     };
     return ASSAY_OK;
 }
@@ -324,5 +258,6 @@ void assay_tree_sampler_free(assay_tree_sampler *sampler)
         return;
     free(sampler->members);
     free(sampler->pending);
+    free(sampler->ended);
     free(sampler);
 }

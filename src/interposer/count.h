@@ -22,7 +22,8 @@ typedef struct thread_state {
     assay__heap_slot *slot; /* its slot, NULL before the first call and after the last */
     enum { THREAD_NEW, THREAD_ATTACHING, THREAD_ATTACHED, THREAD_ENDED } phase;
     int destructor_rounds;
-    bool inside; /* a call that takes the slow way is under way */
+    uint64_t unslotted; /* calls that it counted without a slot */
+    bool inside;        /* a call that takes the slow way is under way */
 } thread_state;
 
 extern _Thread_local thread_state assay__heap_this_thread
@@ -82,6 +83,25 @@ static inline bool count_replacement(assay__heap_slot *slot, size_t old_bytes, s
     slot->frees++;
     slot->freed_bytes += (int64_t)old_bytes;
     return count_allocation(slot, new_bytes) || is_low(slot);
+}
+
+/* For threads with a slot or without. */
+static inline void count_made(size_t bytes)
+{
+    assay__heap_slot *slot = assay__heap_this_thread.slot;
+    if (slot == NULL)
+        assay__heap_count_shared(bytes, 0);
+    else if (count_allocation(slot, bytes))
+        assay__heap_publish(slot, assay__heap_slot_level(slot));
+}
+
+static inline void count_freed(size_t bytes)
+{
+    assay__heap_slot *slot = assay__heap_this_thread.slot;
+    if (slot == NULL)
+        assay__heap_count_shared(0, bytes);
+    else if (count_free(slot, bytes))
+        assay__heap_publish(slot, assay__heap_slot_level(slot));
 }
 
 #endif

@@ -2,8 +2,8 @@
  *
  * Sizes are what malloc_usable_size() says, since only that is known again when a block is freed
  * without keeping a header or a table of our own: a table costs a cache miss per call, a header
- * changes alignment and breaks blocks that some other library allocated before. C++'s operator new,
- * strdup, getline and the like all come through here.
+ * changes alignment and breaks blocks that some other library allocated before. strdup, getline and
+ * the like all come through here; C++'s operators are in operators.c.
  *
  * Each function has the same shape: a thread with a slot in a process with glibc's allocator takes
  * the few instructions inline; everybody else goes the slow way. */
@@ -38,24 +38,6 @@ static bool enter(void)
         return false;
     assay__heap_this_thread.inside = true;
     return true;
-}
-
-static void count_made(size_t bytes)
-{
-    assay__heap_slot *slot = assay__heap_this_thread.slot;
-    if (slot == NULL)
-        assay__heap_count_shared(bytes, 0);
-    else if (count_allocation(slot, bytes))
-        assay__heap_publish(slot, assay__heap_slot_level(slot));
-}
-
-static void count_freed(size_t bytes)
-{
-    assay__heap_slot *slot = assay__heap_this_thread.slot;
-    if (slot == NULL)
-        assay__heap_count_shared(0, bytes);
-    else if (count_free(slot, bytes))
-        assay__heap_publish(slot, assay__heap_slot_level(slot));
 }
 
 /* Leave with what the allocator gave. */

@@ -9,6 +9,7 @@
 
 #include "interposer/allocator.h"
 #include "interposer/count.h"
+#include "interposer/counters_file.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -69,6 +70,7 @@ void assay__heap_settle(assay__heap_slot *slot, int64_t level)
 void assay__heap_count_shared(size_t allocated, size_t freed)
 {
     assay__heap_header *header = &assay__heap_counters.header;
+    assay__heap_this_thread.unslotted++;
     if (allocated != 0) {
         __atomic_add_fetch(&header->shared.allocations, 1, __ATOMIC_RELAXED);
         __atomic_add_fetch(&header->shared.allocated_bytes, (int64_t)allocated, __ATOMIC_RELAXED);
@@ -89,13 +91,22 @@ static bool take(assay__heap_slot *slot, uint32_t thread)
                                        __ATOMIC_RELAXED);
 }
 
+/* Beyond the slots that a file has at first? */
+static bool has_room_for_more(void)
+{
+    return LOAD(assay__heap_counters.header.slot_capacity) > ASSAY__HEAP_FIRST_SLOTS ||
+           assay__counters_file_grow();
+}
+
 /* The lowest free slot; NULL if all are taken. */
 static assay__heap_slot *claim_slot(void)
 {
     uint32_t *shared_used = &assay__heap_counters.header.slots_used;
     uint32_t thread = (uint32_t)gettid(), used = LOAD(*shared_used), index = 0;
-    while (index < ASSAY__HEAP_SLOTS && !take(&assay__heap_counters.slots[index], thread))
-        index++;
+    while (index < LOAD(assay__heap_counters.header.slot_capacity) &&
+           !take(&assay__heap_counters.slots[index], thread))
+        if (++index == ASSAY__HEAP_FIRST_SLOTS && !has_room_for_more())
+            return NULL;
     if (index == ASSAY__HEAP_SLOTS)
         return NULL;
     while (used < index + 1 && !__atomic_compare_exchange_n(shared_used, &used, index + 1, true,
@@ -166,15 +177,15 @@ bool assay__heap_is_starting(void)
     return atomic_load_explicit(&start_phase, memory_order_relaxed) == STARTING;
 }
 
-EXPORT assay__heap_region_function assay_heap_region_1;
-EXPORT assay__heap_slot_function assay_heap_slot_1;
+EXPORT assay__heap_region_function assay_heap_region_2;
+EXPORT assay__heap_slot_function assay_heap_slot_2;
 
-assay__heap_region *assay_heap_region_1(void)
+assay__heap_region *assay_heap_region_2(void)
 {
     return &assay__heap_counters;
 }
 
-assay__heap_slot *assay_heap_slot_1(void)
+assay__heap_slot *assay_heap_slot_2(void)
 {
     assay__heap_attach();
     return UNLIKELY(assay__heap_is_bypassed()) ? NULL : assay__heap_this_thread.slot;

@@ -470,6 +470,7 @@ bool assay__journal_read_node(const assay__journal_view *view, uint32_t unit, as
                offsetof(assay__node, self) - offsetof(assay__node, operation));
     copy->rare = load32(&node->rare);
     copy->cleared = load32(&node->cleared);
+    copy->failed = load32(&node->failed);
     copy_words(copy->pages, node->pages, sizeof copy->pages);
     return copy->kind >= ASSAY__NODE_ROOT && copy->kind <= ASSAY__NODE_COUNTER;
 }

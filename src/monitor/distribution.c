@@ -162,6 +162,7 @@ void assay__node_clear(const assay__monitor_state *state, assay__node *node)
     __atomic_store_n(&node->max, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&node->sample_count, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&node->samples_dropped, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&node->failed, 0, __ATOMIC_RELAXED);
     for (size_t page = 0; page < ASSAY_NODE_PAGES; page++)
         for (size_t i = 0; node->pages[page] != NULL && i < ASSAY_PAGE_BUCKETS; i++)
             __atomic_store_n(&node->pages[page][i], 0, __ATOMIC_RELAXED);

@@ -219,7 +219,7 @@ static assay__lane_owner *take_lane(assay_monitor *monitor, assay_lane_kind kind
         introduce(owner->lane, kind, name);
         assay__resident_start(owner);
         assay__journal_publish_lane(&state->journal, owner->lane);
-        if (kind == ASSAY_LANE_TASK)
+        if (kind != ASSAY_LANE_THREAD)
             atomic_store(&owner->state, ASSAY__OWNER_TASK);
     } else {
         uint64_t *dropped = &state->journal.header->dropped_lanes;
@@ -245,6 +245,11 @@ static assay__lane_owner *attach(assay_monitor *monitor, assay__thread_lanes *la
 assay__lane_owner *assay__lane_for_task(assay_monitor *monitor, const char *name)
 {
     return take_lane(monitor, ASSAY_LANE_TASK, name);
+}
+
+assay__lane_owner *assay__lane_for_stream(assay_monitor *monitor, const char *name)
+{
+    return take_lane(monitor, ASSAY_LANE_GPU_STREAM, name);
 }
 
 void assay__lane_end(assay__lane_owner *owner)

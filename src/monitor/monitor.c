@@ -254,10 +254,12 @@ static void leave_parents_journal(assay__monitor_state *state)
 {
     if (atomic_exchange(&state->rebuilding, true)) {
         state->owners = NULL;
+        state->streams = NULL;
         state->journal = (assay__journal){0};
         return;
     }
     assay__lanes_release(state, true);
+    state->streams = NULL; /* the device is the parent's */
     state->inherited_low = (uintptr_t)state->journal.header;
     state->inherited_high = state->inherited_low + state->journal.bytes;
     assay__journal_forget(&state->journal);
@@ -303,6 +305,7 @@ const assay__journal_header *assay__monitor_journal(assay_monitor *monitor)
     if (monitor == NULL || assay__monitor_revive(monitor) == ASSAY__NO_MONITOR)
         return NULL;
     assay__monitor_state *state = assay__monitor_state_of(monitor);
+    (void)assay__streams_resolve(state);
     pthread_mutex_lock(&state->lock);
     state->journal.header->latest = anchor_now(state->clock);
     pthread_mutex_unlock(&state->lock);
@@ -315,6 +318,10 @@ void assay_monitor_free(assay_monitor *monitor)
         return;
     assay__monitor_state *state = assay__monitor_state_of(monitor);
     bool inherited = assay__monitor_id(monitor) == 0; /* by a fork, and never used since */
+    if (!inherited) {
+        (void)assay__streams_resolve(state);
+        assay__streams_free(state);
+    }
     if (state->journal.header != NULL) {
         assay__lanes_release(state, inherited);
         if (inherited) {

@@ -198,14 +198,15 @@ static assay__child_table *table_of(const assay__node *node)
                                           offsetof(assay__child_table, slots));
 }
 
-/* The branch of the innermost open span's node has changed: so do its copies. */
+/* The branch of the innermost open span's node has changed: so do its copies. The span that is open
+ * around it need not be the one it began in (binding.h), so the parent is asked. */
 static void copy_branch(assay__lane_owner *owner, const assay__node *node)
 {
     assay__publish_branch(&owner->top->branch, &node->branch);
-    if (owner->top == owner->lane->frames)
+    const assay__node *parent = node_at(state_of(owner), node->parent);
+    if (parent == NULL)
         return;
-    const assay__branch *above = &owner->top[-1].branch;
-    assay__child *slot = &above->children[node->branch.site & above->child_mask];
+    assay__child *slot = &parent->branch.children[node->branch.site & parent->branch.child_mask];
     if (slot->node == node)
         slot->branch = node->branch;
 }
@@ -308,6 +309,32 @@ static assay__node *child_of_open_span(assay__lane_owner *owner, uint32_t operat
     place->nodes++;
     if (in_table)
         enter(owner, parent, node, site);
+    return node;
+}
+
+/* The child of a node that is not looked up by sites. */
+static assay__node *child_at(assay__lane_owner *owner, assay__node *parent, uint32_t operation)
+{
+    assay__place *place = place_of(owner, parent, ASSAY__NODE_SPAN, operation);
+    if (place == NULL || place->node != 0)
+        return place == NULL ? NULL : node_at(state_of(owner), place->node);
+    assay__node *node = add_child(owner, parent, operation, ASSAY__NODE_SPAN);
+    if (node == NULL)
+        return NULL;
+    place->node = node->self;
+    place->nodes++;
+    return node;
+}
+
+assay__node *assay__node_at_path(assay__lane_owner *owner, const assay__lane *other)
+{
+    assay__monitor_state *state = state_of(owner);
+    assay__node *node = owner->lane->frames[0].node;
+    pthread_mutex_lock(&state->lock);
+    for (const assay__frame *frame = other->frames + 1; node != NULL && frame <= other->top;
+         frame++)
+        node = child_at(owner, node, frame->node->operation);
+    pthread_mutex_unlock(&state->lock);
     return node;
 }
 

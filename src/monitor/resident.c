@@ -53,7 +53,7 @@ static void mark_open_spans(assay__lane_owner *owner)
         return;
     for (assay__frame *frame = owner->top; frame > owner->lane->frames; frame--) {
         if ((frame->start & ASSAY__MEMORY_MARK) != 0 || frame->start < resident->ticks)
-            return;
+            continue; /* spans that ended out of order (binding.h) left no order to rely on */
         resident->at_begin[frame - owner->lane->frames] = resident->bytes;
         __atomic_store_n(&frame->start, frame->start | ASSAY__MEMORY_MARK, __ATOMIC_RELAXED);
     }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "assay/binding.h"
 #include "monitor/state.h"
 
 /* The ring is larger than the nearest cache; its lines are asked for this early. */
@@ -142,6 +143,8 @@ static assay__frame *open_frame(assay__lane_owner *owner, assay__node *node, boo
         assay__memory_begin(owner, (size_t)(frame - owner->lane->frames), metric);
     __atomic_store_n(&frame->node, node, __ATOMIC_RELAXED);
     assay__publish_branch(&frame->branch, &node->branch);
+    if (stack == 0 && read)
+        stack = ASSAY__READ_STACK;
     __atomic_store_n(&frame->stack, stack, __ATOMIC_RELAXED);
     __atomic_store_n(&frame->start, ticks_of(state), __ATOMIC_RELAXED);
     return (assay__frame *)((uintptr_t)frame | (metric ? ASSAY__METRIC_BIT : 0) |
@@ -401,6 +404,89 @@ uint64_t assay__span_end_slow(assay_monitor *monitor, assay__frame *frame, uint6
     return (uint64_t)llround(assay__clock_ns_of_ticks(state->clock, (double)ticks));
 }
 
+/* The open span of a site that began at `start`, or the innermost one if that is 0; NULL if there
+ * is none. A span for which the journal had no room is open under the name that gathers those. */
+static assay__frame *find_open(const assay__lane_owner *owner, const assay_site *site,
+                               uint64_t start)
+{
+    for (assay__frame *frame = owner->top; frame > owner->lane->frames; frame--) {
+        bool same = frame->branch.site == site->id || frame->node == owner->other;
+        if (start != 0 ? assay__frame_start(frame) == start : same)
+            return frame;
+    }
+    return NULL;
+}
+
+static void swap_words(uint64_t *one, uint64_t *other)
+{
+    uint64_t kept = *one;
+    *one = *other;
+    *other = kept;
+}
+
+/* Make a span the innermost of its lane, although others that began in it are still open. They stay
+ * open, one place further down. */
+static void raise_to_top(assay__lane_owner *owner, assay__frame *frame)
+{
+    for (; frame < owner->top; frame++) {
+        size_t depth = (size_t)(frame - owner->lane->frames);
+        assay__frame kept = *frame, above = frame[1];
+        const assay__frame *fresh[] = {&above, &kept};
+        for (int i = 0; i < 2; i++) {
+            __atomic_store_n(&frame[i].start, fresh[i]->start, __ATOMIC_RELAXED);
+            __atomic_store_n(&frame[i].node, fresh[i]->node, __ATOMIC_RELAXED);
+            __atomic_store_n(&frame[i].stack, fresh[i]->stack, __ATOMIC_RELAXED);
+            assay__publish_branch(&frame[i].branch, &fresh[i]->branch);
+        }
+        swap_words(&owner->resident.at_begin[depth], &owner->resident.at_begin[depth + 1]);
+        if (owner->marks != NULL) {
+            assay__memory_mark mark = owner->marks[depth];
+            owner->marks[depth] = owner->marks[depth + 1];
+            owner->marks[depth + 1] = mark;
+        }
+    }
+}
+
+/* End the span of a site, wherever it is in the lane; its duration in ticks. */
+static uint64_t end_site(assay__lane_owner *owner, const assay_site *site, uint64_t start,
+                         uint64_t now, bool failed)
+{
+    assay__monitor_state *state = assay__monitor_state_of(owner->monitor);
+    assay__lane *lane = owner->lane;
+    assay__frame *frame = find_open(owner, site, start);
+    bool inherited =
+        start != 0 ? start < state->journal.header->first.ticks : state->inherited_high != 0;
+    if (frame == NULL) {
+        if (!inherited)
+            __atomic_store_n(&lane->mismatched_ends, lane->mismatched_ends + 1, __ATOMIC_RELAXED);
+        return 0;
+    }
+    if (failed)
+        __atomic_store_n(&frame->node->failed, frame->node->failed + 1, __ATOMIC_RELAXED);
+    bool metric = (site->flags & ASSAY_SITE_METRIC) != 0;
+    uintptr_t marks = (metric ? ASSAY__METRIC_BIT : 0) |
+                      (frame->stack == ASSAY__READ_STACK ? ASSAY__MEMORY_BIT : 0);
+    raise_to_top(owner, frame);
+    return end_in_lane(owner, owner->top, assay__frame_start(owner->top), now, marks);
+}
+
+uint64_t assay__site_end_slow(const assay_site *site, assay_monitor *monitor, uint64_t start,
+                              uint64_t now, bool failed)
+{
+    uint64_t id = assay__monitor_id(monitor), ticks = 0;
+    if (id == 0 || id == ASSAY__DISABLED_MONITOR || !assay__slow_enter())
+        return 0; /* id 0: begun before a fork, ended in a child that measured nothing yet */
+    assay__lane_owner *owner = assay__lane_in_use(assay__lane_if_attached(id));
+    if (owner != NULL && take_top(owner)) {
+        ticks = end_site(owner, site, start, now, failed);
+        put_top(owner);
+    } else {
+        reject(assay__monitor_state_of(monitor), NULL);
+    }
+    assay__slow_leave(owner);
+    return ticks;
+}
+
 /* The end of a span that keeps more than statistics, or whose resident memory is due. All of it is
  * here, so that a program with many sites has the code once. A handler's span may have marked the
  * frame since the caller looked at it. */
@@ -416,6 +502,16 @@ uint64_t assay_span_end_ns(assay_span span)
 {
     uint64_t now = assay__ticks();
     return span.frame == NULL ? 0 : assay__span_end_slow(span.monitor, span.frame, span.start, now);
+}
+
+void assay__lane_add_event(assay__lane *lane, const assay__node *node, uint64_t start, uint64_t end)
+{
+    /* A stream has no spans but these, and does one thing after another. */
+    const bool late = lane->kind != ASSAY_LANE_GPU_STREAM;
+    if (lane->events != NULL)
+        publish_event(lane, start, end, assay__event_place(node->self, 0),
+                      assay__event_origin((uint32_t)lane->thread_id, ASSAY_EVENT_SPAN,
+                                          late ? ASSAY__EVENT_LATE : 0));
 }
 
 typedef struct addition {
@@ -438,10 +534,7 @@ static bool add_duration(assay__lane_owner *owner, void *context)
         assay__lane_settle(state, lane);
     assay__node_record(state, node, duration);
     uint64_t now = ticks_of(state);
-    if (lane->events != NULL)
-        publish_event(
-            lane, now > duration ? now - duration : 0, now, assay__event_place(node->self, 0),
-            assay__event_origin((uint32_t)lane->thread_id, ASSAY_EVENT_SPAN, ASSAY__EVENT_LATE));
+    assay__lane_add_event(lane, node, now > duration ? now - duration : 0, now);
     if ((lane->extras & ASSAY__EXTRA_SAMPLES) != 0)
         publish_sample(lane, node, duration);
     return true;

@@ -37,6 +37,7 @@ typedef struct assay__monitor_state {
     const assay_clock *clock;
     assay__journal journal;
     struct assay__lane_owner *owners;
+    struct assay__streams *streams; /* of devices; NULL until a span is on one */
     uintptr_t inherited_low,
         inherited_high; /* the parent's journal, as addressed before the fork */
 } assay__monitor_state;
@@ -130,6 +131,9 @@ assay__lane_owner *assay__lane_in_use(assay__lane_owner *own);
 assay__lane_owner *assay__lane_for_task(assay_monitor *monitor, const char *name);
 void assay__lane_end(assay__lane_owner *owner);
 
+/* A lane for a stream of a device, which lasts as long as the monitor. */
+assay__lane_owner *assay__lane_for_stream(assay_monitor *monitor, const char *name);
+
 /* Let go of all lanes: the monitor is being freed, or was inherited through a fork. */
 void assay__lanes_release(assay__monitor_state *state, bool after_fork);
 
@@ -147,6 +151,9 @@ assay__node *assay__node_for_site(assay__lane_owner *owner, const assay_site *si
 assay__node *assay__node_for_name(assay__lane_owner *owner, const char *name);
 assay__node *assay__node_for_counter(assay__lane_owner *owner, const char *name);
 
+/* The node of this lane at the place of the call tree where the open spans of another lane lead. */
+assay__node *assay__node_at_path(assay__lane_owner *owner, const assay__lane *other);
+
 /* distribution.c — enter one duration into the node's statistics, or forget all of them. */
 void assay__node_record(assay__monitor_state *state, assay__node *node, uint64_t duration);
 void assay__node_clear(const assay__monitor_state *state, assay__node *node);
@@ -154,6 +161,14 @@ void assay__node_clear(const assay__monitor_state *state, assay__node *node);
 /* span.c — enter the span that waits in the lane's slot into its node. By the lane's own thread, or
  * when there is none. */
 void assay__lane_settle(assay__monitor_state *state, assay__lane *lane);
+
+/* A span that completed late, for the lane's ring of events. By whoever writes the lane. */
+void assay__lane_add_event(assay__lane *lane, const assay__node *node, uint64_t start,
+                           uint64_t end);
+
+/* stream.c — enter what the device has completed, and return how many spans it has not. */
+size_t assay__streams_resolve(assay__monitor_state *state);
+void assay__streams_free(assay__monitor_state *state);
 
 /* memory.c — the memory of the span at `depth` of the owner's lane, which begins or ends. A metric
  * has its resident memory measured whatever the monitor's modes are. */

@@ -24,7 +24,8 @@
 #include "record/fields.h"
 #include "record/import.h"
 
-static const size_t FILE_MAXIMUM = (size_t)1 << 30;
+/* A hostile file of 300 MB took 6.6 GB in memory. This is enough for three million samples. */
+static const size_t USUAL_MAXIMUM = (size_t)64 << 20;
 
 /* The object `key` of the top level, if it is there. */
 static assay_status read_section(assay__decoder *d, const json_t *top, const char *key,
@@ -437,8 +438,13 @@ static assay_status decode_file(const char *path, top_reader *read, assay_error 
 {
     assay__buffer buffer;
     *record = NULL;
-    assay__buffer_init(&buffer, FILE_MAXIMUM);
+    assay__buffer_init(&buffer, assay__file_maximum(USUAL_MAXIMUM));
     assay_status status = assay__file_read(path, &buffer, error);
+    if (status == ASSAY_E_LIMIT)
+        status = assay__fail(error, status,
+                             "'%s' is larger than the %zu bytes that are read; allow more with "
+                             "--max-input or ASSAY_MAX_INPUT (2G)",
+                             path, buffer.maximum);
     if (status == ASSAY_OK)
         status = decode(path, buffer.data, buffer.length, read, error, record);
     assay__buffer_release(&buffer);

@@ -49,6 +49,7 @@ const assay__field assay__record_summary_fields[] = {
     READING(assay_record_process, sys_seconds),
     READING(assay_record_process, peak_rss_bytes),
     READING(assay_record_process, tree_peak_rss_bytes),
+    RARE_READING(assay_record_process, tree_peak_pss_bytes),
     READING(assay_record_process, heap_peak_bytes),
     READING(assay_record_process, heap_allocations),
     END,
@@ -68,6 +69,8 @@ const assay__field assay__record_process_fields[] = {
     READING(assay_record_process, steal_seconds),
     READING(assay_record_process, process_count),
     READING(assay_record_process, observer_seconds),
+    RARE_COUNT(assay_record_process, heap_unseen_processes),
+    RARE_COUNT(assay_record_process, running_processes),
     END,
 };
 
@@ -101,6 +104,11 @@ const assay__field assay__record_operation_fields[] = {
     RARE_READING(assay_record_operation, heap_allocations),
     RARE_READING(assay_record_operation, gpu_delta_bytes),
     RARE_READING(assay_record_operation, gpu_peak_bytes),
+    RARE_READING(assay_record_operation, gpu_seconds),
+    RARE_READING(assay_record_operation, gpu_seconds_low),
+    RARE_READING(assay_record_operation, gpu_seconds_high),
+    RARE_COUNT(assay_record_operation, gpu_spans),
+    RARE_COUNT(assay_record_operation, failed_spans),
     COUNT(assay_record_operation, samples_dropped),
     END,
 };
@@ -187,6 +195,13 @@ const assay__field assay__record_member_fields[] = {
     READING(assay_record_member, heap_peak_bytes),
     READING(assay_record_member, heap_allocations),
     OPTIONAL_TEXT(assay_record_member, unseen),
+    RARE_COUNT(assay_record_member, parent_id),
+    RARE_READING(assay_record_member, start_seconds),
+    RARE_READING(assay_record_member, end_seconds),
+    RARE_READING(assay_record_member, user_seconds),
+    RARE_READING(assay_record_member, sys_seconds),
+    RARE_READING(assay_record_member, peak_rss_bytes),
+    RARE_FLAG(assay_record_member, running),
     END,
 };
 

@@ -10,7 +10,7 @@
 #include "report/export.h"
 #include "report/format.h"
 
-enum { LABEL_WIDTH = 18, LINE_WIDTH = 79 };
+enum { LABEL_WIDTH = 18 };
 
 static const struct {
     const char *word, *meaning;
@@ -125,7 +125,9 @@ static void print_samples(const assay_record_subject *subject, FILE *stream)
 
 static void print_subject(const assay__export_item *item, FILE *stream)
 {
-    assay__format_cut(stream, item->name, LINE_WIDTH);
+    fputs(assay__terminal_shade(stream, ASSAY__SHADE_TITLE), stream);
+    assay__format_line(stream, item->name, 0);
+    fputs(assay__terminal_shade(stream, ASSAY__SHADE_PLAIN), stream);
     fputc('\n', stream);
     print_mean(item, stream);
     print_spread(item, stream);
@@ -137,7 +139,7 @@ static void print_subject(const assay__export_item *item, FILE *stream)
 assay_status assay__report_bench(const assay_record *record, FILE *stream, assay_error *error)
 {
     if (record->name != NULL) {
-        assay__format_cut(stream, record->name, LINE_WIDTH);
+        assay__format_line(stream, record->name, 0);
         fputs("\n\n", stream);
     }
     assay__export_list list;

@@ -1,5 +1,5 @@
-/* Comparisons as a page of text, 80 columns wide. Differences between the machines come first: who
- * reads a verdict should have seen them. */
+/* Comparisons as a page of text, 80 columns wide or as wide as the terminal. Differences between
+ * the machines come first: who reads a verdict should have seen them. */
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "report/export.h"
 #include "report/format.h"
 
-enum { WIDTH = 80, NAME_WIDTH = 20, RATIO_WIDTH = 7, INTERVAL_WIDTH = 18, REASON_INDENT = 4 };
+enum { NAME_WIDTH = 20, RATIO_WIDTH = 7, INTERVAL_WIDTH = 18, REASON_INDENT = 4 };
 enum { LABEL_WIDTH = 23, VALUE_WIDTH = 27 }; /* of differences */
 
 /* "1", "0.5", "99.9995": a share in percent, near 0 and 100 with two digits of what it is off, and
@@ -34,7 +34,7 @@ static const char *format_percent(double share, char text[ASSAY__CELL_BYTES])
 static void print_wrapped(FILE *stream, const char *text, size_t indent)
 {
     for (const char *rest; *text != '\0'; text = rest) {
-        size_t bytes = assay__text_line(text, WIDTH - indent, &rest);
+        size_t bytes = assay__text_line(text, assay__format_width(stream) - indent, &rest);
         fprintf(stream, "%*s%.*s\n", (int)indent, "", (int)bytes, text);
     }
 }
@@ -84,35 +84,6 @@ static void print_differences(const assay_record *record, FILE *stream)
         fputc('\n', stream);
 }
 
-static void print_heading(FILE *stream)
-{
-    assay__format_left(stream, "baseline", NAME_WIDTH);
-    assay__format_left(stream, "candidate", NAME_WIDTH);
-    assay__format_right(stream, "ratio", RATIO_WIDTH);
-    assay__format_right(stream, "95 % interval", INTERVAL_WIDTH);
-    fputs("  verdict\n", stream);
-}
-
-static void print_name(FILE *stream, const char *name, size_t indent)
-{
-    fprintf(stream, "%*s", (int)indent, "");
-    assay__format_ends(stream, name, NAME_WIDTH - indent - 1);
-    fputc(' ', stream);
-}
-
-static void print_figures(const assay_record_comparison *it, FILE *stream)
-{
-    char low[ASSAY__CELL_BYTES], high[ASSAY__CELL_BYTES], text[2 * ASSAY__CELL_BYTES + 8];
-    assay__format_right(stream, assay__cell_reading(low, it->ratio, 3, RATIO_WIDTH), RATIO_WIDTH);
-    if (it->low.validity == ASSAY_VALID && it->high.validity == ASSAY_VALID)
-        snprintf(text, sizeof text, "%s … %s", assay__cell_reading(low, it->low, 3, 7),
-                 assay__cell_reading(high, it->high, 3, 7));
-    else
-        snprintf(text, sizeof text, "n/a");
-    assay__format_right(stream, text, INTERVAL_WIDTH);
-    fprintf(stream, "  %s\n", assay_verdict_text(it->verdict));
-}
-
 /* Of two records the same benchmark: its name above, the files in the columns. */
 static bool is_between_records(const assay_record_comparison *it)
 {
@@ -120,31 +91,110 @@ static bool is_between_records(const assay_record_comparison *it)
            it->candidate_origin != NULL && !same_text(it->baseline_origin, it->candidate_origin);
 }
 
-/* `above` is the comparison before it, or NULL: its name stands for both if it is the same. */
-static void print_comparison(const assay_record_comparison *it,
-                             const assay_record_comparison *above, FILE *stream)
+/* The columns of the names get what a wide terminal has to spare, as far as a name needs it. */
+static size_t name_width(const assay_record *record, FILE *stream)
 {
+    char label[ASSAY__SUBJECT_LABEL];
+    size_t longest = NAME_WIDTH, room = assay__format_name_width(stream, 2 * NAME_WIDTH) / 2;
+    for (size_t i = 0; i < record->comparison_count; i++) {
+        const assay_record_comparison *it = &record->comparisons[i];
+        const char *names[] = {it->baseline, it->candidate, it->baseline_origin,
+                               it->candidate_origin};
+        for (size_t k = is_between_records(it) ? 2 : 0; k < 4 && names[k] != NULL; k++) {
+            size_t columns = assay__text_columns(assay__subject_label(record, names[k], label)) + 3;
+            longest = columns > longest ? columns : longest;
+        }
+    }
+    return longest < room ? longest : room;
+}
+
+static void print_heading(FILE *stream, size_t width)
+{
+    assay__format_left(stream, "baseline", width);
+    assay__format_left(stream, "candidate", width);
+    assay__format_right(stream, "ratio", RATIO_WIDTH);
+    assay__format_right(stream, "95 % interval", INTERVAL_WIDTH);
+    fputs("  verdict\n", stream);
+}
+
+static void print_name(FILE *stream, const char *name, size_t indent, size_t width)
+{
+    fprintf(stream, "%*s", (int)indent, "");
+    assay__format_ends(stream, name, width - indent - 1);
+    fputc(' ', stream);
+}
+
+static assay__shade shade_of(assay_verdict verdict)
+{
+    return verdict == ASSAY_VERDICT_FASTER   ? ASSAY__SHADE_GOOD
+           : verdict == ASSAY_VERDICT_SLOWER ? ASSAY__SHADE_BAD
+           : verdict == ASSAY_VERDICT_SAME   ? ASSAY__SHADE_PLAIN
+                                             : ASSAY__SHADE_DOUBTFUL;
+}
+
+static void print_figures(const assay_record_comparison *it, FILE *stream)
+{
+    char low[ASSAY__CELL_BYTES], high[ASSAY__CELL_BYTES], text[2 * ASSAY__CELL_BYTES + 8];
+    assay__format_right(stream, assay__cell_reading(low, it->ratio, 3, RATIO_WIDTH),
+                        RATIO_WIDTH + 1);
+    if (it->low.validity == ASSAY_VALID && it->high.validity == ASSAY_VALID)
+        snprintf(text, sizeof text, "%s … %s", assay__cell_reading(low, it->low, 3, 7),
+                 assay__cell_reading(high, it->high, 3, 7));
+    else
+        snprintf(text, sizeof text, "n/a");
+    assay__format_right(stream, text, INTERVAL_WIDTH);
+    fputs("  ", stream);
+    assay__format_shaded(stream, shade_of(it->verdict), assay_verdict_text(it->verdict));
+    fputc('\n', stream);
+}
+
+/* A reason stands below the first verdict that has it, and says how many others have it too. */
+static void print_reason(const assay_record *record, const assay_record_comparison *it,
+                         FILE *stream)
+{
+    char text[1024], more[64] = "";
+    size_t others = 0;
+    if (it->reason == NULL)
+        return;
+    for (size_t i = 0; i < record->comparison_count; i++) {
+        const assay_record_comparison *other = &record->comparisons[i];
+        bool same = other != it && !other->beside && same_text(other->reason, it->reason);
+        if (same && other < it)
+            return;
+        others += same;
+    }
+    if (others > 0)
+        snprintf(more, sizeof more, " (and for %zu more below)", others);
+    snprintf(text, sizeof text, "%.900s%s", it->reason, more);
+    print_wrapped(stream, text, REASON_INDENT);
+}
+
+/* `above` is the comparison before it, or NULL: its name stands for both if it is the same. */
+static void print_comparison(const assay_record *record, const assay_record_comparison *it,
+                             const assay_record_comparison *above, size_t width, FILE *stream)
+{
+    char labels[2][ASSAY__SUBJECT_LABEL];
     bool between = is_between_records(it);
     bool named =
         above != NULL && is_between_records(above) && same_text(it->baseline, above->baseline);
     if (between && !named) {
-        assay__format_cut(stream, it->baseline, WIDTH);
+        assay__format_line(stream, it->baseline, 0);
         fputc('\n', stream);
     }
-    const char *baseline = it->baseline, *candidate = it->candidate;
+    const char *baseline = assay__subject_label(record, it->baseline, labels[0]);
+    const char *candidate = assay__subject_label(record, it->candidate, labels[1]);
     if (between) {
-        baseline = short_path(it->baseline_origin, NAME_WIDTH - 3);
-        candidate = short_path(it->candidate_origin, NAME_WIDTH - 1);
+        baseline = short_path(it->baseline_origin, width - 3);
+        candidate = short_path(it->candidate_origin, width - 1);
     }
     if (between && same_text(baseline, candidate)) { /* files of one name in two folders */
         baseline = it->baseline_origin;
         candidate = it->candidate_origin;
     }
-    print_name(stream, baseline, between ? 2 : 0);
-    print_name(stream, candidate, 0);
+    print_name(stream, baseline, between ? 2 : 0, width);
+    assay__format_ends(stream, candidate, width - 1);
     print_figures(it, stream);
-    if (it->reason != NULL)
-        print_wrapped(stream, it->reason, REASON_INDENT);
+    print_reason(record, it, stream);
 }
 
 const char *assay__metric_name(const char *metric)
@@ -269,11 +319,12 @@ assay_status assay__report_comparisons(const assay_record *record, FILE *stream,
         fputs("nothing to compare: fewer than two subjects\n", stream);
         return ASSAY_OK;
     }
-    print_heading(stream);
+    const size_t width = name_width(record, stream);
+    print_heading(stream, width);
     const assay_record_comparison *above = NULL;
     for (size_t i = 0; i < record->comparison_count; i++)
         if (!record->comparisons[i].beside) {
-            print_comparison(&record->comparisons[i], above, stream);
+            print_comparison(record, &record->comparisons[i], above, width, stream);
             above = &record->comparisons[i];
         }
     print_other_metrics(record, stream);

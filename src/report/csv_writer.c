@@ -2,19 +2,33 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json_writer.h"
+
+/* Would a spreadsheet compute the field instead of showing it? A signed number is what it says. */
+static bool is_formula(const char *text)
+{
+    if (*text == '\0' || strchr("=+-@\t\r", *text) == NULL)
+        return false;
+    char *end = NULL;
+    strtod(text, &end);
+    return end == text || *end != '\0';
+}
 
 void assay__csv_text(assay__buffer *csv, const char *text)
 {
     size_t length = strlen(text);
     bool padded = length > 0 && (text[0] == ' ' || text[length - 1] == ' ');
+    const char *guard = is_formula(text) ? "'" : "";
     if (!padded && strpbrk(text, ",\"\r\n") == NULL) {
+        assay__buffer_append_text(csv, guard);
         assay__buffer_append(csv, text, length);
         return;
     }
     assay__buffer_append_text(csv, "\"");
+    assay__buffer_append_text(csv, guard);
     for (;;) {
         size_t plain = strcspn(text, "\"");
         assay__buffer_append(csv, text, plain);

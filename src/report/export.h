@@ -53,6 +53,13 @@ bool assay__export_has_spans(const assay_record *record);
 /* "size=4 kind=x"; nothing without parameters. */
 void assay__export_parameters(assay__buffer *text, const assay_record_subject *subject);
 
+/* What tells the subject called `name` from the others of its record: "n=400000" in a sweep, where
+ * every subject has parameters and no two the same ones; else its name. The text is composed in
+ * `label`. */
+enum { ASSAY__SUBJECT_LABEL = 256 };
+const char *assay__subject_label(const assay_record *record, const char *name,
+                                 char label[ASSAY__SUBJECT_LABEL]);
+
 /* The command as a shell would take it, words quoted where needed; nothing when it is none. */
 void assay__export_command(assay__buffer *text, const assay_record_subject *subject);
 
@@ -73,6 +80,17 @@ assay__report_view assay__report_text, assay__report_run, assay__report_tree, as
 
 /* The foot of a benchmark: three or more subjects in their order. Nothing for fewer. */
 assay__report_view assay__report_ranking;
+
+/* For assay_findings_print(): remedies, those for a GPU only if the record has figures of one. */
+unsigned assay__findings_flags(const assay_record *record);
+
+/* The programs of a run by processor time, where there are several; nothing otherwise. */
+assay__report_view assay__report_processes;
+
+/* The programs that are missing in the heap figures of a run, and why, behind a label of
+ * `label_width` columns; nothing where none is missing. */
+assay_status assay__report_unseen(const assay_record *record, size_t label_width, FILE *stream,
+                                  assay_error *error);
 
 /* "peak memory" for "peak_rss_bytes"; a metric that we do not know is its own name. */
 const char *assay__metric_name(const char *metric);

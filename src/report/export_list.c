@@ -6,7 +6,7 @@
 
 #include "assay/stats.h"
 #include "base/error.h"
-#include "base/text.h"
+#include "base/shell_word.h"
 #include "stats/doubt.h"
 #include "stats/mean.h"
 
@@ -20,33 +20,9 @@ bool assay__export_has_spans(const assay_record *record)
     return record->operation_count + record->metric_count > 0;
 }
 
-static void append_word(assay__buffer *text, const char *word)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "_-./,:=@%+^";
-    if (*word != '\0' && word[strspn(word, plain)] == '\0') {
-        assay__buffer_append_text(text, word);
-        return;
-    }
-    assay__buffer_append_text(text, "'");
-    for (;;) {
-        size_t length = strcspn(word, "'");
-        assay__buffer_append(text, word, length);
-        word += length;
-        if (*word == '\0')
-            break;
-        assay__buffer_append_text(text, "'\\''");
-        word++;
-    }
-    assay__buffer_append_text(text, "'");
-}
-
 void assay__export_command(assay__buffer *text, const assay_record_subject *subject)
 {
-    for (size_t i = 0; i < subject->command_count; i++) {
-        assay__buffer_append_text(text, i > 0 ? " " : "");
-        append_word(text, subject->command[i]);
-    }
+    assay__shell_words(text, subject->command, subject->command_count);
 }
 
 void assay__export_parameters(assay__buffer *text, const assay_record_subject *subject)

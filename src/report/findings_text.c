@@ -3,6 +3,7 @@
 
 #include "assay/bottleneck.h"
 #include "report/cell.h"
+#include "report/export.h"
 
 static const char *sign_of(assay_severity severity)
 {
@@ -37,6 +38,29 @@ static void symptom(assay__buffer *text, const assay_finding *finding)
     }
 }
 
+static bool is_shown(const char *remedy, unsigned flags)
+{
+    return (flags & ASSAY_SHOW_REMEDIES) != 0 &&
+           ((flags & ASSAY_SHOW_GPU_REMEDIES) != 0 || strncmp(remedy, "on a GPU: ", 10) != 0);
+}
+
+static bool measured(assay_reading reading)
+{
+    return reading.validity == ASSAY_VALID;
+}
+
+unsigned assay__findings_flags(const assay_record *record)
+{
+    bool gpu = false;
+    for (size_t i = 0; i < record->metric_count && !gpu; i++)
+        gpu = measured(record->metrics[i].gpu_peak_bytes) ||
+              measured(record->metrics[i].gpu_delta_bytes);
+    for (size_t i = 0; i < record->operation_count && !gpu; i++)
+        gpu = measured(record->operations[i].gpu_peak_bytes) ||
+              measured(record->operations[i].gpu_delta_bytes);
+    return ASSAY_SHOW_REMEDIES | (gpu ? (unsigned)ASSAY_SHOW_GPU_REMEDIES : 0);
+}
+
 assay_status assay_findings_print(const assay_finding *findings, size_t count, FILE *stream,
                                   unsigned flags)
 {
@@ -48,7 +72,7 @@ assay_status assay_findings_print(const assay_finding *findings, size_t count, F
         symptom(&text, &findings[i]);
         assay__buffer_append_text(&text, "\n");
         for (size_t k = 0; k < ASSAY_RULE_REMEDIES && rule->remedies[k] != NULL; k++)
-            if ((flags & ASSAY_SHOW_REMEDIES) != 0)
+            if (is_shown(rule->remedies[k], flags))
                 assay__buffer_printf(&text, "      - %s\n", rule->remedies[k]);
     }
     return assay__table_print(&text, stream);

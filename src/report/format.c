@@ -5,6 +5,8 @@
 #include "base/text.h"
 #include "report/cell.h"
 
+enum { USUAL_WIDTH = 80, MOST_WIDTH = 160 };
+
 /* Decimals that leave four significant digits, or all whole ones. */
 static int decimals_of(double value)
 {
@@ -138,5 +140,34 @@ void assay__format_left(FILE *stream, const char *text, size_t width)
 void assay__format_right(FILE *stream, const char *text, size_t width)
 {
     size_t columns = assay__text_columns(text);
-    fprintf(stream, "%*s%s", columns < width ? (int)(width - columns) : 0, "", text);
+    fprintf(stream, "%*s%s", columns < width ? (int)(width - columns) : 1, "", text);
+}
+
+void assay__format_line(FILE *stream, const char *text, size_t indent)
+{
+    size_t columns = assay__terminal_columns(stream);
+    if (columns > indent)
+        assay__format_cut(stream, text, columns - indent);
+    else
+        fputs(text, stream);
+}
+
+void assay__format_shaded(FILE *stream, assay__shade shade, const char *text)
+{
+    if (shade == ASSAY__SHADE_PLAIN)
+        fputs(text, stream);
+    else
+        fprintf(stream, "%s%s%s", assay__terminal_shade(stream, shade), text,
+                assay__terminal_shade(stream, ASSAY__SHADE_PLAIN));
+}
+
+size_t assay__format_width(FILE *stream)
+{
+    size_t columns = assay__terminal_columns(stream);
+    return columns < USUAL_WIDTH ? USUAL_WIDTH : columns > MOST_WIDTH ? MOST_WIDTH : columns;
+}
+
+size_t assay__format_name_width(FILE *stream, size_t usual)
+{
+    return usual + assay__format_width(stream) - USUAL_WIDTH;
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "assay/reading.h"
+#include "base/terminal.h"
 
 /* Room for any figure below, terminator and UTF-8 included. */
 enum { ASSAY__FORMAT_SIZE = 40 };
@@ -27,12 +28,28 @@ const char *assay__format_reading_bytes(assay_reading reading, char text[ASSAY__
 const char *assay__format_reading_count(assay_reading reading, char text[ASSAY__FORMAT_SIZE]);
 
 /* Print `text` in a field of `width` columns, counting code points. Too long a text is cut and ends
- * in "…", except that figures, aligned right, run over. _cut is _left without the padding, for the
- * end of a line; _ends is _left for texts that often differ at their end only, and cuts the middle.
+ * in "…", except that figures, aligned right, run over, and at least one blank is before them. _cut
+ * is _left without the padding, for the end of a line; _ends is _left for texts that often differ
+ * at their end only, and cuts the middle.
  */
 void assay__format_left(FILE *stream, const char *text, size_t width);
 void assay__format_ends(FILE *stream, const char *text, size_t width);
 void assay__format_cut(FILE *stream, const char *text, size_t width);
 void assay__format_right(FILE *stream, const char *text, size_t width);
+
+/* Columns for a table: those of the terminal, at least 80 and at most 160, which the eye can
+ * follow; 80 elsewhere. */
+size_t assay__format_width(FILE *stream);
+
+/* The width of a column of names that takes `usual` columns of 80: what a wide terminal has to
+ * spare is its. */
+size_t assay__format_name_width(FILE *stream, size_t usual);
+
+/* Print `text` in a shade, where there is colour. */
+void assay__format_shaded(FILE *stream, assay__shade shade, const char *text);
+
+/* Print `text`, which begins behind `indent` columns and is the last of its line: in full, or on a
+ * terminal that is too narrow for it cut, ending in "…". */
+void assay__format_line(FILE *stream, const char *text, size_t indent);
 
 #endif

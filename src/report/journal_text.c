@@ -22,7 +22,7 @@ static void print_who(const assay_record *record, FILE *stream)
     }
     if (record->name != NULL) {
         assay__format_left(stream, "monitor", 18);
-        assay__format_cut(stream, record->name, 61);
+        assay__format_line(stream, record->name, 18);
         fputc('\n', stream);
     }
     if (processes == 1)
@@ -49,14 +49,14 @@ static void print_counters(const assay_record *record, FILE *stream)
     static const char *const titles[] = {"last", "min", "max", "mean"};
     char text[ASSAY__FORMAT_SIZE];
     fputc('\n', stream);
-    assay__format_left(stream, "counter", NAME_WIDTH);
+    assay__format_left(stream, "counter", assay__format_name_width(stream, NAME_WIDTH));
     assay__format_right(stream, "count", FIGURE_WIDTH);
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
         assay__format_right(stream, titles[i], FIGURE_WIDTH);
     fputc('\n', stream);
     for (size_t i = 0; i < record->counter_count; i++) {
         const assay_record_counter *counter = &record->counters[i];
-        assay__format_left(stream, counter->name, NAME_WIDTH);
+        assay__format_left(stream, counter->name, assay__format_name_width(stream, NAME_WIDTH));
         assay__format_right(stream, assay__format_count(counter->count, text), FIGURE_WIDTH);
         print_figure(stream, counter->last);
         print_figure(stream, counter->min);
@@ -70,7 +70,7 @@ static void print_metrics(const assay_record *record, FILE *stream)
 {
     char text[ASSAY__FORMAT_SIZE];
     fputc('\n', stream);
-    assay__format_left(stream, "single span", NAME_WIDTH);
+    assay__format_left(stream, "single span", assay__format_name_width(stream, NAME_WIDTH));
     assay__format_right(stream, "start", FIGURE_WIDTH);
     assay__format_right(stream, "duration", FIGURE_WIDTH);
     assay__format_right(stream, "memory", FIGURE_WIDTH);
@@ -79,7 +79,8 @@ static void print_metrics(const assay_record *record, FILE *stream)
         const assay_record_metric *metric = &record->metrics[i];
         size_t indent = metric->depth > 0 && metric->depth < 8 ? 2 * (size_t)metric->depth : 0;
         fprintf(stream, "%*s", (int)indent, "");
-        assay__format_left(stream, metric->operation, NAME_WIDTH - indent);
+        assay__format_left(stream, metric->operation,
+                           assay__format_name_width(stream, NAME_WIDTH) - indent);
         assay__format_right(stream, assay__format_seconds(metric->start_seconds, text),
                             FIGURE_WIDTH);
         assay__format_right(stream, assay__format_seconds(metric->duration_seconds, text),

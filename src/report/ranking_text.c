@@ -159,11 +159,14 @@ static void print_step(const ranked *it, const ranked *next, const char *metric,
         print_memory(it, next, margin, stream);
 }
 
-static void print_ranks(const ranked *all, size_t count, const char *metric, double margin,
-                        FILE *stream)
+static void print_ranks(const assay_record *record, const ranked *all, size_t count,
+                        const char *metric, double margin, FILE *stream)
 {
+    const size_t width = assay__format_name_width(stream, NAME_WIDTH);
+    char text[ASSAY__SUBJECT_LABEL];
     fprintf(stream, "\nranking by %s, the least first:\n", assay__metric_name(metric));
     for (size_t i = 0; i < count; i++) {
+        const char *name = assay__subject_label(record, all[i].name, text);
         size_t rank = 1;
         bool known = !isnan(all[i].cost.ratio);
         for (size_t k = 0; k < i; k++)
@@ -173,9 +176,9 @@ static void print_ranks(const ranked *all, size_t count, const char *metric, dou
         else
             fputs("  –  ", stream);
         if (!known || i + 1 == count || isnan(all[i + 1].cost.ratio)) {
-            assay__format_cut(stream, all[i].name, NAME_WIDTH);
+            assay__format_cut(stream, name, width);
         } else {
-            assay__format_ends(stream, all[i].name, NAME_WIDTH);
+            assay__format_ends(stream, name, width);
             print_step(&all[i], &all[i + 1], metric, margin, stream);
         }
         fputc('\n', stream);
@@ -206,7 +209,7 @@ assay_status assay__report_ranking(const assay_record *record, FILE *stream, ass
         if (count < LEAST_SUBJECTS)
             continue;
         qsort(all, count, sizeof *all, by_cost);
-        print_ranks(all, count, metric, record->comparisons[i].margin, stream);
+        print_ranks(record, all, count, metric, record->comparisons[i].margin, stream);
     }
     free(all);
     return ASSAY_OK;

@@ -1,14 +1,13 @@
-/* One measured run as a page of text, 80 columns wide: what ran, how it ended, what it took.
- * A figure that could not be measured is shown with its reason. */
-#include <math.h>
-#include <string.h>
-
+/* One measured run as a page of text: what ran, how it ended, what it took. Lines keep to 80
+ * columns, except that the command and the name are shown in full, on a terminal up to its edge. A
+ * figure that could not be measured is shown with its reason. */
 #include "assay/record.h"
+#include "base/shell_word.h"
 #include "report/cell.h"
 #include "report/export.h"
 #include "report/format.h"
 
-enum { LABEL_WIDTH = 18, LINE_WIDTH = 79 };
+enum { LABEL_WIDTH = 18 };
 
 static void label(FILE *stream, const char *text)
 {
@@ -34,35 +33,30 @@ static const char *signal_name(int number)
 
 static void print_command(const assay_record_process *process, FILE *stream)
 {
+    assay__buffer line;
+    assay__buffer_init(&line, ASSAY__TABLE_MAX_BYTES);
+    assay__shell_words(&line, process->command, process->command_count);
     label(stream, "command");
-    size_t left = LINE_WIDTH - LABEL_WIDTH;
-    for (size_t i = 0; i < process->command_count && left > 2; i++) {
-        const char *word = process->command[i];
-        size_t length = strlen(word); /* bytes: an upper bound of the columns */
-        if (i > 0) {
-            fputc(' ', stream);
-            left--;
-        }
-        if (length > left) {
-            assay__format_cut(stream, word, left);
-            break;
-        }
-        fputs(word, stream);
-        left -= length;
-    }
+    if (line.status != ASSAY_OK)
+        fputs(assay_status_message(line.status), stream);
+    else if (line.length > 0)
+        assay__format_line(stream, line.data, LABEL_WIDTH);
     fputc('\n', stream);
+    assay__buffer_release(&line);
 }
 
 static void print_result(const assay_record_process *process, FILE *stream)
 {
+    char text[64] = "still running";
+    bool failed = process->finished && (process->signal != 0 || process->exit_status != 0);
+    if (process->finished && process->signal != 0)
+        snprintf(text, sizeof text, "killed by signal %d (%s)", (int)process->signal,
+                 signal_name(process->signal));
+    else if (process->finished)
+        snprintf(text, sizeof text, "exit status %d", (int)process->exit_status);
     label(stream, "result");
-    if (!process->finished)
-        fputs("still running\n", stream);
-    else if (process->signal != 0)
-        fprintf(stream, "killed by signal %d (%s)\n", (int)process->signal,
-                signal_name(process->signal));
-    else
-        fprintf(stream, "exit status %d\n", (int)process->exit_status);
+    assay__format_shaded(stream, failed ? ASSAY__SHADE_BAD : ASSAY__SHADE_PLAIN, text);
+    fputc('\n', stream);
 }
 
 static void print_time(const assay_record_process *process, FILE *stream)
@@ -88,17 +82,21 @@ static void print_time(const assay_record_process *process, FILE *stream)
 static void print_memory(const assay_record_process *process, FILE *stream)
 {
     char text[ASSAY__FORMAT_SIZE];
+    bool weighed = process->tree_peak_pss_bytes.validity == ASSAY_VALID;
+    bool summed = !weighed && process->tree_peak_rss_bytes.validity == ASSAY_VALID;
     label(stream, "peak memory");
     fprintf(stream, "%s, largest process\n",
             assay__format_reading_bytes(process->peak_rss_bytes, text));
     label(stream, "");
-    fprintf(stream, "%s, whole tree at once (sampled)\n",
-            assay__format_reading_bytes(process->tree_peak_rss_bytes, text));
+    fprintf(stream, "%s, whole tree at once (sampled%s)\n",
+            assay__format_reading_bytes(
+                weighed ? process->tree_peak_pss_bytes : process->tree_peak_rss_bytes, text),
+            summed ? "; shared pages in each" : "");
 }
 
 static void print_heap(const assay_record_process *process, FILE *stream)
 {
-    char first[ASSAY__FORMAT_SIZE], second[ASSAY__FORMAT_SIZE];
+    char text[ASSAY__FORMAT_SIZE];
     if (process->heap_peak_bytes.validity == ASSAY_NOT_MEASURED)
         return;
     label(stream, "heap");
@@ -106,12 +104,14 @@ static void print_heap(const assay_record_process *process, FILE *stream)
         fprintf(stream, "%s\n", assay_validity_text(process->heap_peak_bytes.validity));
         return;
     }
-    fprintf(stream, "%s peak, %s allocations",
-            assay__format_reading_bytes(process->heap_peak_bytes, first),
-            assay__format_reading_count(process->heap_allocations, second));
+    const char *bound = process->heap_unseen_processes > 0 ? "≥ " : "";
+    fprintf(stream, "%s%s peak", bound,
+            assay__format_reading_bytes(process->heap_peak_bytes, text));
+    fprintf(stream, ", %s%s allocations", bound,
+            assay__format_reading_count(process->heap_allocations, text));
     if (process->heap_leaked_bytes.validity == ASSAY_VALID)
-        fprintf(stream, ", %s never freed",
-                assay__format_reading_bytes(process->heap_leaked_bytes, first));
+        fprintf(stream, ", %s%s never freed", bound,
+                assay__format_reading_bytes(process->heap_leaked_bytes, text));
     fputc('\n', stream);
 }
 
@@ -133,7 +133,11 @@ static void print_system(const assay_record_process *process, FILE *stream)
     print_pair(stream, "storage", assay__format_reading_bytes(process->read_bytes, a), "read",
                assay__format_reading_bytes(process->written_bytes, b), "written");
     label(stream, "processes");
-    fprintf(stream, "%s seen\n", assay__format_reading_count(process->process_count, a));
+    fprintf(stream, "≥ %s", assay__format_reading_count(process->process_count, a));
+    if (process->running_processes > 0)
+        fprintf(stream, ", %llu of them still running",
+                (unsigned long long)process->running_processes);
+    fputc('\n', stream);
     label(stream, "stolen time");
     fprintf(stream, "%s (machine-wide, by other guests)\n",
             assay__format_reading_seconds(process->steal_seconds, a));
@@ -150,7 +154,7 @@ assay_status assay__report_run(const assay_record *record, FILE *stream, assay_e
         const assay_record_process *process = &record->process;
         if (record->name != NULL) {
             label(stream, "name");
-            assay__format_cut(stream, record->name, LINE_WIDTH - LABEL_WIDTH);
+            assay__format_line(stream, record->name, LABEL_WIDTH);
             fputc('\n', stream);
         }
         print_command(process, stream);
@@ -158,7 +162,12 @@ assay_status assay__report_run(const assay_record *record, FILE *stream, assay_e
         print_time(process, stream);
         print_memory(process, stream);
         print_heap(process, stream);
+        assay_status status = assay__report_unseen(record, LABEL_WIDTH, stream, error);
         print_system(process, stream);
+        if (status == ASSAY_OK)
+            status = assay__report_processes(record, stream, error);
+        if (status != ASSAY_OK)
+            return status;
     }
     if (record->operation_count == 0 && record->open_span_count == 0 && record->has_process)
         return ASSAY_OK;

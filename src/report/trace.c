@@ -5,7 +5,7 @@
  * so keeps spans nested; what still sticks out of its parent (the last bit of a double, a damaged
  * record) is cut at the parent's end. Lanes that share a thread id, as those of two monitors on one
  * thread do, get tids of their own, since together they need not nest. Spans that never ended are
- * drawn to the end of the trace and marked "open".
+ * drawn to the end of the trace and marked "open". Processes are drawn by trace_processes.c.
  *
  * Format: "Trace Event Format", Google, 2016. Times are microseconds from the start of the run. */
 #include <math.h>
@@ -18,9 +18,7 @@
 #include "base/error.h"
 #include "base/json_writer.h"
 #include "report/export.h"
-
-/* Synthetic thread ids start above Linux's largest process id, 2^22. */
-enum { FIRST_SYNTHETIC_TID = 10000000 };
+#include "report/trace_event.h"
 
 typedef struct slice {
     const char *name;
@@ -39,7 +37,7 @@ typedef struct trace {
     int64_t end_ns;  /* of the whole trace */
 } trace;
 
-static int64_t to_ns(double seconds)
+int64_t assay__trace_ns(double seconds)
 {
     return isfinite(seconds) && fabs(seconds) < 9e9 ? llround(seconds * 1e9) : 0;
 }
@@ -61,27 +59,28 @@ static void collect(trace *t)
     const assay_record *record = t->record;
     for (size_t i = 0; i < record->event_count; i++) {
         const assay_record_event *event = &record->events[i];
-        t->end_ns = later(t->end_ns, to_ns(event->start_seconds));
+        t->end_ns = later(t->end_ns, assay__trace_ns(event->start_seconds));
         if (event->kind != ASSAY_EVENT_SPAN || event->name >= record->operation_count ||
             event->lane >= record->lane_count)
             continue;
-        add_slice(t, (slice){.name = record->operations[event->name].name,
-                             .lane = event->lane,
-                             .depth = t->depths[event->name],
-                             .begin_ns = to_ns(event->start_seconds),
-                             .end_ns = to_ns(event->start_seconds + event->duration_seconds)});
+        add_slice(
+            t, (slice){.name = record->operations[event->name].name,
+                       .lane = event->lane,
+                       .depth = t->depths[event->name],
+                       .begin_ns = assay__trace_ns(event->start_seconds),
+                       .end_ns = assay__trace_ns(event->start_seconds + event->duration_seconds)});
     }
     if (record->has_process && record->process.wall_seconds.validity == ASSAY_VALID)
-        t->end_ns = later(t->end_ns, to_ns(record->process.wall_seconds.value));
+        t->end_ns = later(t->end_ns, assay__trace_ns(record->process.wall_seconds.value));
     for (size_t i = 0; i < record->open_span_count; i++)
-        t->end_ns = later(t->end_ns, to_ns(record->open_spans[i].start_seconds));
+        t->end_ns = later(t->end_ns, assay__trace_ns(record->open_spans[i].start_seconds));
     for (size_t i = 0; i < record->open_span_count; i++) {
         const assay_record_open_span *span = &record->open_spans[i];
         if (span->lane < record->lane_count)
             add_slice(t, (slice){.name = span->operation,
                                  .lane = span->lane,
                                  .depth = span->depth,
-                                 .begin_ns = to_ns(span->start_seconds),
+                                 .begin_ns = assay__trace_ns(span->start_seconds),
                                  .end_ns = t->end_ns,
                                  .open = true});
     }
@@ -141,11 +140,11 @@ static void number_lanes(trace *t, lane_key *keys)
         bool taken = i > 0 && keys[i].process_id == keys[i - 1].process_id &&
                      keys[i].thread_id == keys[i - 1].thread_id;
         t->lane_tids[keys[i].lane] =
-            taken ? FIRST_SYNTHETIC_TID + (int64_t)keys[i].lane : keys[i].thread_id;
+            taken ? ASSAY__TRACE_LANE_TID + (int64_t)keys[i].lane : keys[i].thread_id;
     }
 }
 
-static void begin_event(assay__json *json, const char *phase, const char *name, int64_t pid)
+void assay__trace_begin(assay__json *json, const char *phase, const char *name, int64_t pid)
 {
     assay__json_object(json, NULL);
     assay__json_text(json, "ph", phase);
@@ -153,10 +152,10 @@ static void begin_event(assay__json *json, const char *phase, const char *name, 
     assay__json_integer(json, "pid", pid);
 }
 
-static void print_name(assay__json *json, const char *kind, int64_t pid, int64_t tid,
+void assay__trace_name(assay__json *json, const char *kind, int64_t pid, int64_t tid,
                        const char *name)
 {
-    begin_event(json, "M", kind, pid);
+    assay__trace_begin(json, "M", kind, pid);
     assay__json_integer(json, "tid", tid);
     assay__json_object(json, "args");
     assay__json_text(json, "name", name);
@@ -164,10 +163,10 @@ static void print_name(assay__json *json, const char *kind, int64_t pid, int64_t
     assay__json_end(json);
 }
 
-static void print_sort_index(assay__json *json, const char *kind, int64_t pid, int64_t tid,
+void assay__trace_sort_index(assay__json *json, const char *kind, int64_t pid, int64_t tid,
                              size_t index)
 {
-    begin_event(json, "M", kind, pid);
+    assay__trace_begin(json, "M", kind, pid);
     assay__json_integer(json, "tid", tid);
     assay__json_object(json, "args");
     assay__json_count(json, "sort_index", index);
@@ -180,6 +179,9 @@ static const char *process_name(const assay_record *record, int64_t pid)
     const assay_record_process *process = &record->process;
     if (record->has_process && process->process_id == pid && process->command_count > 0)
         return process->command[0];
+    for (size_t i = 0; i < record->process_count; i++)
+        if (record->processes[i].process_id == pid && record->processes[i].name != NULL)
+            return record->processes[i].name;
     if (record->has_process)
         return "child process";
     return record->name != NULL ? record->name : "process";
@@ -193,15 +195,15 @@ static void print_metadata(assay__json *json, const trace *t, const lane_key *ke
         int64_t pid = keys[i].process_id;
         if (i == 0 || pid != keys[i - 1].process_id) {
             bool root = record->has_process && record->process.process_id == pid;
-            print_name(json, "process_name", pid, 0, process_name(record, pid));
-            print_sort_index(json, "process_sort_index", pid, 0, root ? 0 : i + 1);
+            assay__trace_name(json, "process_name", pid, 0, process_name(record, pid));
+            assay__trace_sort_index(json, "process_sort_index", pid, 0, root ? 0 : i + 1);
         }
     }
     for (size_t i = 0; i < record->lane_count; i++) {
         const assay_record_lane *lane = &record->lanes[i];
         if (lane->name != NULL)
-            print_name(json, "thread_name", lane->process_id, t->lane_tids[i], lane->name);
-        print_sort_index(json, "thread_sort_index", lane->process_id, t->lane_tids[i], i);
+            assay__trace_name(json, "thread_name", lane->process_id, t->lane_tids[i], lane->name);
+        assay__trace_sort_index(json, "thread_sort_index", lane->process_id, t->lane_tids[i], i);
     }
 }
 
@@ -209,7 +211,7 @@ static void print_slices(assay__json *json, const trace *t)
 {
     for (size_t i = 0; i < t->slice_count; i++) {
         const slice *s = &t->slices[i];
-        begin_event(json, "X", s->name, t->record->lanes[s->lane].process_id);
+        assay__trace_begin(json, "X", s->name, t->record->lanes[s->lane].process_id);
         assay__json_integer(json, "tid", t->lane_tids[s->lane]);
         assay__json_text(json, "cat", "span");
         assay__json_number(json, "ts", (double)s->begin_ns / 1e3);
@@ -231,8 +233,8 @@ static void print_counters(assay__json *json, const assay_record *record)
             event->lane >= record->lane_count || !isfinite(event->value))
             continue;
         const char *name = record->counters[event->name].name;
-        begin_event(json, "C", name, record->lanes[event->lane].process_id);
-        assay__json_number(json, "ts", (double)to_ns(event->start_seconds) / 1e3);
+        assay__trace_begin(json, "C", name, record->lanes[event->lane].process_id);
+        assay__json_number(json, "ts", (double)assay__trace_ns(event->start_seconds) / 1e3);
         assay__json_object(json, "args");
         assay__json_number(json, "value", event->value);
         assay__json_end(json);
@@ -254,10 +256,12 @@ static assay_status print(const trace *t, const lane_key *keys, FILE *stream)
     assay__json_array(&json, "traceEvents");
     print_metadata(&json, t, keys);
     print_slices(&json, t);
+    assay_status status = assay__trace_processes(&json, t->record, t->end_ns);
     print_counters(&json, t->record);
     assay__json_end(&json);
     assay__json_end(&json);
-    return assay__json_finish(&json);
+    assay_status written = assay__json_finish(&json);
+    return status != ASSAY_OK ? status : written;
 }
 
 assay_status assay__report_trace(const assay_record *record, FILE *stream, assay_error *error)

@@ -15,7 +15,7 @@ static void print_operation(FILE *stream, const assay_record_operation *shown, s
     char text[ASSAY__FORMAT_SIZE];
     size_t indent = 2 * depth < MAX_INDENT ? 2 * depth : MAX_INDENT;
     fprintf(stream, "%*s", (int)indent, "");
-    assay__format_left(stream, shown->name, NAME_WIDTH - indent);
+    assay__format_left(stream, shown->name, assay__format_name_width(stream, NAME_WIDTH) - indent);
     assay__format_right(stream, assay__format_count(shown->count, text), COUNT_WIDTH);
     const double seconds[] = {
         shown->total_seconds, shown->self_seconds, assay__value_or_nan(shown->mean_seconds),
@@ -52,12 +52,13 @@ static void print_open_spans(const assay_record *record, FILE *stream)
 static void print_heading(FILE *stream)
 {
     static const char *const titles[] = {"total", "self", "mean", "p50", "p99"};
-    assay__format_left(stream, "operation", NAME_WIDTH);
+    assay__format_left(stream, "operation", assay__format_name_width(stream, NAME_WIDTH));
     assay__format_right(stream, "count", COUNT_WIDTH);
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
         assay__format_right(stream, titles[i], TIME_WIDTH);
     fputc('\n', stream);
-    for (size_t i = 0; i < NAME_WIDTH + COUNT_WIDTH + 5 * TIME_WIDTH; i++)
+    for (size_t i = 0;
+         i < assay__format_name_width(stream, NAME_WIDTH) + COUNT_WIDTH + 5 * TIME_WIDTH; i++)
         fputc('-', stream);
     fputc('\n', stream);
 }

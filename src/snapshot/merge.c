@@ -11,7 +11,7 @@
 #include "base/grow.h"
 #include "base/sparse.h"
 #include "record/describe.h"
-#include "stats/moments.h"
+#include "stats/distribution.h"
 #include "stats/sketch.h"
 
 enum { MOST_OPERATIONS = 1 << 16 };
@@ -181,6 +181,7 @@ static assay_status add_samples(assay__merge *merge, int32_t index, const assay_
     assay_record_operation *operation = &merge->record->operations[index];
     const uint64_t *ticks = assay__journal_samples(view, node);
     operation->samples_dropped += node->samples_dropped;
+    operation->failed_spans += node->failed;
     if (ticks == NULL || node->sample_count == 0)
         return ASSAY_OK;
     double *samples =
@@ -226,18 +227,25 @@ static void add_memory(assay_record_operation *operation, const assay__journal_m
     }
 }
 
+/* The moments of a node's durations, in seconds. */
+static assay__moments moments_of(const assay__journal_view *view, const assay__node *node)
+{
+    double unit = view->seconds_per_tick;
+    double deviations = (double)node->sum - (double)node->count * node->shift;
+    assay__moments moments =
+        assay__moments_from_shifted(node->count, node->shift, deviations, node->square_sum);
+    moments.mean *= unit;
+    moments.square_sum *= unit * unit;
+    return moments;
+}
+
 static void add_times(assay__merge *merge, int32_t index, const assay__journal_view *view,
                       const assay__node *node)
 {
     assay_record_operation *operation = &merge->record->operations[index];
     double *square_sum = &merge->states[index].square_sum, unit = view->seconds_per_tick;
-    double deviations = (double)node->sum - (double)node->count * node->shift;
-    assay__moments added =
-        assay__moments_from_shifted(node->count, node->shift, deviations, node->square_sum);
-    added.mean *= unit;
-    added.square_sum *= unit * unit;
     assay__moments all = {operation->count, operation->mean_seconds.value, *square_sum};
-    assay__moments_merge(&all, added);
+    assay__moments_merge(&all, moments_of(view, node));
     operation->count = all.count;
     operation->mean_seconds = assay_reading_of(all.mean);
     *square_sum = all.square_sum;
@@ -324,7 +332,7 @@ static assay_status parent_operation(assay__merge *merge, const assay__journal_v
 /* A child whose parent cannot be known is left out. */
 static assay_status add_node(assay__merge *merge, const assay__journal_view *view,
                              const assay__node *node, const uint64_t *pending, uint32_t root,
-                             assay__node_map *nodes)
+                             uint32_t kind, assay__node_map *nodes)
 {
     const char *name = assay__journal_operation_name(view, node->operation);
     int32_t parent = -1, index = -1;
@@ -347,6 +355,12 @@ static assay_status add_node(assay__merge *merge, const assay__journal_view *vie
     if (status != ASSAY_OK)
         return status;
     nodes->operations[node->self] = index + 1;
+    if (kind == ASSAY_LANE_GPU_STREAM) {
+        /* The same operation as on the thread that started the work. */
+        if (node->count > 0)
+            assay__moments_merge(&merge->states[index].device, moments_of(view, node));
+        return ASSAY_OK;
+    }
     return add_span_node(merge, index, view, node, pending);
 }
 
@@ -366,7 +380,8 @@ static assay_status add_tree(assay__merge *merge, const assay__journal_view *vie
         const uint64_t *pending =
             assay__journal_add_pending(view, lane, &node, &duration) ? &duration : NULL;
         *spans += node.kind == ASSAY__NODE_SPAN ? node.count : 0;
-        assay_status status = add_node(merge, view, &node, pending, lane->first_node, nodes);
+        assay_status status =
+            add_node(merge, view, &node, pending, lane->first_node, lane->kind, nodes);
         if (status != ASSAY_OK)
             return status;
     }
@@ -473,6 +488,24 @@ static void explain_memory(assay_record_operation *operation, unsigned modes)
             unsupported;
 }
 
+/* The interval of a sum of equal spans is that of their mean, as many times. */
+static void finish_device(assay_record_operation *operation, assay__moments device)
+{
+    operation->gpu_spans = device.count;
+    if (device.count == 0)
+        return;
+    double count = (double)device.count, sum = device.mean * count;
+    operation->gpu_seconds = assay_reading_of(sum);
+    operation->gpu_seconds_low = operation->gpu_seconds_high =
+        assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
+    if (device.count < 2)
+        return;
+    double half = assay__stats_student_quantile(0.975, count - 1) *
+                  assay__moments_deviation(device) * sqrt(count);
+    operation->gpu_seconds_low = assay_reading_of(fmax(sum - half, 0));
+    operation->gpu_seconds_high = assay_reading_of(sum + half);
+}
+
 static void finish_operation(const assay__merge *merge, size_t index)
 {
     assay_record_operation *operation = &merge->record->operations[index];
@@ -488,6 +521,7 @@ static void finish_operation(const assay__merge *merge, size_t index)
     operation->p99_seconds = quantile(operation, 0.99);
     operation->p999_seconds = quantile(operation, 0.999);
     explain_memory(operation, merge->memory_modes);
+    finish_device(operation, merge->states[index].device);
 }
 
 /* Parents stand before their children. */

@@ -6,10 +6,12 @@
 #include "assay/snapshot.h"
 #include "base/name_index.h"
 #include "journal/reader.h"
+#include "stats/moments.h"
 
 /* What merging needs to know of an operation beyond what the record says about it. */
 typedef struct assay__merge_state {
-    double square_sum; /* of the deviations from the mean, seconds² */
+    double square_sum;     /* of the deviations from the mean, seconds² */
+    assay__moments device; /* of its spans on streams, in seconds */
     size_t bucket_room, sample_room;
 } assay__merge_state;
 

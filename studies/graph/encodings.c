@@ -146,7 +146,7 @@ static void print_row(const assay_record *record, size_t index, FILE *stream)
     fprintf(stream, "%-8.0f", first->places[index]);
     for (int e = 0; e < ASSAY__ENCODINGS; e++) {
         const assay_record_subject *subject = subject_at(record, e, index);
-        fprintf(stream, "%12.4f", subject != NULL ? 1e3 * subject->mean_seconds.value : 0);
+        fprintf(stream, " %11.4f", subject != NULL ? 1e3 * subject->mean_seconds.value : 0);
     }
     static const int widths[STORES] = {10, 14, 14, 10};
     for (int s = 0; s < STORES; s++) {
@@ -161,7 +161,7 @@ void assay__encoding_growth_print(const assay_record *record, FILE *stream)
 {
     const assay_record_series *first = assay__record_find_series(record, stores[0].series, NULL);
     fputs("\nENCODINGS BY NODES: time computed once, storage in MB\n", stream);
-    fprintf(stream, "%-8s%12s%12s%10s%14s%14s%10s\n", "nodes", "lap (ms)", "rwse (ms)", "node",
+    fprintf(stream, "%-8s %11s %11s %9s %13s %13s %9s\n", "nodes", "lap (ms)", "rwse (ms)", "node",
             "rel. dense", "rel. sparse", "attention");
     for (size_t i = 0; i < first->count; i++)
         print_row(record, i, stream);

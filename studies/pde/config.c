@@ -113,7 +113,7 @@ static assay_status read_file(composition *self, const char *folder, const char 
     if (stat(path, &info) != 0 && errno == ENOENT)
         return fail_unknown_file(folder, name, self->error);
     assay__buffer bytes;
-    assay__buffer_init(&bytes, ASSAY__CONFIG_FILE_BYTES);
+    assay__buffer_init(&bytes, assay__file_maximum(ASSAY__CONFIG_FILE_BYTES));
     assay_status status = assay__file_read(path, &bytes, self->error);
     char *known_as = assay__arena_allocate(self->entries.arena, strlen(path) + 1, 1);
     if (status == ASSAY_OK && known_as == NULL)

@@ -8,7 +8,7 @@
 #include "assay/status.h"
 #include "base/arena.h"
 
-enum { ASSAY__CONFIG_ENTRIES_MAX = 4096, ASSAY__CONFIG_FILE_BYTES = 1 << 20 };
+enum { ASSAY__CONFIG_ENTRIES_MAX = 4096, ASSAY__CONFIG_FILE_BYTES = 1 << 16 };
 
 /* One scalar: "trainer_params.epochs" = "50". Items of a list carry the path of the list. Texts
  * belong to the arena of the list. */
@@ -33,7 +33,7 @@ ASSAY_MUST_USE assay_status assay__config_entries_add(assay__config_entries *ent
 
 /* Append what `bytes` say. A mapping inside a list contributes "list.key". Empty values are kept as
  * empty text. ASSAY_E_FORMAT with file, line and column for what is no YAML, more than one
- * document, or nested deeper than 16. */
+ * document, nested deeper than 16, or has more than 256 anchors. */
 ASSAY_MUST_USE assay_status assay__config_parse(const char *bytes, size_t length, const char *file,
                                                 assay__config_entries *entries, assay_error *error);
 

@@ -69,9 +69,8 @@ enum {
     HEAT_FIELDS = sizeof heat_fields / sizeof *heat_fields
 };
 
-static const char *const burgers_quick[] = {"problem.points=64", "problem.samples=1024",
-                                            "problem.held_out=128", "model.hidden_dim=128",
-                                            "trainer_params.epochs=4"};
+static const char *const burgers_quick[] = {"problem.points=64", "problem.held_out=128",
+                                            "model.hidden_dim=128", "trainer_params.epochs=30"};
 static const char *const heat_quick[] = {"problem.points=64", "problem.samples=16",
                                          "problem.knots=8", "problem.snapshots=4",
                                          "problem.steps=20"};

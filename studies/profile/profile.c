@@ -15,7 +15,7 @@
 #include "studies/profile/forecast.h"
 #include "studies/profile/view.h"
 
-enum { DEFAULT_RUNS = 100 };
+enum { DEFAULT_RUNS = 100, USUAL_WARMUP = 10 };
 static const double default_budget_seconds = 5;
 
 typedef struct profiling {
@@ -176,6 +176,21 @@ static assay_status measure_memory(profiling *self, assay_error *error)
 
 /* ---- runtime ---- */
 
+/* How far the runs are, and how long the others will take at this rate. */
+static void show_runs(void *context, const assay_sampling_progress *now)
+{
+    const assay__profile_plan *plan = context;
+    size_t warmup = plan->no_warmup ? 0 : plan->warmup_runs != 0 ? plan->warmup_runs : USUAL_WARMUP;
+    size_t total = warmup + (plan->num_runs != 0 ? plan->num_runs : DEFAULT_RUNS);
+    char stage[96];
+    if (now->rounds == 0 || now->rounds >= total)
+        return;
+    double left = now->elapsed_seconds * (double)(total - now->rounds) / (double)now->rounds;
+    snprintf(stage, sizeof stage, "runtime, run %zu of %zu, %.0f s left", now->rounds + 1, total,
+             left);
+    announce(plan, stage);
+}
+
 static assay_status add_backward(profiling *self, const assay_record *passes)
 {
     static const char covers[] = "gradient less forward, the mean over all rounds";
@@ -211,6 +226,8 @@ static assay_status measure_passes(profiling *self, assay_error *error)
     options.num_runs = plan->num_runs != 0 ? plan->num_runs : DEFAULT_RUNS;
     options.warmup_runs = plan->warmup_runs;
     options.no_warmup = plan->no_warmup;
+    options.progress = plan->progress != NULL ? show_runs : NULL;
+    options.progress_context = (void *)plan;
     assay_profile_target target = target_of(plan);
     assay_profiling_context context = assay_profiling_begin(plan->model, false);
     assay_record *passes = NULL;
@@ -230,6 +247,20 @@ static assay_status measure_passes(profiling *self, assay_error *error)
 
 /* ---- scaling ---- */
 
+typedef struct growing {
+    const assay__profile_plan *plan;
+    const char *axis;
+} growing;
+
+static void show_sizes(void *context, double size, size_t done, size_t total)
+{
+    const growing *self = context;
+    char stage[96];
+    snprintf(stage, sizeof stage, "scaling by %.32s, size %.6g, %zu of %zu", self->axis, size,
+             done + 1, total);
+    announce(self->plan, stage);
+}
+
 static assay_status run_axes(const assay__profile_plan *plan, const assay__axis *axes, size_t count,
                              assay_error *error, assay_record *record)
 {
@@ -243,7 +274,10 @@ static assay_status run_axes(const assay__profile_plan *plan, const assay__axis 
     options.seed = plan->seed;
     assay_status status = ASSAY_OK;
     for (size_t i = 0; i < count && status == ASSAY_OK; i++) {
+        growing shown = {plan, axes[i].name};
         announce(plan, axes[i].name);
+        options.progress = plan->progress != NULL ? show_sizes : NULL;
+        options.progress_context = &shown;
         status = assay__axis_run(&factory, &axes[i], &options, error, record);
     }
     return status;

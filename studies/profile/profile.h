@@ -49,7 +49,8 @@ typedef struct assay__profile_plan {
     const assay__axis *axes; /* none: assay__axes_default() */
     size_t axis_count;
     double budget_seconds; /* of each axis; 0: 5 */
-    /* Before each stage, in words; NULL: nobody wants to know. */
+    /* Before each stage and while it lasts, in words: "runtime, run 7 of 110, 60 s left". NULL:
+     * nobody wants to know. */
     void (*progress)(void *context, const char *stage);
     void *progress_context;
 } assay__profile_plan;

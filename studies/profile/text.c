@@ -105,7 +105,7 @@ static void print_times(const char *name, const assay__times *times, FILE *strea
     char mean[CELL], low[CELL], high[CELL], std[CELL], least[CELL];
     char interval[2 * CELL];
     snprintf(interval, sizeof interval, "%s to %s", ms(times->low, low), ms(times->high, high));
-    fprintf(stream, "%-16s%10s  %-21s %10s %9s%8" PRIu64 "\n", name, ms(times->mean, mean),
+    fprintf(stream, "%-16s %9s  %-21s %10s %9s %7" PRIu64 "\n", name, ms(times->mean, mean),
             interval, ms(times->std, std), ms(times->min, least), times->count);
 }
 
@@ -127,7 +127,7 @@ static void print_forecast(const assay_record *record, FILE *stream)
              assay__profile_count(record, "forecast_steps"));
     print_times(name, &whole, stream);
     if (fit.validity == ASSAY_VALID)
-        fprintf(stream, "%-16s%10s\n", "fit", ms(fit, name));
+        fprintf(stream, "%-16s %9s\n", "fit", ms(fit, name));
     warn_of_few_trials("forecast 1", &single, stream);
     warn_of_few_trials("whole forecast", &whole, stream);
 }
@@ -136,7 +136,7 @@ static const char *const shown[ASSAY__PASSES] = {"forward", "backward", "trainin
 
 static void print_runtime(const assay_record *record, FILE *stream)
 {
-    fprintf(stream, "\n%-16s%10s  %-21s %10s %9s%8s\n", "RUNTIME (ms)", "Mean", "95 % interval",
+    fprintf(stream, "\n%-16s %9s  %-21s %10s %9s %7s\n", "RUNTIME (ms)", "Mean", "95 % interval",
             "Std", "Min", "Runs");
     rule(stream, '-');
     for (int i = 0; i < ASSAY__PASSES; i++) {
@@ -144,7 +144,7 @@ static void print_runtime(const assay_record *record, FILE *stream)
         if (times.count > 0)
             print_times(shown[i], &times, stream);
         else
-            fprintf(stream, "%-16s%10s  %s\n", shown[i], "n/a", "the model has none");
+            fprintf(stream, "%-16s %9s  %s\n", shown[i], "n/a", "the model has none");
     }
     if (assay__profile_subject(record, "forecast") != NULL)
         print_forecast(record, stream);
@@ -156,7 +156,7 @@ static void print_memory(const assay_record *record, FILE *stream)
 {
     const assay_record_model *it = &record->models[0];
     char cell[CELL];
-    fprintf(stream, "\n%-16s%12s%12s%12s%12s%12s\n", "MEMORY (MB)", "Parameters", "Gradients",
+    fprintf(stream, "\n%-16s %11s %11s %11s %11s %11s\n", "MEMORY (MB)", "Parameters", "Gradients",
             "Optimizer", "Activations", "Workspace");
     rule(stream, '-');
     if (it->gradient_bytes.validity == ASSAY_VALID) {
@@ -164,9 +164,9 @@ static void print_memory(const assay_record *record, FILE *stream)
                                          it->optimizer_bytes, it->activation_bytes,
                                          it->workspace_bytes};
         snprintf(cell, sizeof cell, "%.3f", assay__profile_model_bytes(it) / ASSAY__BYTES_IN_MB);
-        fprintf(stream, "%-5s%10s ", "total", cell);
+        fprintf(stream, "%-5s %9s ", "total", cell);
         for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
-            fprintf(stream, "%12.3f", figures[i].value / ASSAY__BYTES_IN_MB);
+            fprintf(stream, " %11.3f", figures[i].value / ASSAY__BYTES_IN_MB);
         fputc('\n', stream);
     } else {
         fputs("the model does not account for its memory\n", stream);
@@ -197,10 +197,10 @@ static void print_flops_row(const char *name, const assay_flops flops[ASSAY_FLOP
 {
     fprintf(stream, "%-20.19s", name);
     for (int c = 0; c < ASSAY_FLOP_CONVENTIONS; c++)
-        fprintf(stream, "%12.4f",
+        fprintf(stream, " %11.4f",
                 (double)(backward ? flops[c].backward : flops[c].forward) / divisor);
     if (!backward)
-        fprintf(stream, "%12.4f", (double)flops[ASSAY_FLOPS_ASSAY].backward / divisor);
+        fprintf(stream, " %11.4f", (double)flops[ASSAY_FLOPS_ASSAY].backward / divisor);
     fputc('\n', stream);
 }
 
@@ -236,7 +236,7 @@ static void print_flops_table(const assay__flop_table *groups, FILE *stream)
     scale in = scale_of((double)totals[ASSAY_FLOPS_ASSAY].forward);
     char title[CELL];
     snprintf(title, sizeof title, "FLOPS (%s)", in.unit);
-    fprintf(stream, "\n%-20s%12s%12s%12s%12s%12s\n", title, "assay", "pytorch", "fvcore",
+    fprintf(stream, "\n%-20s %11s %11s %11s %11s %11s\n", title, "assay", "pytorch", "fvcore",
             "deepspeed", "backward");
     rule(stream, '-');
     for (size_t i = 0; i < groups->count; i++)
@@ -276,7 +276,7 @@ static void print_point(const assay_record *record, int pass, FILE *stream)
     char work[CELL], rate[CELL], share[CELL] = "n/a", intensity[CELL];
     if (part.validity == ASSAY_VALID)
         snprintf(share, sizeof share, "%.1f %%", 100 * part.value);
-    fprintf(stream, "%-20s%12s%12s%12s%12s%12s\n", shown[pass],
+    fprintf(stream, "%-20s %11s %11s %11s %11s %11s\n", shown[pass],
             scaled(assay__record_figure(record, ASSAY__FIGURE_FLOPS, name), 1e-9, work),
             scaled(assay__record_figure(record, ASSAY__FIGURE_RATE, name), 1e-9, rate), share,
             scaled(assay__record_figure(record, ASSAY__FIGURE_INTENSITY, name), 1, intensity),
@@ -289,7 +289,7 @@ static void print_roofline(const assay_record *record, FILE *stream)
     assay_reading bytes = assay__record_figure(record, ASSAY__FIGURE_PEAK_BYTES, NULL);
     const char *measured_at = assay__profile_setting(record, ASSAY__SETTING_PEAK_TIME);
     char line[512];
-    fprintf(stream, "\n%-20s%12s%12s%12s%12s%12s\n", "ROOFLINE", "GFLOP", "GFLOP/s", "of peak",
+    fprintf(stream, "\n%-20s %11s %11s %11s %11s %11s\n", "ROOFLINE", "GFLOP", "GFLOP/s", "of peak",
             "FLOP/byte", "bound by");
     rule(stream, '-');
     for (int i = 0; i < ASSAY__PASSES; i++)
@@ -345,7 +345,7 @@ static void print_encodings(const assay_record *record, const assay__axis_view *
     const assay_record_subject *subject;
     size_t row = 0;
     (void)assay_report_print(part, "scaling", stream, NULL);
-    fprintf(stream, "%-14s%12s%12s%12s%12s%14s\n", "computed once", "Mean (ms)", "Std", "Min",
+    fprintf(stream, "%-14s %11s %11s %11s %11s %13s\n", "computed once", "Mean (ms)", "Std", "Min",
             "Max", "Storage (MB)");
     for (size_t at = 0; (subject = assay__axis_next(record, axis, &at)) != NULL; row++) {
         const char *name = assay__parameter_of(subject, axis->parameter);
@@ -355,8 +355,9 @@ static void print_encodings(const assay_record *record, const assay__axis_view *
         if (computing != NULL)
             times = assay__times_of(computing);
         char mean[CELL], std[CELL], least[CELL], most[CELL];
-        fprintf(stream, "%-14s%12s%12s%12s%12s%14.4f\n", part->subjects[row].parameters[0].value,
-                ms(times.mean, mean), ms(times.std, std), ms(times.min, least), ms(times.max, most),
+        fprintf(stream, "%-14s %11s %11s %11s %11s %13.4f\n",
+                part->subjects[row].parameters[0].value, ms(times.mean, mean), ms(times.std, std),
+                ms(times.min, least), ms(times.max, most),
                 assay__encoding_storage(record, name).value / ASSAY__BYTES_IN_MB);
     }
 }

@@ -12,8 +12,8 @@ typedef struct assay__rom_data {
     int64_t train;  /* the first so many trajectories; the others are for the test */
     double *fields; /* (trajectories, steps, features) */
     assay__pod pod;
-    double *latent; /* (trajectories, steps, latent_dim), each amplitude scaled to unit variance */
-    double *scale;  /* (latent_dim): what latent was divided by */
+    double *latent; /* (trajectories, steps, latent_dim), divided by `scale` */
+    double scale;   /* root mean square of the first, largest amplitude */
     bool generated;
 } assay__rom_data;
 

@@ -22,9 +22,22 @@ static assay_status no_memory(assay_error *error, assay_status status)
 
 /* ---- forecasts of the test trajectories ---- */
 
-typedef struct forecast_error {
-    double latent, field; /* root of the summed squared errors over that of the truth */
-} forecast_error;
+const char assay__rom_last_value[] = "last value";
+
+/* Sums of squares over all test trajectories; an error is the root of wrong over whole. */
+typedef struct squares {
+    double wrong, whole;
+} squares;
+
+typedef struct forecast_errors {
+    squares latent, field;
+    squares *steps; /* (horizon): of the field */
+} forecast_errors;
+
+static double relative(squares sums)
+{
+    return sqrt(sums.wrong / sums.whole);
+}
 
 /* As many steps as a benchmarked forecast, where the trajectories are long enough. */
 static int64_t horizon_of(const assay__rom_trial *self)
@@ -35,42 +48,92 @@ static int64_t horizon_of(const assay__rom_trial *self)
     return left < settings->n_steps ? left : settings->n_steps;
 }
 
-static void add_squares(const double *forecast, const double *truth, int64_t count, double *wrong,
-                        double *whole)
+static void add_squares(const double *forecast, const double *truth, int64_t count, squares *sums)
 {
     for (int64_t i = 0; i < count; i++) {
-        *wrong += (forecast[i] - truth[i]) * (forecast[i] - truth[i]);
-        *whole += truth[i] * truth[i];
+        sums->wrong += (forecast[i] - truth[i]) * (forecast[i] - truth[i]);
+        sums->whole += truth[i] * truth[i];
     }
 }
 
-static assay_status evaluate(const assay__rom_trial *self, assay__rom_model *model,
-                             assay_error *error, forecast_error *result)
+/* forecast (horizon, dim) of the steps from `from` on: by the model, or the step before them. */
+static assay_status make_forecast(const assay__rom_trial *self, assay__rom_model *model,
+                                  int64_t trajectory, int64_t from, int64_t horizon,
+                                  assay_error *error, double *forecast)
 {
     const assay__rom_data *data = self->data;
-    const int64_t dim = model->dim, width = data->features, horizon = horizon_of(self);
-    const int64_t from = data->steps - horizon;
-    double *forecast = malloc((size_t)(horizon * dim) * sizeof *forecast);
-    double *fields = malloc((size_t)(horizon * width) * sizeof *fields);
-    double wrong = 0, whole = 0, field_wrong = 0, field_whole = 0;
-    assay_status status = forecast != NULL && fields != NULL
+    int64_t dim = data->pod.rank;
+    if (model != NULL) {
+        assay__rom_set_window(model, data, trajectory, from);
+        return assay__rom_forecast_values(model, horizon, error, forecast);
+    }
+    const double *last = data->latent + (trajectory * data->steps + from - 1) * dim;
+    for (int64_t i = 0; i < horizon * dim; i++)
+        forecast[i] = last[i % dim];
+    return ASSAY_OK;
+}
+
+/* `forecast` (horizon, dim) and `fields` (horizon, features) are room to work in. */
+static assay_status add_errors(const assay__rom_trial *self, assay__rom_model *model,
+                               int64_t trajectory, int64_t horizon, assay_error *error,
+                               double *forecast, double *fields, forecast_errors *errors)
+{
+    const assay__rom_data *data = self->data;
+    const int64_t dim = data->pod.rank, width = data->features, from = data->steps - horizon;
+    const int64_t row = trajectory * data->steps + from;
+    assay_status status = make_forecast(self, model, trajectory, from, horizon, error, forecast);
+    if (status == ASSAY_OK && assay__rom_restore(data, horizon, forecast, fields) != ASSAY_OK)
+        status = assay__fail(error, ASSAY_E_MEMORY, "no memory for forecasts");
+    if (status != ASSAY_OK)
+        return status;
+    add_squares(forecast, data->latent + row * dim, horizon * dim, &errors->latent);
+    for (int64_t step = 0; step < horizon; step++) {
+        squares here = {0, 0};
+        add_squares(fields + step * width, data->fields + (row + step) * width, width, &here);
+        errors->steps[step].wrong += here.wrong;
+        errors->steps[step].whole += here.whole;
+        errors->field.wrong += here.wrong;
+        errors->field.whole += here.whole;
+    }
+    return ASSAY_OK;
+}
+
+static assay_status found_error(const forecast_errors *errors, const char *name, int64_t horizon,
+                                double *by_step, assay_record *found)
+{
+    for (int64_t step = 0; step < horizon; step++)
+        by_step[step] = relative(errors->steps[step]);
+    assay_status status = assay__found_figure(found, "relative_error_latent", name,
+                                              assay_reading_of(relative(errors->latent)), NULL);
+    if (status == ASSAY_OK)
+        status = assay__found_figure(found, "relative_error_field", name,
+                                     assay_reading_of(relative(errors->field)), NULL);
+    return status == ASSAY_OK ? assay__found_series(found, "relative_error", name, "step", NULL,
+                                                    by_step, (size_t)horizon)
+                              : status;
+}
+
+/* Forecast the end of every test trajectory. `model` NULL: the last value. */
+static assay_status evaluate(const assay__rom_trial *self, assay__rom_model *model,
+                             assay_record *found, assay_error *error)
+{
+    const assay__rom_data *data = self->data;
+    const int64_t horizon = horizon_of(self);
+    double *forecast = malloc((size_t)(horizon * data->pod.rank) * sizeof *forecast);
+    double *fields = malloc((size_t)(horizon * data->features) * sizeof *fields);
+    forecast_errors errors = {.steps = calloc((size_t)horizon, sizeof *errors.steps)};
+    assay_status status = forecast != NULL && fields != NULL && errors.steps != NULL
                               ? ASSAY_OK
                               : assay__fail(error, ASSAY_E_MEMORY, "no memory for forecasts");
-    for (int64_t t = data->train; t < data->trajectories && status == ASSAY_OK; t++) {
-        int64_t row = t * data->steps + from;
-        assay__rom_set_window(model, data, t, from);
-        status = assay__rom_forecast_values(model, horizon, error, forecast);
-        if (status == ASSAY_OK)
-            status = assay__rom_restore(data, horizon, forecast, fields);
-        if (status == ASSAY_OK) {
-            add_squares(forecast, data->latent + row * dim, horizon * dim, &wrong, &whole);
-            add_squares(fields, data->fields + row * width, horizon * width, &field_wrong,
-                        &field_whole);
-        }
-    }
+    for (int64_t t = data->train; t < data->trajectories && status == ASSAY_OK; t++)
+        status = add_errors(self, model, t, horizon, error, forecast, fields, &errors);
+    if (status == ASSAY_OK &&
+        found_error(&errors, model != NULL ? model->name : assay__rom_last_value, horizon, forecast,
+                    found) != ASSAY_OK)
+        status = no_memory(error, ASSAY_E_MEMORY);
     free(forecast);
     free(fields);
-    *result = (forecast_error){sqrt(wrong / whole), sqrt(field_wrong / field_whole)};
+    free(errors.steps);
     return status;
 }
 
@@ -78,19 +141,9 @@ static assay_status found_errors(const assay__rom_trial *self, assay_record *fou
                                  assay_error *error)
 {
     assay_status status = ASSAY_OK;
-    for (int i = 0; i < MODELS && status == ASSAY_OK; i++) {
-        const char *name = self->models[i].name;
-        forecast_error wrong;
-        status = evaluate(self, &self->models[i], error, &wrong);
-        if (status != ASSAY_OK)
-            return status;
-        status = assay__found_figure(found, "relative_error_latent", name,
-                                     assay_reading_of(wrong.latent), NULL);
-        if (status == ASSAY_OK)
-            status = assay__found_figure(found, "relative_error_field", name,
-                                         assay_reading_of(wrong.field), NULL);
-    }
-    return status == ASSAY_OK ? status : no_memory(error, status);
+    for (int i = 0; i < MODELS && status == ASSAY_OK; i++)
+        status = evaluate(self, &self->models[i], found, error);
+    return status == ASSAY_OK ? evaluate(self, NULL, found, error) : status;
 }
 
 static assay_status found_data(const assay__rom_trial *self, assay_record *found,

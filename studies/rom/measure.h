@@ -11,6 +11,9 @@ enum { ASSAY__ROM_STEP, ASSAY__ROM_FORECAST, ASSAY__ROM_WORKS };
 /* Names of the subjects in the record, by work and model: "MVAR single step", … */
 extern const char *const assay__rom_subjects[ASSAY__ROM_WORKS][ASSAY__ROM_MODELS];
 
+/* Whose errors those of the trivial forecast are: "last value". */
+extern const char assay__rom_last_value[];
+
 /* What the step needs. */
 typedef struct assay__rom_trial {
     assay__study *study;
@@ -21,7 +24,9 @@ typedef struct assay__rom_trial {
 
 /* An assay__study_work whose context is a trial. `found` gets
  *   - the sizes of "data", the "energy" of the "reduction" and the "horizon_steps" of the test;
- *   - "relative_error_latent" and "relative_error_field" of each model;
+ *   - "relative_error_latent" and "relative_error_field" of each model and, under the name
+ *     assay__rom_last_value, of the trivial forecast that repeats the last step of the window; and
+ *     the series "relative_error" of the field, step by step over the horizon;
  *   - the four subjects, and two comparisons: of single steps, and of whole forecasts;
  *   - "peak_rss_bytes" and "rss_bytes" of the process. */
 ASSAY_MUST_USE assay_status assay__rom_measure(void *trial, assay_record *found,

@@ -2,6 +2,7 @@
  * was resumed keeps the time of the run that trained. */
 #include "studies/rom/models.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "assay/record_build.h"
@@ -145,15 +146,29 @@ assay_status assay__rom_mvar(assay__study *study, size_t step, const assay__rom_
 
 /* ---- LSTM ---- */
 
-typedef struct windows {
-    int64_t count, each; /* of all training trajectories, of one */
-    int64_t *order;      /* (count), shuffled every epoch */
-    float *inputs;       /* (batch, window, dim) */
-    float *targets;      /* (batch, dim) */
-    double *losses;      /* (epochs): the mean of each */
-} windows;
+/* Training by stretches of trajectories: one of n steps teaches n forecasts of a single step, each
+ * from all steps of the stretch before. So the states are trained beyond the window that a forecast
+ * begins from, as a forecast carries them on.
+ *
+ * A forecast feeds its own errors back. Training on exact inputs would never show the LSTM an input
+ * that is a little wrong; noise on the inputs, but not on the targets, does (Sanchez-Gonzalez et
+ * al. 2020, "Learning to simulate complex physics with graph networks", for the same reason). The
+ * rate falls along half a cosine, so that the last steps settle. */
+enum { WINDOWS_A_STRETCH = 3 };
 
-static void release_windows(windows *self)
+static const double input_noise = 0.1; /* of the largest amplitude's root mean square */
+static const double last_rate = 0.01;  /* of the first */
+
+typedef struct stretches {
+    int64_t steps;       /* of one */
+    int64_t count, each; /* starting points: of all training trajectories, of one */
+    int64_t *order;      /* (count), shuffled every epoch */
+    float *inputs;       /* (batch, steps, dim) */
+    float *targets;      /* (batch, steps, dim): the inputs a step later */
+    double *losses;      /* (epochs): the mean of each */
+} stretches;
+
+static void release_stretches(stretches *self)
 {
     free(self->order);
     free(self->inputs);
@@ -161,15 +176,19 @@ static void release_windows(windows *self)
     free(self->losses);
 }
 
-static assay_status make_windows(const assay__rom_settings *settings, const assay__rom_data *data,
-                                 windows *self)
+static assay_status make_stretches(const assay__rom_settings *settings, const assay__rom_data *data,
+                                   stretches *self)
 {
-    size_t dim = (size_t)settings->latent_dim, batch = (size_t)settings->batch;
-    self->each = data->steps - settings->window;
+    size_t batch = (size_t)settings->batch;
+    self->steps = WINDOWS_A_STRETCH * settings->window;
+    if (self->steps > data->steps - 1)
+        self->steps = data->steps - 1;
+    self->each = data->steps - self->steps;
     self->count = self->each * data->train;
+    size_t values = batch * (size_t)(self->steps * settings->latent_dim);
     self->order = malloc((size_t)self->count * sizeof *self->order);
-    self->inputs = malloc(batch * (size_t)settings->window * dim * sizeof(float));
-    self->targets = malloc(batch * dim * sizeof(float));
+    self->inputs = malloc(values * sizeof(float));
+    self->targets = malloc(values * sizeof(float));
     self->losses = calloc((size_t)settings->epochs, sizeof *self->losses);
     if (self->order == NULL || self->inputs == NULL || self->targets == NULL ||
         self->losses == NULL)
@@ -179,7 +198,7 @@ static assay_status make_windows(const assay__rom_settings *settings, const assa
     return ASSAY_OK;
 }
 
-static void shuffle(windows *self, assay__random *random)
+static void shuffle(stretches *self, assay__random *random)
 {
     for (int64_t i = self->count - 1; i > 0; i--) {
         int64_t j = (int64_t)assay__random_below(random, (uint64_t)i + 1), held = self->order[i];
@@ -188,39 +207,46 @@ static void shuffle(windows *self, assay__random *random)
     }
 }
 
-static void fill_batch(const windows *self, const assay__rom_settings *settings,
-                       const assay__rom_data *data, int64_t first, int64_t rows)
+static void fill_batch(const stretches *self, const assay__rom_settings *settings,
+                       const assay__rom_data *data, int64_t first, int64_t rows,
+                       assay__random *random)
 {
-    int64_t dim = settings->latent_dim, span = settings->window * dim;
+    int64_t dim = settings->latent_dim, span = self->steps * dim;
     for (int64_t r = 0; r < rows; r++) {
         int64_t which = self->order[first + r];
         const double *from =
             data->latent + ((which / self->each) * data->steps + which % self->each) * dim;
-        for (int64_t i = 0; i < span; i++)
-            self->inputs[r * span + i] = (float)from[i];
-        for (int64_t i = 0; i < dim; i++)
-            self->targets[r * dim + i] = (float)from[span + i];
+        for (int64_t i = 0; i < span; i++) {
+            self->inputs[r * span + i] =
+                (float)(from[i] + input_noise * assay__random_normal(random));
+            self->targets[r * span + i] = (float)from[dim + i];
+        }
     }
 }
 
-static assay_status train_batch(assay__rom_model *model, const windows *self,
-                                const assay__rom_settings *settings, int64_t rows,
+static assay_status train_batch(assay__rom_model *model, const stretches *self,
+                                const assay__rom_settings *settings, int64_t rows, double rate,
                                 assay_error *error, double *loss)
 {
     int64_t dim = settings->latent_dim;
     assay_tensor input = {.name = "input",
                           .element = ASSAY_F32,
                           .rank = 3,
-                          .shape = {rows, settings->window, dim},
+                          .shape = {rows, self->steps, dim},
                           .data = self->inputs};
-    assay_tensor target = {
-        .element = ASSAY_F32, .rank = 2, .shape = {rows, dim}, .data = self->targets};
+    assay_tensor target = input;
+    target.name = "target";
+    target.data = self->targets;
     assay_status status = assay_model_gradient(model->model, &input, 1, &target, error, loss);
-    return status == ASSAY_OK ? assay_model_update(model->model, settings->learning_rate, error)
-                              : status;
+    return status == ASSAY_OK ? assay_model_update(model->model, rate, error) : status;
 }
 
-static assay_status train_epochs(const training *self, windows *set, assay_error *error)
+static double rate_at(const assay__rom_settings *settings, double done)
+{
+    return settings->learning_rate * (last_rate + (1 - last_rate) * 0.5 * (1 + cos(M_PI * done)));
+}
+
+static assay_status train_epochs(const training *self, stretches *set, assay_error *error)
 {
     const assay__rom_settings *settings = self->settings;
     assay__random random;
@@ -231,14 +257,15 @@ static assay_status train_epochs(const training *self, windows *set, assay_error
         for (int64_t first = 0; first < set->count; first += settings->batch) {
             int64_t left = set->count - first;
             int64_t rows = left < settings->batch ? left : settings->batch;
-            double loss = 0;
-            fill_batch(set, settings, self->data, first, rows);
-            assay_status status = train_batch(self->model, set, settings, rows, error, &loss);
+            double loss = 0, passed = (double)epoch + (double)first / (double)set->count;
+            double done = passed / (double)settings->epochs;
+            fill_batch(set, settings, self->data, first, rows, &random);
+            assay_status status = train_batch(self->model, set, settings, rows,
+                                              rate_at(settings, done), error, &loss);
             if (status != ASSAY_OK)
                 return status;
             sum += loss * (double)rows;
-            double done = ((double)epoch + (double)first / (double)set->count);
-            if (!assay__study_advance(self->study, done / (double)settings->epochs))
+            if (!assay__study_advance(self->study, done))
                 return assay__study_interrupted(self->study, error);
         }
         set->losses[epoch] = sum / (double)set->count;
@@ -246,7 +273,7 @@ static assay_status train_epochs(const training *self, windows *set, assay_error
     return ASSAY_OK;
 }
 
-static assay_status found_losses(const training *self, const windows *set, double seconds,
+static assay_status found_losses(const training *self, const stretches *set, double seconds,
                                  assay_record *found, assay_error *error)
 {
     size_t epochs = (size_t)self->settings->epochs;
@@ -262,9 +289,9 @@ static assay_status found_losses(const training *self, const windows *set, doubl
 static assay_status train_lstm(void *context, assay_record *found, assay_error *error)
 {
     const training *self = context;
-    windows set = {0};
+    stretches set = {0};
     double seconds = 0;
-    assay_status status = make_windows(self->settings, self->data, &set);
+    assay_status status = make_stretches(self->settings, self->data, &set);
     if (status != ASSAY_OK)
         assay__fail(error, status, "no memory for the training windows");
     assay_model_set_training(self->model->model, true);
@@ -275,7 +302,7 @@ static assay_status train_lstm(void *context, assay_record *found, assay_error *
     assay_model_set_training(self->model->model, false);
     if (status == ASSAY_OK)
         status = found_losses(self, &set, seconds, found, error);
-    release_windows(&set);
+    release_stretches(&set);
     return status == ASSAY_OK ? keep(self, found, error) : status;
 }
 

@@ -139,6 +139,14 @@ static void write_data(assay__json *json, const view *self)
     assay__json_end(json);
 }
 
+/* Is a model better than no model? */
+static bool beats_last_value(const view *self, int which)
+{
+    const char error[] = "relative_error_field";
+    return assay__record_figure(self->record, error, names[which]).value <
+           assay__record_figure(self->record, error, assay__rom_last_value).value;
+}
+
 static void write_forecast(assay__json *json, const view *self)
 {
     assay__json_object(json, "forecast");
@@ -152,8 +160,13 @@ static void write_forecast(assay__json *json, const view *self)
         write_figure(json, self, "relative_error_latent", names[i]);
         write_figure(json, self, "relative_error_field", names[i]);
         write_figure(json, self, "final_loss", names[i]);
+        assay__json_flag(json, "beats_last_value", beats_last_value(self, i));
         assay__json_end(json);
     }
+    assay__json_end(json);
+    assay__json_object(json, "last_value");
+    write_figure(json, self, "relative_error_latent", assay__rom_last_value);
+    write_figure(json, self, "relative_error_field", assay__rom_last_value);
     assay__json_end(json);
     assay__json_end(json);
 }
@@ -235,18 +248,28 @@ static assay_status write_files(assay__study *study, const view *self, assay_err
 
 static void print_models(const view *self, FILE *stream)
 {
-    fprintf(stream, "%-8s %10s %12s %12s %13s %14s\n", "model", "parameters", "training (s)",
+    fprintf(stream, "%-10s %10s %12s %12s %13s %14s\n", "model", "parameters", "training (s)",
             "step (us)", "forecast (ms)", "relative error");
     for (int i = 0; i < MODELS; i++) {
         const assay_runtime_profile *profile = &self->profiles[i];
-        fprintf(stream, "%-8s %10llu %12.4f %12.2f %13.3f %14.4f\n", names[i],
+        fprintf(stream, "%-10s %10llu %12.4f %12.2f %13.3f %14.4f\n", names[i],
                 (unsigned long long)profile->memory.model_parameters,
                 profile->training_seconds.value, 1e6 * profile->inference_single_step.mean_seconds,
                 1e3 * profile->inference_full_trajectory.mean_seconds,
                 assay__record_figure(self->record, "relative_error_field", names[i]).value);
     }
-    fprintf(stream, "Both times include reading the window: %lld steps by MVAR, %lld by LSTM.\n",
-            (long long)self->settings->lag, (long long)self->settings->window);
+    fprintf(
+        stream, "%-10s %10s %12s %12s %13s %14.4f\n", assay__rom_last_value, "", "", "", "",
+        assay__record_figure(self->record, "relative_error_field", assay__rom_last_value).value);
+    fprintf(
+        stream,
+        "Both times include reading the window: %lld steps by MVAR, %lld by LSTM.\n"
+        "The error is that of the field over %llu steps; \"%s\" repeats the step before them.\n",
+        (long long)self->settings->lag, (long long)self->settings->window,
+        (unsigned long long)count_of(self, "horizon_steps", "test"), assay__rom_last_value);
+    for (int i = 0; i < MODELS; i++)
+        if (!beats_last_value(self, i))
+            fprintf(stream, "warning: %s forecasts no better than the last value does\n", names[i]);
     for (int i = 0; i < MODELS; i++) {
         const char *few = assay_trials_check(&self->profiles[i].inference_single_step);
         if (few != NULL)

@@ -19,9 +19,9 @@ assay__rom_settings assay__rom_defaults(bool quick)
                                  .hidden_size = 64,
                                  .num_layers = 1,
                                  .window = 20,
-                                 .epochs = quick ? 8 : 40,
-                                 .batch = 32,
-                                 .learning_rate = 2e-3,
+                                 .epochs = quick ? 4 : 6,
+                                 .batch = 4,
+                                 .learning_rate = 3e-3,
                                  .n_steps = 100,
                                  .n_trials = 100,
                                  .budget_seconds = quick ? 1 : 5};

@@ -4,8 +4,8 @@
  *
  *     1    data         trajectories (count, time, features), made up or loaded
  *     2    reduce       proper orthogonal decomposition of the training trajectories
- *     3    train        MVAR by least squares, LSTM by Adam on windows, both timed
- *     4    evaluate     forecasts of the test trajectories
+ *     3    train        MVAR by least squares, LSTM by Adam on stretches, both timed
+ *     4    evaluate     forecasts of the test trajectories, beside the last value as a forecast
  *     4.5  benchmark    single steps and whole forecasts of both models, interleaved
  *
  * Written below <out>/<experiment>/: the run record record.json, and views of it, which are
@@ -21,8 +21,8 @@ typedef struct assay__rom_settings {
     int64_t latent_dim; /* amplitudes kept */
     int64_t lag;        /* MVAR: order */
     int64_t hidden_size, num_layers, window, epochs, batch; /* LSTM */
-    double learning_rate;
-    int64_t n_steps;       /* forecast */
+    double learning_rate;                                   /* at first; it falls */
+    int64_t n_steps;                                        /* forecast */
     int64_t n_trials;      /* samples of each subject of the benchmark */
     double budget_seconds; /* of all samples together */
 } assay__rom_settings;

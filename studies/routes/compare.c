@@ -1,4 +1,4 @@
-/* One iteration is a search for each of the first pairs, the same for both models, so that a round
+/* One iteration is a search for each of the first pairs, the same for all models, so that a round
  * compares like with like; longer routes weigh more, as they do in total_generation_time. */
 #include "assay/compare.h"
 #include "assay/record_build.h"
@@ -9,6 +9,7 @@
 enum { MAX_PAIRS = 32 };
 
 typedef struct subject {
+    const char *name;
     assay__routes_run *run;
     assay__timed_searcher searcher;
     size_t pairs;
@@ -41,13 +42,13 @@ static void show_progress(void *context, const assay_sampling_progress *progress
                                       : 0);
 }
 
-static assay_status sample(assay__routes_run *run, subject *subjects, assay_error *error,
-                           assay_record **record)
+static assay_status sample(assay__routes_run *run, subject *subjects, size_t count,
+                           assay_error *error, assay_record **record)
 {
-    assay_subject list[ASSAY__ROUTES_MODELS];
-    for (size_t i = 0; i < ASSAY__ROUTES_MODELS; i++)
+    assay_subject list[ASSAY__ROUTES_MAX_MODELS];
+    for (size_t i = 0; i < count; i++)
         list[i] = (assay_subject){.struct_size = sizeof(assay_subject),
-                                  .name = assay__routes_model_names[i],
+                                  .name = subjects[i].name,
                                   .context = &subjects[i],
                                   .run = search_pairs};
     assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
@@ -57,7 +58,7 @@ static assay_status sample(assay__routes_run *run, subject *subjects, assay_erro
     options.seed = run->plan->seed;
     options.progress = show_progress;
     options.progress_context = run->study;
-    assay_status status = assay_sampling_run(list, ASSAY__ROUTES_MODELS, &options, error, record);
+    assay_status status = assay_sampling_run(list, count, &options, error, record);
     assay_compare_options by_wall_time = ASSAY_COMPARE_OPTIONS_INIT;
     by_wall_time.metric = "wall_seconds"; /* a speed is of wall time, whatever the machine did */
     return status == ASSAY_OK ? assay_record_compare(*record, &by_wall_time) : status;
@@ -78,26 +79,33 @@ static assay_status keep(assay_record *sampled, size_t pairs, assay_record *foun
     return assay__record_append(found, sampled);
 }
 
+static assay_status make_subject(assay__routes_run *run, size_t model, size_t pairs,
+                                 assay_error *error, subject *made)
+{
+    *made = (subject){.name = run->settings->models[model].name, .run = run, .pairs = pairs};
+    assay_status status = assay__timed_searcher_init(
+        &made->searcher, run->data.network, run->models[model],
+        run->settings->beam_search ? run->settings->beam_width : 1, error);
+    if (status == ASSAY_OK)
+        assay__road_searcher_set_hook(made->searcher.searcher, NULL);
+    return status;
+}
+
 assay_status assay__routes_compare(assay__routes_run *run, assay_error *error, assay_record *found)
 {
-    subject subjects[ASSAY__ROUTES_MODELS] = {0};
+    subject subjects[ASSAY__ROUTES_MAX_MODELS] = {0};
     size_t pairs = run->settings->num_gene < MAX_PAIRS ? run->settings->num_gene : MAX_PAIRS;
+    size_t count = 0;
     assay_record *sampled = NULL;
     assay_status status = ASSAY_OK;
-    for (size_t i = 0; i < ASSAY__ROUTES_MODELS && status == ASSAY_OK; i++) {
-        subjects[i].run = run;
-        subjects[i].pairs = pairs;
-        status = assay__timed_searcher_init(
-            &subjects[i].searcher, run->data.network, run->models[i],
-            run->settings->beam_search ? run->settings->beam_width : 1, error);
-        if (status == ASSAY_OK)
-            assay__road_searcher_set_hook(subjects[i].searcher.searcher, NULL);
-    }
+    for (size_t i = 0; i < run->settings->model_count && status == ASSAY_OK; i++)
+        if (run->settings->models[i].generates)
+            status = make_subject(run, i, pairs, error, &subjects[count++]);
     if (status == ASSAY_OK)
-        status = sample(run, subjects, error, &sampled);
+        status = sample(run, subjects, count, error, &sampled);
     if (status == ASSAY_OK && keep(sampled, pairs, found) != ASSAY_OK)
         status = assay__fail(error, ASSAY_E_MEMORY, "no memory for the comparison");
-    for (size_t i = 0; i < ASSAY__ROUTES_MODELS; i++)
+    for (size_t i = 0; i < count; i++)
         assay__timed_searcher_release(&subjects[i].searcher);
     assay_record_free(sampled);
     return status;

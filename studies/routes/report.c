@@ -1,11 +1,12 @@
 /* What a study of routes says, all of it from the record of the study. Files named in JSON are
  * relative to the study's folder, so that the same study in another folder writes the same bytes.
  */
-#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "assay/report.h"
 #include "base/error.h"
+#include "models/routes/performance.h"
 #include "studies/routes/run.h"
 
 static int64_t count_of(const assay_record *found, const char *name, const char *of)
@@ -20,7 +21,9 @@ void assay__routes_print_data(const assay__routes_run *run)
     const assay__routes_settings *settings = run->settings;
     assay__study_quiet(run->study);
     fprintf(run->output, "Network    %s: %lld roads, %lld links\n",
-            run->data.made_up ? "a made-up city (no --geo was given)" : settings->source.geo,
+            run->data.made_up                  ? "a made-up city (no --geo was given)"
+            : settings->source.dataset != NULL ? settings->source.dataset
+                                               : settings->source.geo,
             (long long)count_of(run->found, "roads", "network"),
             (long long)count_of(run->found, "links", "network"));
     fprintf(run->output, "Drives     %lld to learn from, %lld to test on%s\n",
@@ -28,26 +31,31 @@ void assay__routes_print_data(const assay__routes_run *run)
             (long long)count_of(run->found, "test_trajectories", "network"),
             run->data.made_up ? ", made up too" : "");
     fprintf(run->output, "Pairs      %zu, the ends of drives to %s\n", settings->num_gene,
-            settings->od_source == ASSAY__OD_TEST ? "test on" : "learn from");
+            settings->od_source == ASSAY_OD_TEST ? "test on" : "learn from");
     if (settings->beam_search)
         fprintf(run->output, "Search     beam of width %lld\n", (long long)settings->beam_width);
     else
         fputs("Search     greedy\n", run->output);
 }
 
-static void print_trained(const assay__routes_run *run, assay__routes_model model)
+static void print_trained(const assay__routes_run *run, size_t model)
 {
-    const char *name = assay__routes_model_names[model];
+    const char *name = run->settings->models[model].name;
     const assay_record_model *trained = assay__record_find_model(run->found, name);
     const assay_record_series *losses = assay__record_find_series(run->found, "loss", name);
-    if (trained == NULL || losses == NULL || losses->count == 0)
+    if (trained == NULL || losses == NULL || losses->count == 0) {
+        if (run->weighted[model].instance != NULL)
+            fprintf(run->output, "%-12s%12llu  trained before: %s\n", name,
+                    (unsigned long long)assay_model_parameter_count(run->weighted[model].instance),
+                    run->settings->models[model].weights);
         return;
+    }
     fprintf(run->output, "%-12s%12.0f%8zu%12.4f%12.4f%12.4f%9.2fs%s\n", name,
             trained->parameters.value, losses->count, losses->values[0],
             losses->values[losses->count - 1],
             assay__record_figure(run->found, "test_loss", name).value,
             assay__record_figure(run->found, "training_seconds", name).value,
-            run->settings->models[model] ? "" : "  teacher");
+            run->settings->models[model].generates ? "" : "  teacher");
 }
 
 void assay__routes_print_training(const assay__routes_run *run)
@@ -55,40 +63,75 @@ void assay__routes_print_training(const assay__routes_run *run)
     assay__study_quiet(run->study);
     fprintf(run->output, "\n%-12s%12s%8s%12s%12s%12s%10s\n", "Model", "Parameters", "Epochs",
             "First loss", "Last loss", "Test loss", "Time");
-    for (assay__routes_model i = 0; i < ASSAY__ROUTES_MODELS; i++)
+    for (size_t i = 0; i < run->settings->model_count; i++)
         print_trained(run, i);
 }
 
-assay_status assay__routes_print_model(const assay__routes_run *run, assay__routes_model model,
-                                       assay_error *error)
+static void print_outcomes(const assay_generation *generation, FILE *stream)
 {
-    const char *name = assay__routes_model_names[model];
-    assay__generation generation;
-    assay_status status = assay__generation_of(run->found, name, &generation);
-    if (status != ASSAY_OK)
-        return assay__fail(error, status, "cannot show what was generated with %s: %s", name,
-                           assay_status_message(status));
-    assay__study_quiet(run->study);
-    fprintf(run->output, "\n=== %s ===\n%zu of %zu trajectories generated", name,
-            generation.num_generated, generation.num_searched);
+    const struct {
+        const char *name;
+        size_t count;
+    } failed[] = {{"unreachable", generation->num_unreachable},
+                  {"lost", generation->num_lost},
+                  {"too long", generation->num_too_long}};
     const char *before = " (";
-    for (size_t i = ASSAY__ROUTE_FOUND + 1; i < ASSAY__ROUTE_OUTCOMES; i++) {
-        if (generation.outcomes[i] == 0)
+    fprintf(stream, "%zu of %zu trajectories generated", generation->num_generated,
+            generation->num_searched);
+    for (size_t i = 0; i < sizeof failed / sizeof *failed; i++) {
+        if (failed[i].count == 0)
             continue;
-        fprintf(run->output, "%s%zu %s", before, generation.outcomes[i],
-                assay__route_outcome_name((assay__route_outcome)i));
+        fprintf(stream, "%s%zu %s", before, failed[i].count, failed[i].name);
         before = ", ";
     }
-    fputs(*before == ',' ? ")\n" : "\n", run->output);
+    fputs(*before == ',' ? ")\n" : "\n", stream);
+}
+
+static assay_status recall(const assay__routes_run *run, size_t model, assay_error *error,
+                           assay_generation **generation)
+{
+    const char *name = run->settings->models[model].name;
+    assay_status status =
+        assay__generation_of(run->found, name, run->data.network, run->pairs, generation);
+    return status == ASSAY_OK
+               ? status
+               : assay__fail(error, status, "cannot show what was generated with %s: %s", name,
+                             assay_status_message(status));
+}
+
+assay_status assay__routes_print_model(const assay__routes_run *run, size_t model,
+                                       assay_error *error)
+{
+    const char *name = run->settings->models[model].name;
+    assay_generation *generation = NULL;
+    assay_trajectory_results results;
+    assay_status status = recall(run, model, error, &generation);
+    if (status != ASSAY_OK)
+        return status;
+    assay__study_quiet(run->study);
+    fprintf(run->output, "\n=== %s ===\n", name);
+    print_outcomes(generation, run->output);
     if (!run->settings->skip_performance)
-        assay__generation_performance_print(&generation.performance, run->output);
-    if (assay__evaluated(run->found, name))
-        assay__evaluation_print(run->found, name, run->output);
+        assay_generation_print(generation, run->output);
+    if (assay__results_of(run->found, name, &results))
+        assay_trajectory_results_print(&results, run->output);
     else
         fputs("Nothing was generated, so there is nothing to evaluate: train longer (--epochs)\n"
               "or take a wider beam (--beam-width).\n",
               run->output);
+    assay_generation_free(generation);
     return ASSAY_OK;
+}
+
+assay_status assay__routes_save_performance(const assay__routes_run *run, size_t model,
+                                            const char *path, assay_error *error)
+{
+    assay_generation *generation = NULL;
+    assay_status status = recall(run, model, error, &generation);
+    if (status == ASSAY_OK)
+        status = assay_file_save(path, assay__generation_print_json, generation, error);
+    assay_generation_free(generation);
+    return status;
 }
 
 assay_status assay__routes_print_comparison(const assay__routes_run *run, assay_error *error)
@@ -100,9 +143,9 @@ assay_status assay__routes_print_comparison(const assay__routes_run *run, assay_
 
 /* ---- Files of a model ---- */
 
-json_t *assay__routes_training_json(const assay__routes_run *run, assay__routes_model model)
+json_t *assay__routes_training_json(const assay__routes_run *run, size_t model)
 {
-    const char *name = assay__routes_model_names[model];
+    const char *name = run->settings->models[model].name;
     const assay_record_model *trained = assay__record_find_model(run->found, name);
     const assay_record_series *losses = assay__record_find_series(run->found, "loss", name);
     json_t *object = json_object();
@@ -128,33 +171,63 @@ json_t *assay__routes_training_json(const assay__routes_run *run, assay__routes_
     return object;
 }
 
-json_t *assay__routes_generation_json(const assay__routes_run *run, assay__routes_model model)
+/* What the library writes as text, as a part of a larger JSON. NULL without memory. */
+static json_t *json_of(assay_file_printer print, const void *subject)
 {
-    const char *name = assay__routes_model_names[model];
-    assay__generation generation;
-    char file[64];
-    if (assay__generation_of(run->found, name, &generation) != ASSAY_OK)
+    char *text = NULL;
+    size_t length = 0;
+    FILE *stream = open_memstream(&text, &length);
+    json_t *object = NULL;
+    if (stream == NULL)
         return NULL;
-    snprintf(file, sizeof file, "%s/generated.csv", name);
-    json_t *outcomes = json_object();
-    for (size_t i = 0; i < ASSAY__ROUTE_OUTCOMES; i++)
-        json_object_set_new(outcomes, assay__route_outcome_name((assay__route_outcome)i),
-                            json_integer((json_int_t)generation.outcomes[i]));
-    return json_pack("{ss, sI, sI, so, so}", "output_file", file, "num_searched",
-                     (json_int_t)generation.num_searched, "num_generated",
-                     (json_int_t)generation.num_generated, "outcomes", outcomes, "performance",
-                     assay__generation_performance_json(&generation.performance));
+    assay_status status = print(subject, stream, NULL);
+    if (fclose(stream) == 0 && status == ASSAY_OK)
+        object = json_loadb(text, length, 0, NULL);
+    free(text);
+    return object;
 }
 
-json_t *assay__routes_results_json(const assay__routes_run *run, assay__routes_model model)
+json_t *assay__routes_generation_json(const assay__routes_run *run, size_t model)
 {
-    const char *name = assay__routes_model_names[model];
-    assay__generation_performance performance;
-    if (run->settings->skip_performance)
-        return assay__evaluation_json(run->found, name, NULL);
-    if (assay__generation_performance_of(run->found, name, &performance) != ASSAY_OK)
+    const char *name = run->settings->models[model].name;
+    assay_generation *generation = NULL;
+    char file[96];
+    if (recall(run, model, NULL, &generation) != ASSAY_OK)
         return NULL;
-    return assay__evaluation_json(run->found, name, &performance);
+    snprintf(file, sizeof file, "%s/generated.csv", name);
+    json_t *outcomes =
+        json_pack("{sI, sI, sI, sI}", "found", (json_int_t)generation->num_generated, "unreachable",
+                  (json_int_t)generation->num_unreachable, "lost", (json_int_t)generation->num_lost,
+                  "too long", (json_int_t)generation->num_too_long);
+    json_t *object =
+        json_pack("{ss, sI, sI, so, so}", "output_file", file, "num_searched",
+                  (json_int_t)generation->num_searched, "num_generated",
+                  (json_int_t)generation->num_generated, "outcomes", outcomes, "performance",
+                  json_of(assay__performance_print_json, &generation->performance));
+    assay_generation_free(generation);
+    return object;
+}
+
+json_t *assay__routes_results_json(const assay__routes_run *run, size_t model)
+{
+    const char *name = run->settings->models[model].name;
+    assay_trajectory_results results;
+    assay_generation *generation = NULL;
+    bool evaluated = assay__results_of(run->found, name, &results);
+    json_t *object = evaluated ? json_of(assay__results_print_json, &results)
+                               : json_pack("{si}", "num_generated", 0);
+    if (run->settings->skip_performance || object == NULL)
+        return object;
+    int failed =
+        recall(run, model, NULL, &generation) != ASSAY_OK ||
+        json_object_set_new(object, "generation_performance",
+                            json_of(assay__performance_print_json, &generation->performance)) != 0;
+    assay_generation_free(generation);
+    if (failed) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
 }
 
 /* ---- summary.json ---- */
@@ -187,15 +260,18 @@ static json_t *comparisons_json(const assay_record *record)
 static json_t *models_json(const assay__routes_run *run)
 {
     json_t *models = json_object();
-    for (assay__routes_model i = 0; i < ASSAY__ROUTES_MODELS; i++) {
+    for (size_t i = 0; i < run->settings->model_count; i++) {
         if (run->models[i] == NULL)
             continue;
-        json_t *one = json_pack("{so}", "training", assay__routes_training_json(run, i));
-        if (one != NULL && run->settings->models[i]) {
+        const char *weights = run->settings->models[i].weights;
+        json_t *one = weights != NULL
+                          ? json_pack("{ss}", "weights", weights)
+                          : json_pack("{so}", "training", assay__routes_training_json(run, i));
+        if (one != NULL && run->settings->models[i].generates) {
             json_object_set_new(one, "generation", assay__routes_generation_json(run, i));
             json_object_set_new(one, "results", assay__routes_results_json(run, i));
         }
-        json_object_set_new(models, assay__routes_model_names[i], one);
+        json_object_set_new(models, run->settings->models[i].name, one);
     }
     return models;
 }
@@ -212,7 +288,7 @@ json_t *assay__routes_summary_json(const assay__routes_run *run)
     return json_pack("{ss, sI, sb, so, sI, ss, ss, sI, ss, so, so}", "study", "routes", "seed",
                      (json_int_t)run->plan->seed, "quick", (int)run->plan->quick, "network",
                      network, "num_gene", (json_int_t)settings->num_gene, "od_source",
-                     settings->od_source == ASSAY__OD_TEST ? "test" : "train", "search",
+                     settings->od_source == ASSAY_OD_TEST ? "test" : "train", "search",
                      settings->beam_search ? "beam" : "greedy", "beam_width",
                      (json_int_t)(settings->beam_search ? settings->beam_width : 1), "device",
                      "cpu", "models", models_json(run), "comparisons",

@@ -2,14 +2,14 @@
 #include "base/buffer.h"
 #include "studies/routes/run.h"
 
-const char *const assay__routes_model_names[ASSAY__ROUTES_MODELS] = {"vanilla", "distilled"};
-
 assay__routes_settings assay__routes_settings_of(bool quick)
 {
     return (assay__routes_settings){
         .source = {.roads = quick ? 300 : 1000, .drives = quick ? 1500 : 3000},
-        .models = {true, true},
-        .od_source = ASSAY__OD_TEST,
+        .models = {[ASSAY__VANILLA] = {.name = "vanilla", .generates = true},
+                   [ASSAY__DISTILLED] = {.name = "distilled", .generates = true}},
+        .model_count = ASSAY__ROUTES_TRAINED,
+        .od_source = ASSAY_OD_TEST,
         .num_gene = 100,
         .beam_search = true,
         .beam_width = 4,
@@ -22,14 +22,22 @@ char *assay__routes_settings_text(const assay__routes_settings *settings)
     const assay__routes_source *source = &settings->source;
     assay__buffer text;
     assay__buffer_init(&text, 1 << 16);
-    assay_status status = assay__buffer_printf(
-        &text, "%s%s %zu pairs of %s, %s %lld, %lld epochs, ",
-        settings->models[ASSAY__VANILLA] ? "vanilla " : "",
-        settings->models[ASSAY__DISTILLED] ? "distilled" : "", settings->num_gene,
-        settings->od_source == ASSAY__OD_TEST ? "test" : "train",
-        settings->beam_search ? "beam" : "greedy", (long long)settings->beam_width,
-        (long long)settings->epochs);
-    if (status == ASSAY_OK && source->geo == NULL)
+    assay_status status = ASSAY_OK;
+    for (size_t i = 0; i < settings->model_count && status == ASSAY_OK; i++)
+        if (settings->models[i].generates)
+            status = assay__buffer_printf(
+                &text, "%s%s%s ", settings->models[i].name,
+                settings->models[i].weights != NULL ? "=" : "",
+                settings->models[i].weights != NULL ? settings->models[i].weights : "");
+    if (status == ASSAY_OK)
+        status = assay__buffer_printf(&text, "%zu pairs of %s, %s %lld, %lld epochs, ",
+                                      settings->num_gene,
+                                      settings->od_source == ASSAY_OD_TEST ? "test" : "train",
+                                      settings->beam_search ? "beam" : "greedy",
+                                      (long long)settings->beam_width, (long long)settings->epochs);
+    if (status == ASSAY_OK && source->dataset != NULL)
+        status = assay__buffer_printf(&text, "dataset %s", source->dataset);
+    else if (status == ASSAY_OK && source->geo == NULL)
         status = assay__buffer_printf(&text, "city of %lld roads, %lld drives",
                                       (long long)source->roads, (long long)source->drives);
     else if (status == ASSAY_OK)

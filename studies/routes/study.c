@@ -7,61 +7,31 @@
 #include <string.h>
 
 #include "assay/clock.h"
+#include "assay/report.h"
 #include "base/error.h"
+#include "models/routes/performance.h"
 #include "studies/common/json_file.h"
 #include "studies/routes/run.h"
+#include "studies/routes/steps.h"
 
-static const assay__next_road_size sizes[ASSAY__ROUTES_MODELS] = {ASSAY__NEXT_ROAD_VANILLA,
-                                                                  ASSAY__NEXT_ROAD_DISTILLED};
-
-/* In the order of the work; which of them a study has is a matter of its models. */
-enum {
-    DATA,
-    TRAIN,
-    GENERATE = TRAIN + ASSAY__ROUTES_MODELS,
-    EVALUATE = GENERATE + ASSAY__ROUTES_MODELS,
-    COMPARE = EVALUATE + ASSAY__ROUTES_MODELS,
-    STEPS
-};
-static const assay__study_step steps[STEPS] = {
-    [DATA] = {"data", 1},
-    [TRAIN + ASSAY__VANILLA] = {"train vanilla", 6},
-    [TRAIN + ASSAY__DISTILLED] = {"train distilled", 6},
-    [GENERATE + ASSAY__VANILLA] = {"generate with vanilla", 1},
-    [GENERATE + ASSAY__DISTILLED] = {"generate with distilled", 1},
-    [EVALUATE + ASSAY__VANILLA] = {"evaluate vanilla", 1},
-    [EVALUATE + ASSAY__DISTILLED] = {"evaluate distilled", 1},
-    [COMPARE] = {"compare", 4},
-};
-
-/* A step that this study does not have weighs nothing. */
-static void weigh_steps(const assay__routes_settings *settings, assay__study_step weighed[STEPS])
-{
-    memcpy(weighed, steps, sizeof steps);
-    for (size_t i = 0; i < ASSAY__ROUTES_MODELS; i++) {
-        if (settings->models[i])
-            continue;
-        weighed[GENERATE + i].weight = weighed[EVALUATE + i].weight = weighed[COMPARE].weight = 0;
-        if (i != ASSAY__VANILLA)
-            weighed[TRAIN + i].weight = 0;
-    }
-}
+static const assay__next_road_size sizes[ASSAY__ROUTES_TRAINED] = {ASSAY__NEXT_ROAD_VANILLA,
+                                                                   ASSAY__NEXT_ROAD_DISTILLED};
 
 static bool advance(void *context, double share)
 {
     return assay__study_advance(context, share);
 }
 
-static const char *file_of(assay__routes_run *run, assay__routes_model model, const char *name,
+static const char *file_of(assay__routes_run *run, size_t model, const char *name,
                            assay_error *error)
 {
-    char relative[64];
-    snprintf(relative, sizeof relative, "%s/%s", assay__routes_model_names[model], name);
+    char relative[ASSAY__STEP_BYTES];
+    snprintf(relative, sizeof relative, "%s/%s", run->settings->models[model].name, name);
     return assay__study_file(run->study, relative, error);
 }
 
-static assay_status write_json(assay__routes_run *run, assay__routes_model model, const char *name,
-                               json_t *root, assay_error *error)
+static assay_status write_json(assay__routes_run *run, size_t model, const char *name, json_t *root,
+                               assay_error *error)
 {
     const char *path = file_of(run, model, name, error);
     if (path == NULL) {
@@ -71,13 +41,11 @@ static assay_status write_json(assay__routes_run *run, assay__routes_model model
     return assay__json_file_write(root, path, error);
 }
 
-/* ---- Steps ---- */
+typedef assay_status step_work(assay__routes_run *run, size_t model, assay_record *found,
+                               assay_error *error);
 
-typedef assay_status step_work(assay__routes_run *run, assay__routes_model model,
-                               assay_record *found, assay_error *error);
-
-static assay_status do_step(assay__routes_run *run, size_t step, assay__routes_model model,
-                            step_work *work, assay_error *error, assay_record **found)
+static assay_status do_step(assay__routes_run *run, size_t step, size_t model, step_work *work,
+                            assay_error *error, assay_record **found)
 {
     assay__study_begin(run->study, step);
     assay_status status = assay__study_findings(run->study, error, found);
@@ -89,8 +57,8 @@ static assay_status do_step(assay__routes_run *run, size_t step, assay__routes_m
 }
 
 /* Do a step, or read back what it found earlier, and add that to the record of the study. */
-static assay_status take_step(assay__routes_run *run, size_t step, assay__routes_model model,
-                              step_work *work, assay_error *error)
+static assay_status take_step(assay__routes_run *run, size_t step, size_t model, step_work *work,
+                              assay_error *error)
 {
     assay_record *found = NULL;
     assay_status status = assay__study_done(run->study, step)
@@ -120,6 +88,24 @@ static assay_status save_city(assay__routes_run *run, assay_error *error)
     return status;
 }
 
+/* Models that come with their weights. */
+static assay_status load_models(assay__routes_run *run, assay_error *error)
+{
+    assay_status status = ASSAY_OK;
+    for (size_t i = ASSAY__ROUTES_TRAINED; i < run->settings->model_count && status == ASSAY_OK;
+         i++) {
+        const char *path = run->settings->models[i].weights;
+        status = assay__weighted_model_load(path, error, &run->weighted[i]);
+        run->models[i] = run->weighted[i].next_road;
+        if (status == ASSAY_OK && run->models[i]->shape.roads < run->data.network->roads)
+            status = assay__fail(error, ASSAY_E_ARGUMENT,
+                                 "the model of '%s' knows %lld roads, and the network has %lld",
+                                 path, (long long)run->models[i]->shape.roads,
+                                 (long long)run->data.network->roads);
+    }
+    return status;
+}
+
 static assay_status load_data(assay__routes_run *run, assay_error *error)
 {
     const assay__routes_settings *settings = run->settings;
@@ -128,11 +114,12 @@ static assay_status load_data(assay__routes_run *run, assay_error *error)
     return status != ASSAY_OK
                ? status
                : assay__od_pairs_draw(assay__routes_data_of(&run->data, settings->od_source),
-                                      settings->num_gene, run->plan->seed + 2, error, &run->pairs);
+                                      settings->num_gene, run->plan->seed + ASSAY__PAIRS_SEED,
+                                      error, &run->pairs);
 }
 
-static assay_status keep_data(assay__routes_run *run, assay__routes_model model,
-                              assay_record *found, assay_error *error)
+static assay_status keep_data(assay__routes_run *run, size_t model, assay_record *found,
+                              assay_error *error)
 {
     (void)model;
     assay_status status = run->data.made_up ? save_city(run, error) : ASSAY_OK;
@@ -143,7 +130,7 @@ static assay_status keep_data(assay__routes_run *run, assay__routes_model model,
 
 /* ---- Training ---- */
 
-static assay_status train_model(assay__routes_run *run, assay__routes_model model,
+static assay_status train_model(assay__routes_run *run, size_t model,
                                 const assay__routes_training *training, double *losses,
                                 assay_record *found, assay_error *error)
 {
@@ -161,8 +148,8 @@ static assay_status train_model(assay__routes_run *run, assay__routes_model mode
     return status;
 }
 
-static assay_status train_now(assay__routes_run *run, assay__routes_model model,
-                              assay_record *found, assay_error *error)
+static assay_status train_now(assay__routes_run *run, size_t model, assay_record *found,
+                              assay_error *error)
 {
     const assay__routes_training training = {.epochs = run->settings->epochs,
                                              .batch_size = 32,
@@ -184,16 +171,15 @@ static assay_status train_now(assay__routes_run *run, assay__routes_model model,
     return path == NULL ? ASSAY_E_IO : assay__routes_save_weights(run->models[model], path, error);
 }
 
-static assay_status load_weights(assay__routes_run *run, assay__routes_model model,
-                                 assay_error *error)
+static assay_status load_weights(assay__routes_run *run, size_t model, assay_error *error)
 {
     const char *path = file_of(run, model, "weights.safetensors", error);
     return path == NULL ? ASSAY_E_IO : assay__routes_load_weights(run->models[model], path, error);
 }
 
-static assay_status train(assay__routes_run *run, assay__routes_model model, assay_error *error)
+static assay_status train(assay__routes_run *run, size_t model, assay_error *error)
 {
-    size_t step = TRAIN + (size_t)model;
+    size_t step = assay__routes_step(run->settings, ASSAY__TRAIN, model);
     bool trained = assay__study_done(run->study, step);
     assay__next_road_shape shape =
         assay__next_road_shape_of(sizes[model], run->data.network->roads);
@@ -210,46 +196,73 @@ static assay_status train(assay__routes_run *run, assay__routes_model model, ass
 
 /* ---- Generating and evaluating ---- */
 
-static assay_status generate_now(assay__routes_run *run, assay__routes_model model,
-                                 assay_record *found, assay_error *error)
+static assay_status generate_now(assay__routes_run *run, size_t model, assay_record *found,
+                                 assay_error *error)
 {
-    const assay__generation_options options = {.model = assay__routes_model_names[model],
-                                               .beam_search = run->settings->beam_search,
+    const assay__routes_model *self = &run->settings->models[model];
+    const assay__generation_options options = {.beam_search = run->settings->beam_search,
                                                .beam_width = run->settings->beam_width,
                                                .output_file =
                                                    file_of(run, model, "generated.csv", error),
                                                .advance = advance,
                                                .context = run->study};
+    assay_generation *generation = NULL;
     if (options.output_file == NULL)
         return ASSAY_E_IO;
-    return assay__generate_trajectories(&run->data, run->models[model], run->pairs,
-                                        run->settings->num_gene, &options, error, found);
+    assay_status status =
+        assay__generate_trajectories(&run->data, run->models[model], run->pairs,
+                                     run->settings->num_gene, &options, error, &generation);
+    if (status != ASSAY_OK)
+        return status;
+    if (self->weights != NULL)
+        status = assay__routes_found_loaded(run, model, found);
+    if (status == ASSAY_OK)
+        status = assay__found_generation(found, self->name, generation);
+    assay_generation_free(generation);
+    return status == ASSAY_OK ? status
+                              : assay__fail(error, status, "no memory for what searches took");
 }
 
 /* Where nothing was generated, there is nothing to find. */
-static assay_status evaluate_now(assay__routes_run *run, assay__routes_model model,
-                                 assay_record *found, assay_error *error)
+static assay_status evaluate_now(assay__routes_run *run, size_t model, assay_record *found,
+                                 assay_error *error)
 {
-    const char *name = assay__routes_model_names[model];
+    const char *name = run->settings->models[model].name;
     const char *path = file_of(run, model, "generated.csv", error);
+    assay_trajectory_results results;
     if (path == NULL)
         return ASSAY_E_IO;
-    if (assay__record_figure(run->found, ASSAY__TRAJECTORIES, name).value == 0)
+    if (assay__generated_count(run->found, name) == 0)
         return ASSAY_OK;
-    return assay__evaluate_trajectories(run->data.network,
-                                        assay__routes_data_of(&run->data, run->settings->od_source),
-                                        path, name, error, found);
+    assay_status status = assay__evaluate_trajectories(
+        run->data.network, assay__routes_data_of(&run->data, run->settings->od_source), path, error,
+        &results);
+    if (status == ASSAY_OK && assay__found_results(found, name, &results) != ASSAY_OK)
+        status = assay__fail(error, ASSAY_E_MEMORY, "no memory for the results");
+    return status;
 }
 
-static assay_status generate_and_evaluate(assay__routes_run *run, assay__routes_model model,
-                                          assay_error *error)
+/* The files of a model that show what it generated. */
+static assay_status write_generation(assay__routes_run *run, size_t model, assay_error *error)
 {
-    assay_status status = take_step(run, GENERATE + (size_t)model, model, generate_now, error);
+    const char *path = file_of(run, model, "performance.json", error);
+    assay_status status =
+        path == NULL ? ASSAY_E_IO : assay__routes_save_performance(run, model, path, error);
+    return status == ASSAY_OK ? write_json(run, model, "generation.json",
+                                           assay__routes_generation_json(run, model), error)
+                              : status;
+}
+
+static assay_status generate_and_evaluate(assay__routes_run *run, size_t model, assay_error *error)
+{
+    const assay__routes_settings *settings = run->settings;
+    assay_status status = take_step(run, assay__routes_step(settings, ASSAY__GENERATE, model),
+                                    model, generate_now, error);
     if (status == ASSAY_OK)
-        status = write_json(run, model, "generation.json",
-                            assay__routes_generation_json(run, model), error);
+        status = write_generation(run, model, error);
     if (status == ASSAY_OK)
-        status = take_step(run, EVALUATE + (size_t)model, model, evaluate_now, error);
+        status = take_step(run, assay__routes_step(settings, ASSAY__EVALUATE, model), model,
+                           evaluate_now, error);
     if (status == ASSAY_OK)
         status =
             write_json(run, model, "results.json", assay__routes_results_json(run, model), error);
@@ -258,8 +271,8 @@ static assay_status generate_and_evaluate(assay__routes_run *run, assay__routes_
 
 /* ---- Comparing ---- */
 
-static assay_status compare_now(assay__routes_run *run, assay__routes_model model,
-                                assay_record *found, assay_error *error)
+static assay_status compare_now(assay__routes_run *run, size_t model, assay_record *found,
+                                assay_error *error)
 {
     (void)model;
     return assay__routes_compare(run, error, found);
@@ -271,7 +284,9 @@ static assay_status write_comparison(assay__routes_run *run, assay_error *error)
     const char *path = assay__study_file(run->study, "comparison.json", error);
     assay_record *found = NULL, *alone = NULL;
     assay_status status =
-        path == NULL ? ASSAY_E_IO : assay__study_recall(run->study, COMPARE, error, &found);
+        path == NULL ? ASSAY_E_IO
+                     : assay__study_recall(run->study, assay__routes_compare_step(run->settings),
+                                           error, &found);
     if (status != ASSAY_OK)
         return status;
     status = assay_record_new(&alone);
@@ -291,7 +306,8 @@ static assay_status write_comparison(assay__routes_run *run, assay_error *error)
 
 static assay_status compare(assay__routes_run *run, assay_error *error)
 {
-    assay_status status = take_step(run, COMPARE, ASSAY__VANILLA, compare_now, error);
+    assay_status status = take_step(run, assay__routes_compare_step(run->settings), ASSAY__VANILLA,
+                                    compare_now, error);
     if (status == ASSAY_OK)
         status = write_comparison(run, error);
     return status == ASSAY_OK ? assay__routes_print_comparison(run, error) : status;
@@ -301,17 +317,16 @@ static assay_status compare(assay__routes_run *run, assay_error *error)
 
 static assay_status run_models(assay__routes_run *run, assay_error *error)
 {
-    const bool *asked = run->settings->models;
-    assay_status status = train(run, ASSAY__VANILLA, error); /* it teaches the other one */
-    if (status == ASSAY_OK && asked[ASSAY__DISTILLED])
-        status = train(run, ASSAY__DISTILLED, error);
+    const assay__routes_settings *settings = run->settings;
+    assay_status status = ASSAY_OK;
+    for (size_t i = 0; i < ASSAY__ROUTES_TRAINED && status == ASSAY_OK; i++) /* teachers first */
+        status = assay__routes_trains(settings, i) ? train(run, i, error) : ASSAY_OK;
     if (status == ASSAY_OK)
         assay__routes_print_training(run);
-    for (assay__routes_model i = 0; i < ASSAY__ROUTES_MODELS && status == ASSAY_OK; i++)
-        status = asked[i] ? generate_and_evaluate(run, i, error) : ASSAY_OK;
-    if (status == ASSAY_OK && asked[ASSAY__VANILLA] && asked[ASSAY__DISTILLED])
-        status = compare(run, error);
-    return status;
+    for (size_t i = 0; i < settings->model_count && status == ASSAY_OK; i++)
+        status = settings->models[i].generates ? generate_and_evaluate(run, i, error) : ASSAY_OK;
+    return status == ASSAY_OK && assay__routes_generating(settings) > 1 ? compare(run, error)
+                                                                        : status;
 }
 
 static assay_status finish(assay__routes_run *run, const char *summary_path, assay_error *error)
@@ -332,7 +347,7 @@ static assay_status run_study(assay__routes_run *run, const char *summary_path, 
 {
     assay_status status = assay__study_findings(run->study, error, &run->found);
     if (status == ASSAY_OK)
-        status = take_step(run, DATA, ASSAY__VANILLA, keep_data, error);
+        status = take_step(run, ASSAY__DATA, ASSAY__VANILLA, keep_data, error);
     if (status == ASSAY_OK) {
         assay__routes_print_data(run);
         status = run_models(run, error);
@@ -342,8 +357,10 @@ static assay_status run_study(assay__routes_run *run, const char *summary_path, 
 
 static void release(assay__routes_run *run)
 {
-    for (size_t i = 0; i < ASSAY__ROUTES_MODELS; i++)
+    for (size_t i = 0; i < ASSAY__ROUTES_TRAINED; i++)
         assay__next_road_free(run->models[i]);
+    for (size_t i = 0; i < ASSAY__ROUTES_MAX_MODELS; i++)
+        assay__weighted_model_release(&run->weighted[i]);
     assay_record_free(run->found);
     assay__routes_data_release(&run->data);
     free(run->pairs);
@@ -355,24 +372,25 @@ static assay_status evaluate_file(const assay__study_plan *plan,
                                   const assay__routes_settings *settings, const char *summary_path,
                                   assay_error *error)
 {
+    const char *cost = settings->generation_performance;
     assay__routes_data data;
-    assay_record *found = NULL;
+    assay_trajectory_results results;
     assay_status status = assay__routes_data_load(&settings->source, plan->seed, error, &data);
     if (status != ASSAY_OK)
         return status;
-    if (assay_record_new(&found) != ASSAY_OK)
-        status =
-            assay__fail(error, ASSAY_E_MEMORY, "no memory to evaluate '%s'", settings->evaluate);
+    status = assay__evaluate_trajectories(data.network,
+                                          assay__routes_data_of(&data, settings->od_source),
+                                          settings->evaluate, error, &results);
+    if (status == ASSAY_OK && cost != NULL) {
+        status = assay__performance_load(cost, error, &results.generation_performance);
+        results.has_generation_performance = status == ASSAY_OK;
+    }
+    if (status == ASSAY_OK && cost != NULL)
+        assay__performance_print(&results.generation_performance, plan->output);
     if (status == ASSAY_OK)
-        status = assay__evaluate_trajectories(data.network,
-                                              assay__routes_data_of(&data, settings->od_source),
-                                              settings->evaluate, NULL, error, found);
-    if (status == ASSAY_OK)
-        assay__evaluation_print(found, NULL, plan->output);
+        assay_trajectory_results_print(&results, plan->output);
     if (status == ASSAY_OK && summary_path != NULL)
-        status =
-            assay__json_file_write(assay__evaluation_json(found, NULL, NULL), summary_path, error);
-    assay_record_free(found);
+        status = assay_file_save(summary_path, assay__results_print_json, &results, error);
     assay__routes_data_release(&data);
     return status;
 }
@@ -384,20 +402,22 @@ assay_status assay__routes_study(const assay__study_plan *plan,
     if (settings->evaluate != NULL)
         return evaluate_file(plan, settings, summary_path, error);
     assay__study_plan full = *plan;
-    assay__study_step weighed[STEPS];
-    weigh_steps(settings, weighed);
+    assay__routes_steps list = {0};
+    assay__routes_list_steps(settings, &list);
     char *text = assay__routes_settings_text(settings);
     assay__routes_run *run = calloc(1, sizeof *run);
     assay_status status = ASSAY_E_MEMORY;
     if (run == NULL || text == NULL)
         goto cleanup;
     full.settings = text;
-    full.steps = weighed;
-    full.step_count = STEPS;
+    full.steps = list.steps;
+    full.step_count = assay__routes_compare_step(settings) + 1;
     run->plan = &full;
     run->settings = settings;
     run->output = plan->output;
     status = load_data(run, error); /* first: bad input leaves no folder behind */
+    if (status == ASSAY_OK)
+        status = load_models(run, error);
     if (status == ASSAY_OK)
         status = assay__study_open(&full, error, &run->study);
     if (status == ASSAY_OK)

@@ -5,6 +5,7 @@
  *   city.geo, city.rel, train.csv, test.csv    the data, if it was made up
  *   MODEL/weights.safetensors, training.json   for each model trained
  *   MODEL/generated.csv, generation.json       trajectories; how many, and what they cost
+ *   MODEL/performance.json                     what each search took, and which was the slowest
  *   MODEL/results.json                         likeness to the real ones, with what they cost
  *   comparison.json                            the interleaved comparison, a record of its own
  *   record.json                                all of it: the study's run record
@@ -13,31 +14,24 @@
 #ifndef ASSAY_STUDIES_ROUTES_STUDY_H
 #define ASSAY_STUDIES_ROUTES_STUDY_H
 
+#include "models/routes/data.h"
 #include "studies/common/frame.h"
 
-typedef enum assay__od_source { ASSAY__OD_TEST, ASSAY__OD_TRAIN } assay__od_source;
+/* What a study trains; the others come with their weights. */
+enum { ASSAY__VANILLA, ASSAY__DISTILLED, ASSAY__ROUTES_TRAINED, ASSAY__ROUTES_MAX_MODELS = 16 };
 
-typedef struct assay__routes_source {
-    /* Files in LibCity's form (docs/models.md), all of the first three or none of them. Without
-     * `test` a fifth of the trajectories, chosen by the seed, is kept for testing. */
-    const char *geo, *rel, *trajectories, *test;
-    /* Without files: a made-up city and drives in it. */
-    int64_t roads, drives;
-} assay__routes_source;
-
-typedef enum assay__routes_model {
-    ASSAY__VANILLA,
-    ASSAY__DISTILLED,
-    ASSAY__ROUTES_MODELS
+typedef struct assay__routes_model {
+    const char *name;    /* "vanilla"; also of its folder */
+    const char *weights; /* a file; NULL: the study trains it */
+    bool generates;      /* else it teaches at most */
 } assay__routes_model;
-
-/* "vanilla", "distilled". */
-extern const char *const assay__routes_model_names[ASSAY__ROUTES_MODELS];
 
 typedef struct assay__routes_settings {
     assay__routes_source source;
-    bool models[ASSAY__ROUTES_MODELS]; /* which to generate with; a teacher is trained anyway */
-    assay__od_source od_source;
+    /* The first two are ASSAY__VANILLA and ASSAY__DISTILLED, asked for or not. */
+    assay__routes_model models[ASSAY__ROUTES_MAX_MODELS];
+    size_t model_count;
+    assay_od_source od_source;
     size_t num_gene;
     bool beam_search;
     int64_t beam_width;
@@ -45,6 +39,7 @@ typedef struct assay__routes_settings {
     double compare_seconds; /* budget of the comparison */
     bool skip_performance;  /* leave generation_performance out of results.json */
     const char *evaluate;   /* a file of generated trajectories: evaluate it and nothing else */
+    const char *generation_performance; /* what those cost: a file, or NULL */
 } assay__routes_settings;
 
 /* Defaults; `quick` for a small city and little training. */

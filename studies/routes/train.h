@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "models/road/next_road.h"
-#include "studies/routes/data.h"
+#include "models/routes/data.h"
 
 typedef struct assay__routes_training {
     int64_t epochs, batch_size;

@@ -123,7 +123,12 @@ static void test_exec_starts_another_generation(void **state)
     assert_int_equal(status, 0);
     (void)read_file_of(child, "");
     (void)read_file_of(child, ".1");
-    (void)read_file_of(child, ".2");
+    assay_heap_figures last = read_file_of(child, ".2");
+    assay_heap_figures found = {.struct_size = sizeof found};
+    assert_int_equal(assay_heap_process_read(heap_directory(), child, NULL, &found), ASSAY_OK);
+    assert_int_equal(found.allocated_bytes, last.allocated_bytes);
+    assert_int_equal(found.allocations, last.allocations);
+    assert_int_equal(assay_heap_process_read(heap_directory(), 1, NULL, &found), ASSAY_E_NOT_FOUND);
 }
 
 static void test_directory_is_summed(void **state)

@@ -23,9 +23,17 @@ heap() {
 cat >"$work/figures.c" <<'END'
 #include <assay/instrument.h>
 #include <stdio.h>
+static void show_unseen(void *context, const assay_heap_program *program)
+{
+    (void)context;
+    if (program->unseen != NULL)
+        printf("unseen %s: %s\n", program->name, program->unseen);
+}
 int main(int count, char **arguments)
 {
     assay_error error;
+    if (count != 2 || assay_heap_directory_visit(arguments[1], show_unseen, NULL, &error) != ASSAY_OK)
+        return 2;
     assay_heap_figures sum = {.struct_size = sizeof sum};
     if (count != 2 || assay_heap_directory_read(arguments[1], &error, &sum) != ASSAY_OK) {
         printf("%s: %s\n", assay_status_name(error.status), error.message);
@@ -121,6 +129,99 @@ END
     between live 0 100000 # the runtime's emergency pool
 fi
 
+# Allocators that bring operators of C++ beside their malloc: each kind of new and delete counts once.
+# The program keeps one block of each kind if it is told to.
+if command -v c++ >/dev/null; then
+    cat >"$work/operators.cc" <<'END'
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+struct alignas(256) wide { char bytes[512]; };
+int main(int count, char **)
+{
+    for (int i = 0; i < 100; i++) {
+        void *plain = ::operator new(1000), *none = ::operator new(1000, std::nothrow);
+        char *several = new char[1000], *several_none = new (std::nothrow) char[1000];
+        wide *aligned = new wide, *aligned_none = new (std::nothrow) wide, *aligned_several = new wide[3];
+        void *c = std::malloc(1000);
+        if (count > 1 && i == 0) continue;
+        ::operator delete(plain, static_cast<std::size_t>(1000));
+        ::operator delete(none, std::nothrow);
+        delete[] several;
+        ::operator delete[](several_none, std::nothrow);
+        delete aligned;
+        ::operator delete(aligned_none, std::align_val_t(256), std::nothrow);
+        delete[] aligned_several;
+        std::free(c);
+    }
+    volatile std::size_t impossible = std::size_t(1) << 62;
+    try { std::puts(::operator new(impossible) ? "got it" : "nothing"); }
+    catch (const std::bad_alloc &) { std::puts("bad_alloc"); }
+}
+END
+    c++ -O0 -std=c++17 -fno-builtin -o "$work/operators" "$work/operators.cc"
+    for allocator in "" libjemalloc.so.2 libtcmalloc_minimal.so.4; do
+        if [ -n "$allocator" ] && ! LD_PRELOAD=$allocator true 2>&1 | wc -c | grep -qx 0; then
+            echo "$allocator is not here: its operators are not tried"
+            continue
+        fi
+        for keep in "" keep; do
+            rm -rf "$work/files" && mkdir "$work/files"
+            said=$(ASSAY_HEAP_DIR=$work/files LD_PRELOAD=$library${allocator:+:$allocator} "$work/operators" $keep)
+            [ "$said" = bad_alloc ] || fail "operators of ${allocator:-libstdc++}: $said"
+            between allocations 800 810
+            [ -n "$keep" ] || plain_live=$(figure live)
+        done
+        # five of 1000 bytes, two of 512, three times 512: rounded up by less than a quarter
+        kept=$(($(figure live) - plain_live))
+        [ "$plain_live" -ge 0 ] && [ "$kept" -ge 7560 ] && [ "$kept" -le 9450 ] ||
+            fail "operators of ${allocator:-libstdc++}: $plain_live never freed, then $kept more"
+    done
+
+    # A program that replaces the plain operators alone: the others still stand on its own.
+    cat >"$work/replaced.cc" <<'END'
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+static int made, freed;
+void *operator new(std::size_t size) { made++; return std::malloc(size); }
+void operator delete(void *block) noexcept { freed++; std::free(block); }
+int main()
+{
+    char *volatile several = new char[10], *volatile none = new (std::nothrow) char[10];
+    delete[] several;
+    ::operator delete[](none, std::nothrow);
+    ::operator delete(::operator new(10), std::size_t(10));
+    std::printf("%d made, %d freed\n", made, freed);
+}
+END
+    c++ -O0 -std=c++17 -fno-builtin -o "$work/replaced" "$work/replaced.cc" 2>/dev/null && same "$work/replaced"
+
+    # A C++ library in a C program, its runtime in nobody else's scope.
+    cat >"$work/plugin.cc" <<'END'
+#include <string>
+#include <vector>
+extern "C" int work() { return (int)std::vector<std::string>(1000, std::string(100, 'x')).size(); }
+END
+    cat >"$work/host.c" <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(int count, char **arguments)
+{
+    for (int i = 0; i < 2; i++) {
+        void *library = dlopen(arguments[count - 1], RTLD_NOW | RTLD_LOCAL);
+        int (*work)(void) = library ? (int (*)(void))dlsym(library, "work") : NULL;
+        printf("%d\n", work ? work() : -1);
+        if (library) dlclose(library);
+    }
+    return 0;
+}
+END
+    c++ -shared -fPIC -o "$work/plugin.so" "$work/plugin.cc" && cc -o "$work/host" "$work/host.c" -ldl
+    same "$work/host" "$work/plugin.so"
+    between allocations 2000 2200
+fi
+
 # Another allocator in a library: blocks come from it, and from nobody else.
 cat >"$work/other.c" <<'END'
 #include <stddef.h>
@@ -180,6 +281,88 @@ if cc -O1 -fno-builtin -fsanitize=thread -o "$work/sanitized" "$work/pattern.c" 
     heap "$work/sanitized" || fail "a program under the thread sanitizer"
     "$work/figures" "$work/files" | grep -q '^ASSAY_E_UNSUPPORTED' || fail "sanitized program"
 fi
+
+# What is started and leaves no file is named; what was live before an exec is not left behind.
+unseen() { # EXPECTED: the names, sorted
+    local names
+    names=$("$work/figures" "$work/files" | sed -n 's/^unseen \([^:]*\):.*/\1/p' | sort | tr '\n' ' ')
+    [ "$names" = "$1" ] || fail "unseen: '$names', not '$1'"
+}
+heap sh -c "env -i '$work/pattern'; '$work/pattern'"
+unseen "pattern "
+between allocations 1000 1400
+heap sh -c "env -u LD_PRELOAD '$work/pattern'; no-such-program 2>/dev/null; :"
+unseen "pattern "
+"$work/figures" "$work/files" | grep -q 'without LD_PRELOAD' || fail "the reason why a program was not seen"
+cat >"$work/starter.c" <<'END'
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+extern char **environ;
+static void *volatile kept;
+/* Start arguments[2] in the way of arguments[1]. */
+int main(int count, char **arguments)
+{
+    char *none[] = {NULL}, *program = arguments[2], *its[] = {program, NULL}, *nowhere = "/no/such/program";
+    int status = 0;
+    pid_t child = 0;
+    (void)count;
+    kept = malloc(100000);
+    switch (arguments[1][0]) {
+    case 's': posix_spawn(&child, program, NULL, NULL, its, none); break;
+    case 'p': posix_spawnp(NULL, program, NULL, NULL, its, environ); wait(&status); return 0;
+    case 'v': if ((child = vfork()) == 0) { execve(program, its, none); _exit(1); } break;
+    case 'f': if ((child = vfork()) == 0) { execv(nowhere, its); _exit(1); } break;
+    case 'l': execl(program, program, "one", "two", (char *)NULL); break;
+    case 'e': execle(program, program, "one", (char *)NULL, none); break;
+    case 'L': execlp(program, program, (char *)NULL); break;
+    case 'x': execvp(nowhere, its); return 0;
+    }
+    waitpid(child, &status, 0);
+    return 0;
+}
+END
+cc -O1 -fno-builtin -o "$work/starter" "$work/starter.c"
+for way in s v e; do # with an empty environment
+    heap "$work/starter" $way "$work/pattern"
+    unseen "pattern "
+done
+for way in p l L; do
+    heap "$work/starter" $way "$work/pattern"
+    unseen ""
+    between allocations 1001 1001
+done
+for way in f x; do # of a program that is not there
+    heap "$work/starter" $way "$work/pattern"
+    unseen ""
+    between live 100000 110000
+done
+heap "$work/starter" e "$work/pattern"
+between live 0 0
+if cc -static -O1 -fno-builtin -o "$work/static" "$work/pattern.c" 2>/dev/null; then
+    heap "$work/starter" l "$work/static"
+    unseen "static "
+    between live 0 0
+fi
+
+# A child that frees what its parent made has not freed more than there was.
+cat >"$work/forked.c" <<'END'
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+    void *volatile block = malloc(100000);
+    if (fork() != 0) wait(NULL);
+    free(block);
+    return 0;
+}
+END
+cc -O1 -fno-builtin -o "$work/forked" "$work/forked.c"
+heap "$work/forked"
+between live 0 0
 
 # Killed in the middle of it: the file tells the truth.
 cat >"$work/killed.c" <<'END'

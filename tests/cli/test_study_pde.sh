@@ -54,6 +54,10 @@ for workers in 0 1 5; do
     burgers --out workers-$workers trainer_params.num_workers=$workers >/dev/null || fail "$workers workers failed"
     cmp burgers-1/losses.csv workers-$workers/losses.csv || fail "$workers workers, other losses"
 done
+# As it comes, the quick surrogate is a demonstration: within 8 % of the solutions (5.3 to 5.9 % by ten seeds).
+study --config-name burgers_experiment --out surrogate >surrogate.txt || fail "the surrogate fails"
+awk '/Relative error:/ { found = 1; if ($3 + 0 > 8) exit 1 } END { if (!found) exit 1 }' surrogate.txt || fail "the surrogate is off: $(grep Relative surrogate.txt)"
+
 study --config-name burgers_experiment trainer_params.epochs=2 --out plain >plain.txt || fail "without monitoring it fails"
 cmp burgers-1/losses.csv plain/losses.csv || fail "monitoring changes the losses"
 grep -q 'Batch 0' plain.txt && fail "monitoring is off, and lines are printed"
@@ -114,7 +118,7 @@ heat = {s["name"]: s for s in load("heat-1")["series"]}
 assert heat["conductivity_recovered"]["along"] == "x" and heat["conductivity_recovered"]["places"][-1] == 1
 assert heat["conductivity_true"]["values"] == load("heat-1", "results.json")["results"]["conductivity_true"]
 plain = load("plain")
-assert plain["kind"] == "study" and not plain.get("operations") and len(plain["subjects"][0]["samples_seconds"]) == 64
+assert plain["kind"] == "study" and not plain.get("operations") and len(plain["subjects"][0]["samples_seconds"]) == 128
 assert "statistics" not in load("plain", "results.json")["timing"]
 END
 code=0

@@ -43,7 +43,7 @@ import json, os, sys
 def masked(value):
     if isinstance(value, dict):
         return {k: masked(v) for k, v in value.items()
-                if not ("time" in k or "seconds" in k or "throughput" in k or k == "comparisons")}
+                if not ("time" in k or "seconds" in k or "throughput" in k or k in ("comparisons", "slowest"))}
     return [masked(v) for v in value] if isinstance(value, list) else value
 def subject(one):
     kept = {k: one[k] for k in ("name", "model", "covers", "parameters") if k in one}
@@ -103,6 +103,10 @@ for model in ("vanilla", "distilled"):
     assert figures["training_seconds", model] == training["training_seconds"]
     assert figures["distance_jsd", model] == summary["models"][model]["results"]["Distance_JSD"]
     assert figures["trajectories", model] == summary["models"][model]["generation"]["num_generated"]
+    each = load("one/" + model + "/performance.json")
+    assert [s["total_time"] for s in each["searches"]] == search["samples_seconds"], "performance.json has other searches"
+    assert each["slowest"] == max(each["searches"], key=lambda s: s["total_time"])
+    assert each["performance"] == performance
 assert [c["verdict"] for c in record["comparisons"] if not c.get("beside")] == [c["verdict"] for c in summary["comparisons"]]
 alone = load("one/comparison.json")
 assert [s["samples_seconds"] for s in alone["subjects"]] == [subjects[m]["samples_seconds"] for m in ("vanilla", "distilled")]

@@ -207,6 +207,13 @@ agree 'not every size was measured' '
     / ms$/ { rows++; if ($2 <= 0) wrong() } /^SCALING/ { tables++ } /^[0-9]+ / { sizes++ }
     END { exit !(rows == 15 && tables == 2 && sizes == 10) }'
 
+# The throughput is that of the block, and every generated trajectory has the ends of a real one.
+shows trajectories '^[0-9]+ of 50 trajectories generated$' '^--- Generation Performance ---$' '^Slowest search +[0-9.]+(us|ms|s), from road [0-9]+ to road [0-9]+' \
+    '^--- Evaluation ---$' '^DTW +[0-9.]+ km$'
+agree 'the results are not those of the generation' '
+    / trajectories generated$/ { generated = $1 } /^Throughput/ { rate = $2 }
+    / beside a real one/ { if ($1 != rate || $5 != generated) wrong(); seen = 1 } END { exit !seen }'
+
 # 8 steps: 7 products of n x n matrices, and 8 numbers of 4 bytes for each node.
 shows encodings '^SCALING: encodings, forward pass$' '^lap 8 ' '^rwse 8 ' '^none 0 '
 agree 'an encoding has another size than its graph' '

@@ -66,6 +66,7 @@ VERB_FIRST = {
     "assay_generate_scaling_graphs": "D8",
     "assay_set_seed": "D12",
     "assay_estimate_pe_storage": "D13",
+    "assay_generate_trajectories_programmatic": "E11",
 }
 
 # Other output verbs that the seed checklist fixes.
@@ -136,6 +137,9 @@ SEED_FIELDS = {
     "assay_warmup.first_epoch_time": "B8",
     "assay_warmup.avg_steady_state_time": "B8",
     "assay_runtime_ratio.training_time": "A7, a ratio",
+    "assay_search_performance.total_time": "E1",
+    "assay_generation_performance.throughput_traj_per_sec": "E3",
+    "assay_generation_performance.total_generation_time": "E3",
 }
 
 # Calls whose status may be overlooked, each with the reason.
@@ -146,8 +150,8 @@ STATUS_UNCHECKED = {
     "assay_phase_timer_end_phase": "B5; assay_timers_status keeps the first failure",
 }
 
-OF_MODELS = {"model.h", "flops.h", "profile.h", "model_scaling.h", "runtime.h"}
-CALLERS = ["cli", "studies", "bench", "examples"]
+OF_MODELS = {"model.h", "flops.h", "profile.h", "model_scaling.h", "runtime.h", "trajectories.h"}
+CALLERS = ["cli", "studies", "bench", "examples", "python"]
 
 Function = collections.namedtuple("Function", "name place header result attributes parameters")
 Struct = collections.namedtuple("Struct", "name place fields")

@@ -10,6 +10,9 @@ prefix=$work/prefix
 
 cmake --install "$ASSAY_BUILD" --prefix "$prefix" >"$work/install.log"
 cd "$work"
+for file in share/man/man1/assay.1 share/bash-completion/completions/assay share/zsh/site-functions/_assay; do
+    [ -s "$prefix/$file" ] || { echo "$file is not installed"; exit 1; }
+done
 
 expect() { # program
     "$1" >out.txt || { echo "$1 failed with status $?"; exit 1; }

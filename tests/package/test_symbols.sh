@@ -18,7 +18,7 @@ declared() { # headers...: the functions and variables they declare, sorted
 exported() { # library
     nm -D --defined-only "$1" | awk '{ sub(/@@ASSAY_1$/, "", $NF); print $NF }' | grep -vx ASSAY_1 | sort -u
 }
-of_models='model.h flops.h profile.h model_scaling.h runtime.h'
+of_models='model.h flops.h profile.h model_scaling.h runtime.h trajectories.h'
 of_libassay=$(cd "$ASSAY_SOURCE/include/assay" && ls | grep -vxF "$(tr ' ' '\n' <<<"$of_models")")
 
 same() { # library, headers...

@@ -48,6 +48,12 @@ while read -r symbol; do
     [[ $symbol != *.* ]] || grep -rqw "${symbol#*.}" $where || complain "$symbol: no such field in $where"
 done < <(cut -f 2 <<<"$rows" | grep -oE '`(assay|ASSAY)_[A-Za-z0-9_]+(\.[a-z_]+)?' | tr -d '`' | sort -u)
 
+# `assay.module.name` is made in python/assay/module.py, or in the folder of that name.
+while read -r name; do
+    module=${name#assay.}
+    grep -rqE "^(class|def) ${module#*.}\\b" "python/assay/${module%%.*}"* || complain "$name: no such name in Python"
+done < <(cut -f 3 <<<"$rows" | grep -oE '`assay\.[a-z_]+\.[A-Za-z_]+' | tr -d '`' | sort -u)
+
 # "tests/unit/test_x.c: test_y; tests/cli/golden/z.sh"
 while read -r reference; do
     file=${reference%%:*} function=

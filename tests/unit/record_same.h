@@ -77,6 +77,9 @@ static inline void same_process(const assay_record_process *a, const assay_recor
     same_reading(a->steal_seconds, b->steal_seconds);
     same_reading(a->process_count, b->process_count);
     same_reading(a->observer_seconds, b->observer_seconds);
+    same_reading(a->tree_peak_pss_bytes, b->tree_peak_pss_bytes);
+    assert_int_equal(a->heap_unseen_processes, b->heap_unseen_processes);
+    assert_int_equal(a->running_processes, b->running_processes);
 }
 
 static inline void same_distribution(const assay_record_operation *a,
@@ -91,6 +94,7 @@ static inline void same_distribution(const assay_record_operation *a,
     for (size_t i = 0; i < a->sample_count; i++)
         same_number(a->samples_seconds[i], b->samples_seconds[i]);
     assert_int_equal(a->samples_dropped, b->samples_dropped);
+    assert_int_equal(a->failed_spans, b->failed_spans);
 }
 
 static inline void same_operation(const assay_record_operation *a, const assay_record_operation *b)
@@ -170,6 +174,13 @@ static inline void same_member(const assay_record_member *a, const assay_record_
     same_reading(a->heap_peak_bytes, b->heap_peak_bytes);
     same_reading(a->heap_allocations, b->heap_allocations);
     same_text(a->unseen, b->unseen);
+    assert_int_equal(a->parent_id, b->parent_id);
+    same_reading(a->start_seconds, b->start_seconds);
+    same_reading(a->end_seconds, b->end_seconds);
+    same_reading(a->user_seconds, b->user_seconds);
+    same_reading(a->sys_seconds, b->sys_seconds);
+    same_reading(a->peak_rss_bytes, b->peak_rss_bytes);
+    assert_int_equal(a->running, b->running);
 }
 
 static inline void same_device(const assay_record_device *a, const assay_record_device *b)

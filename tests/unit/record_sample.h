@@ -43,6 +43,7 @@ static inline void fill_operations(assay_record *record)
         .samples_seconds = samples,
         .sample_count = 4,
         .samples_dropped = 996,
+        .failed_spans = 7,
         .rss_delta_bytes = assay_reading_of(-4096),
         .rss_peak_bytes = assay_reading_of(8589934592.0),
         .rss_spans = 3,
@@ -237,6 +238,13 @@ static inline void fill_places(assay_record *record)
     member.heap_peak_bytes = assay_reading_of(4096);
     member.heap_allocations = assay_reading_of(12);
     member.unseen = "heap: statically linked";
+    member.parent_id = 4710;
+    member.start_seconds = assay_reading_of(0.125);
+    member.end_seconds = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
+    member.user_seconds = assay_reading_of(0.5);
+    member.sys_seconds = assay_reading_of(0.25);
+    member.peak_rss_bytes = assay_reading_of(1e6);
+    member.running = true;
     bare.process_id = 4713;
     assert_int_equal(assay_record_add_device(record, &device), ASSAY_OK);
     assert_int_equal(assay_record_add_process(record, &member), ASSAY_OK);
@@ -271,6 +279,9 @@ static inline void fill_process(assay_record *record)
         .steal_seconds = assay_reading_missing(ASSAY_NOT_PERMITTED),
         .process_count = assay_reading_of(2),
         .observer_seconds = assay_reading_of(0.0625),
+        .tree_peak_pss_bytes = assay_reading_of(154857600),
+        .heap_unseen_processes = 1,
+        .running_processes = 1,
     };
 }
 

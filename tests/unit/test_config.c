@@ -174,6 +174,27 @@ static void test_failures_say_where(void **state)
     check_failure("burgers", "epochs", "'epochs' is no 'key=value'");
 }
 
+/* libyaml alone would take minutes for the first and find an error only at its end. */
+static void test_deep_and_tangled_files_are_refused_soon(void **state)
+{
+    (void)state;
+    enum { BYTES = 60000 };
+    static char deep[BYTES + 1];
+    memcpy(deep, "a: ", 3);
+    memset(deep + 3, '[', BYTES - 3);
+    put("deep.yaml", deep);
+    check_failure("deep", NULL, "deep.yaml:1:20: nested too deeply");
+    char *anchors = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&anchors, &size);
+    for (int i = 0; i < 300; i++)
+        fprintf(stream, "k%d: &a%d 1\n", i, i);
+    fclose(stream);
+    put("anchors.yaml", anchors);
+    check_failure("anchors", NULL, "anchors.yaml:257:7: too many anchors");
+    free(anchors);
+}
+
 static void test_printed_form_reads_back(void **state)
 {
     (void)state;
@@ -210,6 +231,7 @@ int main(void)
         cmocka_unit_test(test_groups_then_own_then_overrides),
         cmocka_unit_test(test_a_choice_is_built_on_another),
         cmocka_unit_test(test_failures_say_where),
+        cmocka_unit_test(test_deep_and_tangled_files_are_refused_soon),
         cmocka_unit_test(test_printed_form_reads_back),
         cmocka_unit_test(test_json_form),
     };

@@ -293,6 +293,27 @@ static void test_views_of_spans(void **state)
     assay_record_free(record);
 }
 
+/* A spreadsheet computes what begins with =, +, - or @; a number it may. */
+static void test_formulas_are_disarmed(void **state)
+{
+    (void)state;
+    static const double seconds[] = {1, 1};
+    static const char *const names[] = {
+        "=cmd|' /C calc'!A0", "+1+1", "-x", "@SUM(A1)", "-1.5e3", "-,\"x", "plain"};
+    assay_record *record = new_record();
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        add_sample_subject(record, names[i], seconds, 2, NULL, 0, names[i]);
+    char *csv = exported("csv", record);
+    static const char *const lines[] = {
+        "\n'=cmd|' /C calc'!A0,", "\n'+1+1,", "\n'-x,",   "\n'@SUM(A1),", "\n-1.5e3,",
+        "\n\"'-,\"\"x\",",        "\nplain,", ",'+1+1\n", ",-1.5e3\n"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        if (strstr(csv, lines[i]) == NULL)
+            fail_msg("no '%s' in %s", lines[i], csv);
+    free(csv);
+    assay_record_free(record);
+}
+
 static assay_record *spans(size_t count)
 {
     assay_record *record = new_record();
@@ -381,6 +402,7 @@ int main(void)
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_locale_does_not_matter),
         cmocka_unit_test(test_views_of_spans),
+        cmocka_unit_test(test_formulas_are_disarmed),
         cmocka_unit_test(test_views_of_several_records),
         cmocka_unit_test(test_unknown_format),
         cmocka_unit_test(test_every_format_is_listed),

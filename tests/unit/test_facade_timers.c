@@ -138,6 +138,32 @@ static void test_track_time_and_gpu_falls_back(void **state)
     check_shape(&text, "KAN training complete: #.##s, GPU: not available\n");
 }
 
+/* Figures that were measured elsewhere, as bindings enter them. */
+static void test_entered_figures_nest_and_print(void **state)
+{
+    (void)state;
+    golden_text text;
+    FILE *stream = golden_open(&text);
+    assay_timers *timers = new_timers(NULL);
+    assert_int_equal(assay_timers_set(timers, "inner", 2), ASSAY_OK);
+    assert_int_equal(assay_timers_set(timers, "outer", 3), ASSAY_OK);
+    assert_int_equal(
+        assay_timers_set_metric(timers, "outer", "max_allocated_bytes", assay_reading_of(1 << 20)),
+        ASSAY_OK);
+    assert_int_equal(assay_timers_set_parent(timers, "inner", "outer"), ASSAY_OK);
+    assert_int_equal(assay_timers_set_parent(timers, "outer", "inner"), ASSAY_E_ARGUMENT);
+    assert_int_equal(assay_timers_set_parent(timers, "outer", "outer"), ASSAY_E_ARGUMENT);
+    assert_int_equal(assay_timers_set_parent(timers, "outer", "no"), ASSAY_E_NOT_FOUND);
+    assert_true(assay_timers_total(timers) == 3);
+    assert_int_equal(assay_timers_print_progress(timers, stream, "inner"), ASSAY_OK);
+    assert_int_equal(assay_timers_print_progress(timers, stream, "outer"), ASSAY_OK);
+    assert_int_equal(assay_timers_print_progress(timers, stream, "no"), ASSAY_E_NOT_FOUND);
+    assert_int_equal(assay_timers_set_parent(timers, "inner", NULL), ASSAY_OK);
+    assert_true(assay_timers_total(timers) == 5);
+    assay_timers_free(timers);
+    check_shape(&text, "inner complete: #.##s total\nouter complete: #.##s, GPU peak: #.# MB\n");
+}
+
 static void test_failed_progress_is_kept(void **state)
 {
     (void)state;
@@ -233,6 +259,7 @@ int main(void)
         cmocka_unit_test(test_blocks_nest_and_survive_return),
         cmocka_unit_test(test_track_time_and_memory),
         cmocka_unit_test(test_track_time_and_gpu_falls_back),
+        cmocka_unit_test(test_entered_figures_nest_and_print),
         cmocka_unit_test(test_failed_progress_is_kept),
         cmocka_unit_test(test_phases_follow_each_other),
         cmocka_unit_test(test_benchmark_inference),

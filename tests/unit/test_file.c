@@ -114,6 +114,12 @@ static void test_mode_follows_umask_and_an_existing_file(void **state)
     put(path, "y");
     assert_int_equal(stat(path, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0600);
+    assert_int_equal(chmod(path, 0666), 0); /* as somebody who waits for the result would */
+    mask = umask(022);
+    put(path, "z");
+    umask(mask);
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0644);
 }
 
 static void test_write_error_leaves_the_old_file(void **state)
@@ -208,6 +214,25 @@ static void test_pipes_are_written_directly(void **state)
     close(ends[1]);
 }
 
+static void test_a_pipe_without_a_reader_is_refused(void **state)
+{
+    (void)state;
+    const char *path = in_folder("pipe");
+    assay__output output;
+    assay_error error = {0};
+    assert_int_equal(mkfifo(path, 0600), 0);
+    alarm(10); /* it would wait for ever */
+    assert_int_equal(assay__output_begin(&output, path, &error), ASSAY_E_IO);
+    alarm(0);
+    assert_non_null(strstr(error.message, "a pipe that nobody reads"));
+    int reader = open(path, O_RDONLY | O_NONBLOCK);
+    char text[8] = {0};
+    assert_true(reader >= 0);
+    put(path, "through");
+    assert_int_equal(read(reader, text, sizeof text), 7);
+    close(reader);
+}
+
 static void test_reading_states_its_limits(void **state)
 {
     (void)state;
@@ -238,6 +263,7 @@ int main(void)
         cmocka_unit_test_setup(test_unwritable_folder, setup),
         cmocka_unit_test_setup(test_failed_rename_removes_the_temporary_file, setup),
         cmocka_unit_test_setup(test_pipes_are_written_directly, setup),
+        cmocka_unit_test_setup(test_a_pipe_without_a_reader_is_refused, setup),
         cmocka_unit_test_setup(test_reading_states_its_limits, setup),
     };
     int failures = cmocka_run_group_tests(tests, NULL, NULL);

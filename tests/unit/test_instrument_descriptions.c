@@ -138,7 +138,7 @@ static void test_git_is_read_without_git(void **state)
     write_text(top, "main/.git/worktrees/w/commondir", "../..\n");
     assert_git(top, "linked", "commit=" COMMIT_B "\nbranch=packed\ndirty=not measured\n");
     static const char nowhere[] =
-        "commit=not enough data\nbranch=not enough data\ndirty=not enough data\n";
+        "commit=not enough data\nbranch=not enough data\ndirty=not enough data\nrepository=none\n";
     assert_git(top, "plain", nowhere);
     assert_git(top, "no such folder", nowhere);
     write_text(top, "main/.git/HEAD", "ref: refs/../../../../etc/passwd\n");

@@ -44,13 +44,20 @@ static void test_damaged_heap_files_are_refused(void **state)
     assert_int_equal(check(&region, whole), ASSAY_OK);
     assert_int_equal(check(&region, whole - 1), ASSAY_E_TRUNCATED);
     assert_int_equal(check(&region, 0), ASSAY_E_TRUNCATED);
-    region.header.slots_used = ASSAY__HEAP_SLOTS + 1;
+    region.header.slot_capacity = ASSAY__HEAP_FIRST_SLOTS; /* as long as it says, not longer */
+    assert_int_equal(check(&region, whole / 2), ASSAY_OK);
+    region.header.slots_used = ASSAY__HEAP_FIRST_SLOTS + 1;
+    assert_int_equal(check(&region, whole), ASSAY_E_FORMAT);
+    region.header.slots_used = region.header.slot_capacity = ASSAY__HEAP_SLOTS + 1;
     assert_int_equal(check(&region, whole), ASSAY_E_FORMAT);
     make_region(&region);
-    region.header.version = 2;
+    region.header.version = ASSAY__HEAP_VERSION + 1;
     assert_int_equal(check(&region, whole), ASSAY_E_VERSION);
     make_region(&region);
     region.header.magic[3] ^= 1;
+    assert_int_equal(check(&region, whole), ASSAY_E_FORMAT);
+    make_region(&region);
+    memset(region.header.name, 'x', sizeof region.header.name);
     assert_int_equal(check(&region, whole), ASSAY_E_FORMAT);
     make_region(&region);
     region.header.state = 0;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "assay/instrument.h"
@@ -44,6 +45,7 @@ static void test_names_in_stat(void **state)
                  names[i]);
         assert_int_equal(assay__process_stat_parse(text, &stat), ASSAY_OK);
         assert_int_equal(stat.process, 4711);
+        assert_string_equal(stat.name, names[i]);
         assert_int_equal(stat.parent, 42);
         assert_int_equal(stat.start_ticks, 98765);
         assert_int_equal(stat.threads, 7);
@@ -254,6 +256,165 @@ static void test_zombie_keeps_its_times(void **state)
     assay_tree_sampler_free(sampler);
 }
 
+enum { SHARERS = 4 };
+
+/* A process that holds CHILD_BYTES and shares them with its children. */
+static pid_t start_sharers(void)
+{
+    int pipes[2];
+    char byte = 0;
+    assert_int_equal(pipe(pipes), 0);
+    pid_t root = fork();
+    assert_true(root >= 0);
+    if (root == 0) {
+        setpgid(0, 0);
+        touch(CHILD_BYTES);
+        for (int i = 0; i < SHARERS; i++)
+            if (fork() == 0)
+                sleep_forever(NULL);
+        ssize_t written = write(pipes[1], &byte, 1);
+        (void)written;
+        sleep_forever(NULL);
+    }
+    assert_int_equal(read(pipes[0], &byte, 1), 1);
+    close(pipes[0]);
+    close(pipes[1]);
+    return root;
+}
+
+static void test_shared_pages_weigh_once(void **state)
+{
+    (void)state;
+    SKIP_IF_EMULATED("qemu-user has threads and memory of its own in every process");
+    if (is_shadowed)
+        skip();
+    pid_t root = start_sharers();
+    assay_tree_sampler *sampler = NULL;
+    assert_int_equal(assay_tree_sampler_new(root, NULL, &sampler), ASSAY_OK);
+    assert_int_equal(assay_tree_sampler_sample(sampler), ASSAY_OK);
+    assert_int_equal(figures_of(sampler).tree_peak_pss_bytes.validity, ASSAY_NOT_ENOUGH_DATA);
+    assay_status status = assay_tree_sampler_weigh(sampler);
+    assay_tree_figures figures = figures_of(sampler);
+    kill(-root, SIGKILL);
+    waitpid(root, NULL, 0);
+    assay_tree_sampler_free(sampler);
+    if (status == ASSAY_E_UNSUPPORTED)
+        skip(); /* a kernel without smaps_rollup */
+    assert_int_equal(status, ASSAY_OK);
+    assert_near(figures.tree_peak_rss_bytes.value, (1.0 + SHARERS) * CHILD_BYTES);
+    assert_near(figures.tree_peak_pss_bytes.value, CHILD_BYTES);
+}
+
+typedef struct sighting {
+    int64_t parent;
+    int alive, ended;
+    char name[32];
+    assay_reading peak_rss_bytes;
+} sighting;
+
+static void note(void *context, const assay_tree_process *process)
+{
+    sighting *seen = context;
+    seen->alive += process->alive;
+    seen->ended += !process->alive;
+    if (process->parent_id == seen->parent) {
+        snprintf(seen->name, sizeof seen->name, "%s", process->name);
+        seen->peak_rss_bytes = process->peak_rss_bytes;
+        assert_true(process->started_ns <= process->last_seen_ns);
+        assert_true(process->start_ticks > 0 && process->sweeps > 0);
+    }
+}
+
+/* Processes that ended are remembered with what they were. */
+static void test_processes_are_visited(void **state)
+{
+    (void)state;
+    SKIP_IF_EMULATED("qemu-user has threads and memory of its own in every process");
+    if (is_shadowed)
+        skip();
+    pid_t inner = 0, root = start_tree(&inner);
+    assay_tree_sampler *sampler = NULL;
+    assert_int_equal(assay_tree_sampler_new(root, NULL, &sampler), ASSAY_OK);
+    assert_int_equal(assay_tree_sampler_sample(sampler), ASSAY_OK);
+    kill(root, SIGKILL);
+    waitpid(root, NULL, 0);
+    assert_int_equal(assay_tree_sampler_sample(sampler), ASSAY_OK);
+    sighting seen = {.parent = getpid()};
+    assert_int_equal(assay_tree_sampler_visit(sampler, false, note, &seen), ASSAY_OK);
+    sighting living = {0};
+    assert_int_equal(assay_tree_sampler_visit(sampler, true, note, &living), ASSAY_OK);
+    assert_int_equal(living.alive, 1);
+    assert_int_equal(living.ended, 0);
+    kill(inner, SIGKILL);
+    assay_tree_sampler_free(sampler);
+    assert_int_equal(seen.alive, 1);
+    assert_int_equal(seen.ended, 1);
+    assert_string_equal(seen.name, "a) b (c");
+    assert_near(seen.peak_rss_bytes.value, CHILD_BYTES);
+}
+
+/* A process whose child waits for a byte, works, tells how long, and ends; then it tells that it
+ * has waited for the child. */
+static pid_t start_worker(int down[2], int up[2])
+{
+    pid_t root = fork();
+    assert_true(root >= 0);
+    if (root != 0)
+        return root;
+    char byte = 0;
+    struct timespec used = {0};
+    if (fork() == 0) {
+        if (read(down[0], &byte, 1) != 1)
+            _exit(1);
+        while (used.tv_sec == 0 && used.tv_nsec < 200000000)
+            clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+        _exit(write(up[1], &used, sizeof used) < 0);
+    }
+    wait(NULL);
+    if (write(up[1], &byte, 1) == 1)
+        sleep_forever(NULL);
+    _exit(1);
+}
+
+static void add_ended(void *context, const assay_tree_process *process)
+{
+    if (!process->alive)
+        *(double *)context += process->user_seconds + process->sys_seconds;
+}
+
+/* It was last seen before it did anything. */
+static void test_ended_process_gets_what_its_parent_waited_for(void **state)
+{
+    (void)state;
+    SKIP_IF_EMULATED("qemu-user has threads and memory of its own in every process");
+    int down[2], up[2];
+    char byte = 0;
+    struct timespec used = {0};
+    double ended_seconds = 0;
+    assert_int_equal(pipe(down) | pipe(up), 0);
+    pid_t root = start_worker(down, up);
+    assay_tree_sampler *sampler = NULL;
+    assert_int_equal(assay_tree_sampler_new(root, NULL, &sampler), ASSAY_OK);
+    do
+        assert_int_equal(assay_tree_sampler_sample(sampler), ASSAY_OK);
+    while (figures_of(sampler).process_count.value < 2);
+    assert_int_equal(write(down[1], &byte, 1), 1);
+    assert_int_equal(read(up[0], &used, sizeof used), sizeof used);
+    assert_int_equal(read(up[0], &byte, 1), 1);
+    assert_int_equal(assay_tree_sampler_sample(sampler), ASSAY_OK);
+    assert_int_equal(assay_tree_sampler_visit(sampler, false, add_ended, &ended_seconds), ASSAY_OK);
+    kill(root, SIGKILL);
+    waitpid(root, NULL, 0);
+    assay_tree_sampler_free(sampler);
+    for (int i = 0; i < 2; i++) {
+        close(down[i]);
+        close(up[i]);
+    }
+    double told = (double)used.tv_sec + (double)used.tv_nsec * 1e-9;
+    if (ended_seconds < told - 0.03 || ended_seconds > told + 0.1) /* ticks; its exit */
+        fail_msg("%f seconds, not %f", ended_seconds, told);
+}
+
 static void test_no_such_process(void **state)
 {
     (void)state;
@@ -271,6 +432,8 @@ static void test_arguments_of_trees_are_checked(void **state)
     assay_tree_figures figures = {.struct_size = 1};
     assert_int_equal(assay_tree_sampler_read(NULL, &figures), ASSAY_E_ARGUMENT);
     assert_int_equal(assay_tree_sampler_sample(NULL), ASSAY_E_ARGUMENT);
+    assert_int_equal(assay_tree_sampler_weigh(NULL), ASSAY_E_ARGUMENT);
+    assert_int_equal(assay_tree_sampler_visit(NULL, false, note, NULL), ASSAY_E_ARGUMENT);
     assay_tree_sampler_free(NULL);
 }
 
@@ -284,6 +447,9 @@ int main(void)
         cmocka_unit_test(test_tree_with_many_threads),
         cmocka_unit_test(test_orphans_of_a_subreaper),
         cmocka_unit_test(test_zombie_keeps_its_times),
+        cmocka_unit_test(test_shared_pages_weigh_once),
+        cmocka_unit_test(test_processes_are_visited),
+        cmocka_unit_test(test_ended_process_gets_what_its_parent_waited_for),
         cmocka_unit_test(test_no_such_process),
         cmocka_unit_test(test_arguments_of_trees_are_checked),
     };

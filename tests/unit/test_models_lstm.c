@@ -160,6 +160,55 @@ static void check_gradient(int64_t batch, int64_t time, int64_t input, int64_t h
     assay__lstm_free(model);
 }
 
+/* The first `steps` of each sequence; caller frees. */
+static float *prefixes(const float *x, int64_t batch, int64_t time, int64_t width, int64_t steps)
+{
+    float *to = calloc((size_t)(batch * steps * width), sizeof *to);
+    for (int64_t b = 0; b < batch; b++)
+        memcpy(to + b * steps * width, x + b * time * width, (size_t)(steps * width) * sizeof *to);
+    return to;
+}
+
+/* With targets after every step the gradient is the mean of those of all prefixes, each with a
+ * target after its last step. */
+static void check_all_targets(int64_t batch, int64_t time, int64_t layers)
+{
+    enum { INPUT = 3, HIDDEN = 5, OUTPUT = 2 };
+    assay__lstm *model = make(INPUT, HIDDEN, layers, OUTPUT, 0, 0);
+    float *x = make_values(batch * time * INPUT, 5),
+          *targets = make_values(batch * time * OUTPUT, 6);
+    size_t total = model->parameters.total;
+    double *mean = calloc(total, sizeof *mean), mean_loss = 0, loss;
+    for (int64_t steps = 1; steps <= time; steps++) {
+        float *start = prefixes(x, batch, time, INPUT, steps),
+              *last = make_values(batch * OUTPUT, 1);
+        for (int64_t b = 0; b < batch; b++)
+            memcpy(last + b * OUTPUT, targets + (b * time + steps - 1) * OUTPUT,
+                   OUTPUT * sizeof *last);
+        assert_int_equal(assay__lstm_gradient(model, batch, steps, start, last, &loss), ASSAY_OK);
+        mean_loss += loss / (double)time;
+        for (size_t i = 0; i < total; i++)
+            mean[i] += (double)model->parameters.gradients[i] / (double)time;
+        free(start);
+        free(last);
+    }
+    assert_int_equal(assay__lstm_gradient_all(model, batch, time, x, targets, &loss), ASSAY_OK);
+    assert_true(fabs(loss - mean_loss) < 1e-5 * loss);
+    assert_close((int64_t)total, model->parameters.gradients, mean, 1e-5);
+    free(x);
+    free(targets);
+    free(mean);
+    assay__lstm_free(model);
+}
+
+static void test_targets_after_every_step(void **state)
+{
+    (void)state;
+    check_all_targets(3, 6, 1);
+    check_all_targets(2, 4, 3);
+    check_all_targets(4, 1, 2);
+}
+
 static void test_gradient(void **state)
 {
     (void)state;
@@ -418,6 +467,7 @@ int main(void)
         cmocka_unit_test(test_forecast),
         cmocka_unit_test(test_stream_follows_the_sequence),
         cmocka_unit_test(test_gradient),
+        cmocka_unit_test(test_targets_after_every_step),
         cmocka_unit_test(test_truncation),
         cmocka_unit_test(test_gradient_with_dropout),
         cmocka_unit_test(test_training_lowers_the_loss),

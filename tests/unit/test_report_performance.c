@@ -283,6 +283,11 @@ static void test_findings(void **state)
                       "⚠️  Forward pass is slow: model_forward takes 59.9% of batch time\n");
     stream = golden_open(&text);
     assert_int_equal(assay_findings_print(findings, count, stream, ASSAY_SHOW_REMEDIES), ASSAY_OK);
+    fflush(stream);
+    assert_null(strstr(text.text, "GPU")); /* nothing says that there is one */
+    assert_int_equal(assay_findings_print(findings, count, stream,
+                                          ASSAY_SHOW_REMEDIES | ASSAY_SHOW_GPU_REMEDIES),
+                     ASSAY_OK);
     golden_check(&text, "findings_with_remedies");
     free(findings);
     assay_record_free(record);

@@ -39,10 +39,17 @@ static char *printed(assay_status (*print)(const assay_record *, FILE *, assay_e
     return text;
 }
 
+/* What was measured is named in full. */
+static bool is_title(const char *line)
+{
+    return strncmp(line, "monitor ", 8) == 0 || strncmp(line, "name ", 5) == 0 ||
+           strncmp(line, "command ", 8) == 0;
+}
+
 static void assert_fits(char *text)
 {
     for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n"))
-        if (assay__text_columns(line) > 80)
+        if (assay__text_columns(line) > 80 && !is_title(line))
             fail_msg("wider than 80 columns: %s", line);
 }
 

@@ -11,12 +11,14 @@
 
 #include <cmocka.h>
 
+#include "models/routes/evaluate.h"
+#include "models/routes/generate.h"
+#include "models/routes/performance.h"
 #include "studies/common/results.h"
-#include "studies/routes/evaluate.h"
-#include "studies/routes/generate.h"
+#include "studies/routes/performance.h"
 #include "studies/routes/train.h"
 
-static const assay__generation_performance seed_figures = {
+static const assay_generation_performance seed_figures = {
     .total_time_mean = {0.523, ASSAY_VALID},
     .total_time_std = {0.142, ASSAY_VALID},
     .total_time_min = {0.312, ASSAY_VALID},
@@ -32,13 +34,13 @@ static const assay__generation_performance seed_figures = {
     .beam_width = 4,
     .device = "cuda:0"};
 
-static char *printed(const assay__generation_performance *performance)
+static char *printed(const assay_generation_performance *performance)
 {
     char *text = NULL;
     size_t size;
     FILE *stream = open_memstream(&text, &size);
     assert_non_null(stream);
-    assay__generation_performance_print(performance, stream);
+    assay__performance_print(performance, stream);
     fclose(stream);
     return text;
 }
@@ -66,7 +68,7 @@ static void test_block_is_the_seeds(void **state)
 static void test_short_times_keep_their_digits(void **state)
 {
     (void)state;
-    assay__generation_performance fast = seed_figures;
+    assay_generation_performance fast = seed_figures;
     fast.total_time_mean = assay_reading_of(0.00999);
     fast.total_time_min = assay_reading_of(2.5e-6);
     fast.total_time_p95 = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
@@ -111,22 +113,53 @@ static assay_record *saved_and_read(assay_record *record)
     return read;
 }
 
+static void add_generation(assay_record *found, assay_search_performance *searches, size_t count,
+                           bool beam_search, size_t generated, double seconds)
+{
+    assay_generation generation = {
+        .num_searched = count, .num_generated = generated, .searches = searches};
+    assert_int_equal(assay__performance_aggregate(
+                         searches, count, assay_reading_of((double)generated),
+                         assay_reading_of(seconds), beam_search, "cpu", &generation.performance),
+                     ASSAY_OK);
+    assert_int_equal(assay__found_generation(found, "vanilla", &generation), ASSAY_OK);
+}
+
+static assay_generation *recalled(const assay_record *found)
+{
+    assay_generation *generation = NULL;
+    assert_int_equal(assay__generation_of(found, "vanilla", NULL, NULL, &generation), ASSAY_OK);
+    return generation;
+}
+
+static char *as_json(const assay_generation_performance *performance)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    assert_int_equal(assay__performance_print_json(performance, stream, NULL), ASSAY_OK);
+    fclose(stream);
+    return text;
+}
+
 /* numpy.mean, std, median, percentile(95) of 1 ... 20. */
 static void test_aggregates(void **state)
 {
     (void)state;
-    assay__search_performance searches[20];
+    assay_search_performance searches[20];
     for (int i = 0; i < 20; i++)
-        searches[i] = (assay__search_performance){.total_time = 20 - i,
-                                                  .forward_time_total = 0.5 * (i + 1),
-                                                  .forward_count = i < 10 ? 4 : 6,
-                                                  .beam_width = 4};
-    assay__generation_performance p;
+        searches[i] = (assay_search_performance){.total_time = 20 - i,
+                                                 .forward_time_total = 0.5 * (i + 1),
+                                                 .forward_count = i < 10 ? 4 : 6,
+                                                 .beam_width = 4};
     assay_record *found = new_record();
-    assert_int_equal(assay__found_searches(found, "vanilla", searches, 20, true), ASSAY_OK);
-    assert_int_equal(assay__found_generation(found, "vanilla", 15, 250), ASSAY_OK);
+    add_generation(found, searches, 20, true, 15, 250);
     found = saved_and_read(found);
-    assert_int_equal(assay__generation_performance_of(found, "vanilla", &p), ASSAY_OK);
+    assay_generation *generation = recalled(found);
+    assay_generation_performance p = generation->performance;
+    assert_int_equal(generation->num_generated, 15);
+    assert_int_equal(generation->slowest, 0);
     check_value(p.total_time_mean, 10.5);
     check_value(p.total_time_std, 5.766281297335398);
     check_value(p.total_time_min, 1);
@@ -142,19 +175,22 @@ static void test_aggregates(void **state)
     check_value(p.forward_time_per_step_mean, 1.05);
     assert_true(p.beam_search_enabled && p.beam_width == 4);
     assert_string_equal(p.device, "cpu");
-    assert_int_equal(assay__generation_performance_of(found, "distilled", &p), ASSAY_E_DATA);
+    assay_generation_free(generation);
+    assert_int_equal(assay__generation_of(found, "distilled", NULL, NULL, &generation),
+                     ASSAY_E_DATA);
     assay_record_free(found);
 }
 
 static void test_searches_are_a_subject(void **state)
 {
     (void)state;
-    const assay__search_performance searches[] = {
+    assay_search_performance searches[] = {
         {.total_time = 3, .forward_time_total = 2, .forward_count = 5, .beam_width = 1},
         {.total_time = 4, .forward_time_total = 1, .forward_count = 7, .beam_width = 1}};
     assay_record *found = new_record();
-    assert_int_equal(assay__found_searches(found, "vanilla", searches, 2, false), ASSAY_OK);
-    assert_int_equal(assay__found_searches(found, "vanilla", searches, 0, false), ASSAY_E_DATA);
+    add_generation(found, searches, 2, false, 2, 8);
+    const assay_generation none = {0};
+    assert_int_equal(assay__found_generation(found, "vanilla", &none), ASSAY_E_DATA);
     found = saved_and_read(found);
     const assay_record_subject *subject = assay__record_find_subject(found, "vanilla search");
     assert_non_null(subject);
@@ -176,25 +212,59 @@ static void test_searches_are_a_subject(void **state)
 static void test_few_searches_say_what_is_missing(void **state)
 {
     (void)state;
-    const assay__search_performance search = {.total_time = 1, .beam_width = 1};
-    assay__generation_performance p;
-    assay_record *found = new_record();
-    assert_int_equal(assay__found_searches(found, "vanilla", &search, 1, false), ASSAY_OK);
-    assert_int_equal(assay__generation_performance_of(found, "vanilla", &p), ASSAY_OK);
+    const assay_search_performance search = {.total_time = 1, .beam_width = 1};
+    assay_generation_performance p, read;
+    assert_int_equal(
+        assay__performance_aggregate(&search, 1, assay_reading_missing(ASSAY_NOT_MEASURED),
+                                     assay_reading_missing(ASSAY_NOT_MEASURED), false, "cpu", &p),
+        ASSAY_OK);
     assert_int_equal(p.total_time_p95.validity, ASSAY_NOT_ENOUGH_DATA);
     assert_int_equal(p.forward_time_per_step_mean.validity, ASSAY_NOT_ENOUGH_DATA);
     assert_int_equal(p.throughput_traj_per_sec.validity, ASSAY_NOT_MEASURED);
     check_value(p.total_time_std, 0);
-    json_t *object = assay__generation_performance_json(&p);
-    const json_t *why = json_object_get(object, "unavailable");
-    assert_true(json_is_null(json_object_get(object, "total_time_p95")));
-    assert_string_equal(json_string_value(json_object_get(why, "total_time_p95")),
-                        "not enough data");
-    assert_string_equal(json_string_value(json_object_get(why, "throughput_traj_per_sec")),
-                        "not measured");
-    assert_null(json_object_get(why, "total_time_std"));
-    json_decref(object);
-    assay_record_free(found);
+    char *text = as_json(&p);
+    assert_non_null(strstr(text, "\"total_time_p95\": null"));
+    assert_non_null(strstr(text, "\"total_time_p95\": \"not enough data\""));
+    assert_non_null(strstr(text, "\"throughput_traj_per_sec\": \"not measured\""));
+    assert_int_equal(assay__performance_parse(text, strlen(text), "text", NULL, &read), ASSAY_OK);
+    char *again = as_json(&read);
+    assert_string_equal(again, text);
+    free(again);
+    free(text);
+    assert_int_equal(assay__performance_aggregate(&search, 0, p.total_time_mean, p.total_time_mean,
+                                                  false, "cpu", &p),
+                     ASSAY_E_DATA);
+}
+
+/* What is written reads back, also as a member of other files; what is no performance is named. */
+static void test_performance_reads_back(void **state)
+{
+    (void)state;
+    assay_generation_performance read;
+    char *text = as_json(&seed_figures), *inside = NULL;
+    assert_int_equal(assay__performance_parse(text, strlen(text), "text", NULL, &read), ASSAY_OK);
+    check_value(read.total_time_p95, 0.789);
+    check_value(read.throughput_traj_per_sec, 1.91);
+    assert_int_equal(read.forward_time_std.validity, ASSAY_VALID); /* 0 in seed_figures */
+    assert_true(read.beam_search_enabled && read.beam_width == 4);
+    assert_string_equal(read.device, "cuda:0");
+    for (int i = 0; i < 2; i++) {
+        const char *key = i == 0 ? "performance" : "generation_performance";
+        assert_true(asprintf(&inside, "{\"Distance_JSD\": 1, \"%s\": %s}", key, text) > 0);
+        assert_int_equal(assay__performance_parse(inside, strlen(inside), "text", NULL, &read),
+                         ASSAY_OK);
+        check_value(read.total_time_mean, 0.523);
+        free(inside);
+    }
+    free(text);
+    const char *const bad[] = {"", "[]", "{}", "{\"performance\": 3}", "{\"total_time_mean\": "};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assay_error error = {0};
+        assert_int_equal(
+            assay__performance_parse(bad[i], strlen(bad[i]), "bad.json", &error, &read),
+            ASSAY_E_FORMAT);
+        assert_non_null(strstr(error.message, "bad.json"));
+    }
 }
 
 /* ---- On a made-up city ---- */
@@ -270,7 +340,7 @@ static void test_searches_say_what_they_took(void **state)
     for (size_t i = 0; i < PAIRS; i++) {
         const assay__od_pair *pair = &self->pairs[i];
         assay__road_route route, expected;
-        assay__search_performance p;
+        assay_search_performance p;
         assert_int_equal(
             assay__timed_search(&timed, pair->origin, pair->destination, 3, NULL, &route, &p),
             ASSAY_OK);
@@ -288,7 +358,7 @@ static void test_searches_say_what_they_took(void **state)
         assert_int_equal(p.beam_width, 1);
     }
     assay__road_route route;
-    assay__search_performance p;
+    assay_search_performance p;
     assert_int_equal(assay__timed_search(&timed, 4, 4, 0, NULL, &route, &p), ASSAY_OK);
     assert_int_equal(p.forward_time_avg.validity, ASSAY_NOT_ENOUGH_DATA);
     assert_int_equal(assay__timed_search(&timed, 4, 5, -1, NULL, &route, &p), ASSAY_E_ARGUMENT);
@@ -304,16 +374,28 @@ static void test_generated_file(void **state)
     assert_true(file >= 0);
     close(file);
     const assay__generation_options options = {
-        .model = "distilled", .beam_search = true, .beam_width = 4, .output_file = path};
-    assay__generation generation;
-    assay_record *found = new_record();
+        .beam_search = true, .beam_width = 4, .output_file = path};
+    assay_generation *made = NULL;
     assert_int_equal(assay__generate_trajectories(&self->data, self->model, self->pairs, PAIRS,
-                                                  &options, NULL, found),
+                                                  &options, NULL, &made),
                      ASSAY_OK);
-    assert_int_equal(assay__generation_of(found, "distilled", &generation), ASSAY_OK);
+    const assay_generation generation = *made;
     assert_int_equal(generation.num_searched, PAIRS);
-    assert_int_equal(generation.outcomes[ASSAY__ROUTE_FOUND], generation.num_generated);
+    assert_int_equal(generation.num_generated + generation.num_lost + generation.num_too_long +
+                         generation.num_unreachable,
+                     PAIRS);
     assert_true(generation.num_generated > PAIRS / 2);
+    assert_string_equal(generation.output_file, path);
+    for (size_t i = 0; i < PAIRS; i++) {
+        assert_int_equal(generation.searches[i].origin_road_id,
+                         self->data.network->ids[self->pairs[i].origin]);
+        assert_int_equal(generation.searches[i].destination_road_id,
+                         self->data.network->ids[self->pairs[i].destination]);
+        assert_true(generation.searches[i].total_time <=
+                    generation.searches[generation.slowest].total_time);
+    }
+    check_value(generation.performance.total_time_max,
+                generation.searches[generation.slowest].total_time);
     assay__trajectories read;
     assert_int_equal(assay__trajectories_load(self->data.network, path, NULL, &read), ASSAY_OK);
     assert_int_equal(read.count, generation.num_generated);
@@ -331,25 +413,19 @@ static void test_generated_file(void **state)
     }
     assay__trajectories_release(&read);
 
-    assert_false(assay__evaluated(found, "distilled"));
-    json_t *none = assay__evaluation_json(found, "distilled", NULL);
-    assert_int_equal(json_object_size(none), 1);
-    assert_int_equal(assay__evaluate_trajectories(self->data.network, &self->data.test, path,
-                                                  "distilled", NULL, found),
-                     ASSAY_OK);
-    assert_true(assay__evaluated(found, "distilled"));
-    check_value(assay__record_figure(found, "evaluated_pairs", "distilled"),
-                (double)generation.num_generated);
-    check_value(assay__record_figure(found, "evaluated_real", "distilled"), 24);
-    json_t *with = assay__evaluation_json(found, "distilled", &generation.performance);
-    json_t *without = assay__evaluation_json(found, "distilled", NULL);
-    assert_non_null(json_object_get(with, "generation_performance"));
-    assert_null(json_object_get(without, "generation_performance"));
-    json_object_del(with, "generation_performance");
-    assert_true(json_equal(with, without));
-    json_decref(none);
-    json_decref(with);
-    json_decref(without);
+    assay_trajectory_results results, back;
+    assay_record *found = new_record();
+    assert_false(assay__results_of(found, "distilled", &back));
+    assert_int_equal(
+        assay__evaluate_trajectories(self->data.network, &self->data.test, path, NULL, &results),
+        ASSAY_OK);
+    assert_int_equal(results.num_pairs, generation.num_generated);
+    assert_int_equal(results.num_real, 24);
+    assert_false(results.has_generation_performance);
+    assert_int_equal(assay__found_results(found, "distilled", &results), ASSAY_OK);
+    assert_true(assay__results_of(found, "distilled", &back));
+    assert_memory_equal(&back, &results, sizeof back);
+    assay_generation_free(made);
     assay_record_free(found);
     unlink(path);
 }
@@ -373,16 +449,15 @@ static void test_evaluation_of_the_same(void **state)
     }
     assert_int_equal(assay__trajectories_save(&backwards, self->data.network, path, NULL),
                      ASSAY_OK);
-    assay_record *found = new_record();
+    assay_trajectory_results results;
     assert_int_equal(
-        assay__evaluate_trajectories(self->data.network, &self->data.test, path, NULL, NULL, found),
+        assay__evaluate_trajectories(self->data.network, &self->data.test, path, NULL, &results),
         ASSAY_OK);
-    check_value(assay__record_figure(found, "evaluated_pairs", NULL), 24);
-    check_value(assay__record_figure(found, "distance_jsd", NULL), 0);
-    check_value(assay__record_figure(found, "duration_jsd", NULL), 0);
-    assert_true(assay__record_figure(found, "hausdorff", NULL).value < 1e-9);
-    assert_true(assay__record_figure(found, "dtw", NULL).value < 1e-9);
-    assay_record_free(found);
+    assert_int_equal(results.num_pairs, 24);
+    check_value(results.distance_jsd, 0);
+    check_value(results.duration_jsd, 0);
+    assert_true(results.hausdorff_km.value < 1e-9);
+    assert_true(results.dtw_km.value < 1e-9);
     assay__trajectories_release(&backwards);
     unlink(path);
 }
@@ -401,18 +476,16 @@ static void test_no_pairs_keep_their_reason(void **state)
     assert_int_equal(assay__trajectories_drive(&lonely, 7, 60), ASSAY_OK);
     assert_int_equal(assay__trajectories_end(&lonely), ASSAY_OK);
     assert_int_equal(assay__trajectories_save(&lonely, self->data.network, path, NULL), ASSAY_OK);
+    assay_trajectory_results results;
     assay_record *found = new_record();
-    assert_int_equal(assay__evaluate_trajectories(self->data.network, &self->data.test, path,
-                                                  "vanilla", NULL, found),
-                     ASSAY_OK);
+    assert_int_equal(
+        assay__evaluate_trajectories(self->data.network, &self->data.test, path, NULL, &results),
+        ASSAY_OK);
+    assert_int_equal(assay__found_results(found, "vanilla", &results), ASSAY_OK);
     found = saved_and_read(found);
-    json_t *results = assay__evaluation_json(found, "vanilla", NULL);
-    assert_int_equal(json_integer_value(json_object_get(results, "pairs")), 0);
-    assert_true(json_is_null(json_object_get(results, "DTW")));
-    assert_string_equal(
-        json_string_value(json_object_get(json_object_get(results, "unavailable"), "DTW")),
-        "not enough data");
-    json_decref(results);
+    assert_true(assay__results_of(found, "vanilla", &results));
+    assert_int_equal(results.num_pairs, 0);
+    assert_int_equal(results.dtw_km.validity, ASSAY_NOT_ENOUGH_DATA);
     assay_record_free(found);
     assay__trajectories_release(&lonely);
     unlink(path);
@@ -443,6 +516,7 @@ int main(void)
         cmocka_unit_test(test_aggregates),
         cmocka_unit_test(test_searches_are_a_subject),
         cmocka_unit_test(test_few_searches_say_what_is_missing),
+        cmocka_unit_test(test_performance_reads_back),
         cmocka_unit_test(test_split_and_pairs),
         cmocka_unit_test(test_searches_say_what_they_took),
         cmocka_unit_test(test_generated_file),

@@ -36,6 +36,50 @@ static void test_controls_and_bad_utf8_are_replaced(void **state)
     check_copy("cut \xE2\x82", 256, "cut ??");
 }
 
+/* By code point: one that turns or hides what follows, then neighbours that are letters. */
+static void test_turning_and_invisible_characters_are_replaced(void **state)
+{
+    (void)state;
+    check_copy("exe.\u202Etxt", 256, "exe.?txt");
+    check_copy("\u202A\u202D\u2066\u2069\u200E\u200F\u061C", 256, "???????");
+    check_copy("a\u200Bb\u2060c\uFEFFd\u00ADe\U000E0041f", 256, "a?b?c?d?e?f");
+    check_copy("line\u2028paragraph\u2029", 256, "line?paragraph?");
+    check_copy("\u2027\u202F\u2070\u061B\u061D می\u200Cخواهم 👩\u200D🔬", 256,
+               "\u2027\u202F\u2070\u061B\u061D می\u200Cخواهم 👩\u200D🔬");
+    char text[] = "x\u202Ey";
+    assay__text_make_printable(text);
+    assert_string_equal(text, "x?y");
+}
+
+static void test_sizes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t bytes;
+    } good[] = {{"1", 1},          {"65536", 65536},        {"512K", 512 << 10},
+                {"64M", 64 << 20}, {"2G", (size_t)2 << 30}, {"3MiB", 3 << 20},
+                {"7B", 7}};
+    static const char *const bad[] = {"",
+                                      "0",
+                                      "-1",
+                                      "1.5G",
+                                      "G",
+                                      "2g",
+                                      "2 G",
+                                      "2GG",
+                                      "1KB2",
+                                      "99999999T",
+                                      "99999999999999999999"};
+    size_t bytes;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        assert_true(assay__text_bytes(good[i].text, &bytes));
+        assert_int_equal(bytes, good[i].bytes);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(assay__text_bytes(bad[i], &bytes));
+}
+
 static void test_long_names_are_cut_at_a_character(void **state)
 {
     (void)state;
@@ -98,6 +142,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plain_names_pass),
         cmocka_unit_test(test_controls_and_bad_utf8_are_replaced),
+        cmocka_unit_test(test_turning_and_invisible_characters_are_replaced),
+        cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_long_names_are_cut_at_a_character),
         cmocka_unit_test(test_empty_names_are_named),
         cmocka_unit_test(test_lines_end_between_words),

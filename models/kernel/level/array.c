@@ -77,16 +77,33 @@ ASSAY__ELEMENT void transpose_square(const float *x, int64_t x_stride, float *y,
     }
 }
 
+/* Two squares beside each other, which are whole lines of x: where rows lie 1 KiB or more apart,
+ * the nearest cache has room for fewer lines than there are rows. The lines two steps ahead are
+ * asked for: no prefetcher of the processor sees so many rows. */
+ASSAY__ELEMENT void transpose_lines(const float *x, int64_t x_stride, float *y, int64_t y_stride)
+{
+    enum { AHEAD = 4 * SQUARE };
+    ASSAY__UNROLL
+    for (int i = 0; i < SQUARE; i++)
+        __builtin_prefetch(x + i * x_stride + AHEAD, 0, 2);
+    transpose_square(x, x_stride, y, y_stride);
+    transpose_square(x + SQUARE, x_stride, y + SQUARE * y_stride, y_stride);
+}
+
 /* Squares below each other first, so that lines of y are written one after the other. */
 void ASSAY__AT(transpose)(int64_t rows, int64_t columns, const float *restrict x, int64_t x_stride,
                           float *restrict y, int64_t y_stride)
 {
     const int64_t tall = rows / SQUARE * SQUARE, wide = columns / SQUARE * SQUARE;
-    for (int64_t j = 0; j < wide; j += SQUARE)
+    int64_t j = 0;
+    for (; j + 2 * SQUARE <= wide; j += 2 * SQUARE)
+        for (int64_t i = 0; i < tall; i += SQUARE)
+            transpose_lines(x + i * x_stride + j, x_stride, y + j * y_stride + i, y_stride);
+    for (; j < wide; j += SQUARE)
         for (int64_t i = 0; i < tall; i += SQUARE)
             transpose_square(x + i * x_stride + j, x_stride, y + j * y_stride + i, y_stride);
     for (int64_t i = 0; i < rows; i++)
-        for (int64_t j = i < tall ? wide : 0; j < columns; j++)
+        for (j = i < tall ? wide : 0; j < columns; j++)
             y[j * y_stride + i] = x[i * x_stride + j];
 }
 

@@ -34,6 +34,40 @@ void ASSAY__AT(attention_put_back)(int64_t rows, int64_t width, int64_t deep, fl
     }
 }
 
+ASSAY__ELEMENT float dot(int64_t width, const float *restrict a, const float *restrict b)
+{
+    float sum = 0;
+    ASSAY__SUM(sum)
+    for (int64_t j = 0; j < width; j++)
+        sum += a[j] * b[j];
+    return sum;
+}
+
+float ASSAY__AT(attention_longest)(int64_t rows, int64_t width, const float *x, int64_t stride)
+{
+    float most = 0;
+    for (int64_t i = 0; i < rows; i++) {
+        const float square = dot(width, x + i * stride, x + i * stride);
+        most = square > most ? square : most;
+    }
+    return sqrtf(most);
+}
+
+void ASSAY__AT(attention_weigh_small)(int64_t rows, int64_t columns, int64_t stride, float *scores,
+                                      float *sum)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        float *restrict score = scores + i * stride, total = 0;
+        ASSAY__SUM(total)
+        for (int64_t j = 0; j < columns; j++) {
+            float weight = assay__exp2_normal(score[j]);
+            score[j] = weight;
+            total += weight;
+        }
+        sum[i] += total;
+    }
+}
+
 static void weigh(int64_t columns, float *restrict scores, float *maximum, float *sum,
                   int64_t width, float *restrict output)
 {
@@ -42,12 +76,12 @@ static void weigh(int64_t columns, float *restrict scores, float *maximum, float
     float total = 0;
     ASSAY__SUM(total)
     for (int64_t j = 0; j < columns; j++) {
-        float weight = assay__exp_negative(scores[j] - most);
+        float weight = assay__exp2_negative(scores[j] - most);
         scores[j] = weight;
         total += weight;
     }
     if (*sum != 0) {
-        float correction = expf(*maximum - most);
+        float correction = exp2f(*maximum - most);
         total += *sum * correction;
         for (int64_t j = 0; j < width; j++)
             output[j] *= correction;
@@ -64,15 +98,6 @@ void ASSAY__AT(attention_weigh)(int64_t rows, int64_t columns, int64_t stride, f
         weigh(columns, scores + i * stride, maximum + i, sum + i, width, output + i * deep);
 }
 
-ASSAY__ELEMENT float dot(int64_t width, const float *restrict a, const float *restrict b)
-{
-    float sum = 0;
-    ASSAY__SUM(sum)
-    for (int64_t j = 0; j < width; j++)
-        sum += a[j] * b[j];
-    return sum;
-}
-
 void ASSAY__AT(attention_weigh_backward)(int64_t rows, int64_t columns, int64_t stride,
                                          const float *log_sum, int64_t width, int64_t hidden,
                                          const float *output, const float *doutput, float *scores,
@@ -85,7 +110,7 @@ void ASSAY__AT(attention_weigh_backward)(int64_t rows, int64_t columns, int64_t 
         float *restrict score = scores + i * stride, *restrict gradient = gradients + i * stride;
         ASSAY__LANES
         for (int64_t j = 0; j < columns; j++) {
-            float weight = assay__exp_negative(score[j] - whole);
+            float weight = assay__exp2_negative(score[j] - whole);
             score[j] = weight;
             gradient[j] = weight * (gradient[j] - along);
         }

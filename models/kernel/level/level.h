@@ -52,4 +52,8 @@ typedef double assay__doubles_at
 #define ASSAY__UNROLL ASSAY__PRAGMA(GCC unroll 16)
 #endif
 
+/* Keeps the compiler from finding out how a pointer relates to others: it would spend registers on
+ * it. */
+#define ASSAY__OPAQUE(pointer) __asm__("" : "+r"(pointer))
+
 #endif

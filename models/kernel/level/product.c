@@ -3,10 +3,10 @@
  *
  * narrow_product() reads both operands where they stand. product() first copies what the tiles read
  * again and again (Goto and van de Geijn 2008, "Anatomy of high-performance matrix
- * multiplication"): a panel of b, DEPTH by one tile's columns, which then stays in the cache
- * nearest to the processor; and, where a is transposed, GROUP rows of it, as its columns lie on as
- * many pages of memory as there are. Against OpenBLAS, whose kernels are for any size, a panel fits
- * our sizes: few hundred rows. */
+ * multiplication"): a panel of b, DEPTH by one tile's columns, which then stays near the processor.
+ * While it multiplies it asks for what comes next. A copy of a as well, in groups of rows where it
+ * is transposed, was slower: panels are then copied once for each group. Against OpenBLAS, whose
+ * kernels are for any size, a panel fits our sizes: few hundred rows. */
 #include <string.h>
 
 #include "models/kernel/level/level.h"
@@ -21,6 +21,24 @@ enum { ROWS = 6, VECTORS = 4 };
 enum { ROWS = 3, VECTORS = 4 };
 #endif
 
+/* What the processor is asked to bring near while it multiplies: rows of memory. */
+typedef struct ahead {
+    const float *data;
+    int64_t rows, stride, width;
+} ahead;
+
+enum { LINE = 16 }; /* floats of a cache line */
+
+static void fetch(ahead *next, int64_t rows)
+{
+    for (; rows > 0 && next->rows > 0; rows--, next->rows--, next->data += next->stride)
+        for (int64_t j = 0; j < next->width; j += LINE)
+            __builtin_prefetch(next->data + j, 0, 2);
+}
+
+/* Vectors of a tile of fewer rows, for which there are registers too. */
+enum { WIDER = VECTORS > 3 ? VECTORS : 3 };
+
 typedef struct product {
     int64_t k;
     const float *a;
@@ -31,14 +49,18 @@ typedef struct product {
     bool add;
     float *c;
     int64_t c_stride;
+    ahead next;
+    int64_t next_each; /* of its rows to ask for with each strip */
 } product;
 
 /* c (rows, vectors x FLOATS) from the first row of a and column `at` of b; inlined for constants.
  */
 ASSAY__ELEMENT void tile(const int rows, const int vectors, const product *p, int64_t at)
 {
-    assay__floats sums[ROWS][VECTORS];
-    const float *a = p->a, *b = p->b + at;
+    enum { HALF = 4 }; /* rows that one pointer is for, so that few registers hold the distances */
+    assay__floats sums[ROWS][WIDER];
+    const float *a[2] = {p->a, p->a + HALF * p->a_row}, *b = p->b + at;
+    const int64_t a_row = p->a_row, a_column = p->a_column, b_stride = p->b_stride;
     ASSAY__UNROLL
     for (int i = 0; i < rows; i++) {
         ASSAY__UNROLL
@@ -47,27 +69,36 @@ ASSAY__ELEMENT void tile(const int rows, const int vectors, const product *p, in
             if (p->bias != NULL)
                 sums[i][v] = *(const assay__floats_at *)(p->bias + at + v * ASSAY__FLOATS);
             else if (p->add)
-                sums[i][v] = *(assay__floats_at *)(p->c + i * p->c_stride + at + v * ASSAY__FLOATS);
+                __builtin_prefetch(p->c + i * p->c_stride + at + v * ASSAY__FLOATS, 1, 3);
         }
     }
-    for (int64_t j = 0; j < p->k; j++, a += p->a_column, b += p->b_stride) {
-        assay__floats row[VECTORS];
+    for (int64_t j = p->k; j > 0; j--) {
+        assay__floats row[WIDER];
         ASSAY__UNROLL
         for (int v = 0; v < vectors; v++)
             row[v] = *(const assay__floats_at *)(b + v * ASSAY__FLOATS);
         ASSAY__UNROLL
         for (int i = 0; i < rows; i++) {
-            const assay__floats factor = a[i * p->a_row] - (assay__floats){0};
+            const assay__floats factor = a[i / HALF][i % HALF * a_row] - (assay__floats){0};
             ASSAY__UNROLL
             for (int v = 0; v < vectors; v++)
                 sums[i][v] += factor * row[v];
         }
+        a[0] += a_column;
+        a[1] += a_column;
+        ASSAY__OPAQUE(a[1]);
+        b += b_stride;
     }
     ASSAY__UNROLL
     for (int i = 0; i < rows; i++) {
         ASSAY__UNROLL
-        for (int v = 0; v < vectors; v++)
-            *(assay__floats_at *)(p->c + i * p->c_stride + at + v * ASSAY__FLOATS) = sums[i][v];
+        for (int v = 0; v < vectors; v++) {
+            assay__floats_at *to =
+                (assay__floats_at *)(p->c + i * p->c_stride + at + v * ASSAY__FLOATS);
+            if (p->add)
+                sums[i][v] += *to;
+            *to = sums[i][v];
+        }
     }
 }
 
@@ -88,10 +119,11 @@ static void remainder_of(int rows, const product *p, int64_t at, int64_t n)
 /* All n columns of some rows, a constant number where this is inlined. */
 ASSAY__ELEMENT void strip(const int rows, const product *p, int64_t n)
 {
+    const int most = rows == ROWS ? VECTORS : WIDER;
     int64_t at = 0;
-    for (; at + VECTORS * ASSAY__FLOATS <= n; at += VECTORS * ASSAY__FLOATS)
-        tile(rows, VECTORS, p, at);
-    if (VECTORS > 2 && n - at >= 2 * ASSAY__FLOATS) {
+    for (; at + most * ASSAY__FLOATS <= n; at += most * ASSAY__FLOATS)
+        tile(rows, most, p, at);
+    if (most > 2 && n - at >= 2 * ASSAY__FLOATS) {
         tile(rows, 2, p, at);
         at += 2 * ASSAY__FLOATS;
     }
@@ -101,19 +133,33 @@ ASSAY__ELEMENT void strip(const int rows, const product *p, int64_t n)
         remainder_of(rows, p, at, n);
 }
 
+/* Functions of their own: the loops of all of them together would need more registers than there
+ * are.
+ */
+#define STRIP(name, rows)                                                                          \
+    static __attribute__((noinline)) void name(const product *p, int64_t n)                        \
+    {                                                                                              \
+        strip(rows, p, n);                                                                         \
+    }
+enum { FEWER = ROWS > 4 ? 4 : 2 };
+STRIP(whole_strip, ROWS)
+STRIP(lower_strip, FEWER)
+STRIP(strip_of_two, 2)
+STRIP(strip_of_one, 1)
+#undef STRIP
+
 /* m rows and n columns */
 static void strips(int64_t m, int64_t n, product p)
 {
     while (m > 0) {
-        int rows = m >= ROWS ? ROWS : m >= 4 && ROWS > 4 ? 4 : m >= 2 && ROWS > 2 ? 2 : 1;
-        if (rows == ROWS)
-            strip(ROWS, &p, n);
-        else if (rows == 4)
-            strip(4, &p, n);
-        else if (rows == 2)
-            strip(2, &p, n);
-        else
-            strip(1, &p, n);
+        /* eight as four and four rather than six and two */
+        const bool halves = 2 * FEWER > ROWS && m == 2 * FEWER;
+        const int rows = m >= ROWS && !halves ? ROWS : m >= FEWER ? FEWER : m >= 2 ? 2 : 1;
+        (rows == ROWS    ? whole_strip
+         : rows == FEWER ? lower_strip
+         : rows == 2     ? strip_of_two
+                         : strip_of_one)(&p, n);
+        fetch(&p.next, p.next_each);
         p.a += rows * p.a_row;
         p.c += rows * p.c_stride;
         m -= rows;
@@ -124,19 +170,38 @@ void ASSAY__AT(narrow_product)(int64_t m, int64_t n, int64_t k, const float *a, 
                                int64_t a_column, const float *b, int64_t b_stride, bool add,
                                float *c, int64_t c_stride)
 {
-    strips(m, n, (product){k, a, a_row, a_column, b, b_stride, NULL, add, c, c_stride});
+    strips(m, n,
+           (product){.k = k,
+                     .a = a,
+                     .a_row = a_row,
+                     .a_column = a_column,
+                     .b = b,
+                     .b_stride = b_stride,
+                     .add = add,
+                     .c = c,
+                     .c_stride = c_stride});
 }
 
 /* ---- With copies ---- */
 
 enum { PANEL = VECTORS * ASSAY__FLOATS, DEPTH = 256 };
 
+/* Columns of the next panel where `left` are left: two panels of two vectors rather than three and
+ * one, since a tile of one vector loads more than it multiplies. */
+static int64_t panel_columns(int64_t left)
+{
+    if (VECTORS > 2 && left > PANEL && left <= PANEL + ASSAY__FLOATS)
+        return PANEL - ASSAY__FLOATS;
+    return left < PANEL ? left : PANEL;
+}
+
 /* panel (depth, PANEL) = b (depth, columns), element (l, j) at b[l * row + j * column]; 0 beside it
  */
 static void copy_panel(int64_t depth, int64_t columns, const float *b, int64_t row, int64_t column,
                        float *panel)
 {
-    if (columns < PANEL)
+    const int64_t whole = columns / ASSAY__FLOATS * ASSAY__FLOATS, rest = columns - whole;
+    if (rest > 0)
         memset(panel, 0, (size_t)(depth * PANEL) * sizeof *panel);
     if (row == 1 && column != 1) {
         ASSAY__AT(transpose)(columns, depth, b, column, panel, PANEL);
@@ -144,8 +209,12 @@ static void copy_panel(int64_t depth, int64_t columns, const float *b, int64_t r
     }
     for (int64_t l = 0; l < depth && columns == PANEL; l++)
         memcpy(panel + l * PANEL, b + l * row, PANEL * sizeof *panel); /* a constant: no call */
-    for (int64_t l = 0; l < depth && columns < PANEL; l++)
-        memcpy(panel + l * PANEL, b + l * row, (size_t)columns * sizeof *panel);
+    for (int64_t l = 0; l < depth && columns < PANEL; l++, panel += PANEL, b += row) {
+        for (int64_t j = 0; j < whole; j += ASSAY__FLOATS)
+            *(assay__floats_at *)(panel + j) = *(const assay__floats_at *)(b + j);
+        for (int64_t j = whole; j < columns; j++)
+            panel[j] = b[j];
+    }
 }
 
 /* m rows of a panel whose columns are no whole vectors: through a result that has them. */
@@ -169,26 +238,47 @@ static void odd_strips(int64_t m, int64_t n, product p)
     }
 }
 
+/* Where the panel at (l, j) of b (k, n) comes from, or the first of the next depth where j is n. */
+static ahead panel_at(int64_t n, int64_t k, int64_t l, int64_t j, const float *b, int64_t b_row,
+                      int64_t b_column)
+{
+    if (j == n) {
+        j = 0;
+        l += DEPTH;
+    }
+    if (l >= k)
+        return (ahead){NULL, 0, 0, 0};
+    const int64_t depth = k - l < DEPTH ? k - l : DEPTH, columns = panel_columns(n - j);
+    const float *start = b + l * b_row + j * b_column;
+    return b_row == 1 && b_column != 1 ? (ahead){start, columns, b_column, depth}
+                                       : (ahead){start, depth, b_row, columns};
+}
+
 void ASSAY__AT(product)(int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row,
                         int64_t a_column, const float *b, int64_t b_row, int64_t b_column,
                         const float *bias, bool add, float *c, int64_t c_stride)
 {
+    enum { NEAR = 128 }; /* rows of b so short are as good as a copy of some of their columns */
     float panel[DEPTH * PANEL] __attribute__((aligned(64)));
+    const bool near = b_column == 1 && b_row <= NEAR && n % ASSAY__FLOATS == 0;
     for (int64_t l = 0; l < k; l += DEPTH) {
         const int64_t depth = k - l < DEPTH ? k - l : DEPTH;
-        for (int64_t j = 0; j < n; j += PANEL) {
-            const int64_t columns = n - j < PANEL ? n - j : PANEL;
+        for (int64_t j = 0, columns; j < n; j += columns) {
+            columns = panel_columns(n - j);
             const product p = {.k = depth,
                                .a = a + l * a_column,
                                .a_row = a_row,
                                .a_column = a_column,
-                               .b = panel,
-                               .b_stride = PANEL,
+                               .b = near ? b + l * b_row + j : panel,
+                               .b_stride = near ? b_row : PANEL,
                                .bias = l == 0 && bias != NULL ? bias + j : NULL,
                                .add = add || l > 0,
                                .c = c + j,
-                               .c_stride = c_stride};
-            copy_panel(depth, columns, b + l * b_row + j * b_column, b_row, b_column, panel);
+                               .c_stride = c_stride,
+                               .next = panel_at(n, k, l, j + columns, b, b_row, b_column),
+                               .next_each = 1 + (b_row == 1 ? PANEL : DEPTH) / (m / ROWS + 1)};
+            if (!near)
+                copy_panel(depth, columns, b + l * b_row + j * b_column, b_row, b_column, panel);
             if (columns % ASSAY__FLOATS == 0)
                 strips(m, columns, p);
             else
@@ -200,15 +290,15 @@ void ASSAY__AT(product)(int64_t m, int64_t n, int64_t k, const float *a, int64_t
 /* Found by timing both at the models' sizes, interleaved. Of a transposed a, rows are read across:
  * with the small tiles of 16 registers that is too often for the lines and pages it touches if they
  * lie far apart, and rows 4 KiB apart share one set of the cache at every level. */
-bool ASSAY__AT(product_pays)(int64_t m, int64_t n, int64_t k, bool a_transposed, int64_t a_stride,
+bool ASSAY__AT(product_pays)(int64_t m, int64_t n, bool a_transposed, int64_t a_stride,
                              bool b_transposed)
 {
 #if defined(__AVX__)
     enum { FAR = ASSAY__MANY_REGISTERS ? 1024 : 128, FEW = 32 };
     const bool a_pays = !a_transposed || a_stride < FAR;
-    return a_pays && n >= ASSAY__FLOATS && k >= 8 && m >= (b_transposed ? ROWS : FEW);
+    return a_pays && n >= ASSAY__FLOATS && m >= (b_transposed ? ROWS : FEW);
 #else
-    (void)m, (void)n, (void)k, (void)a_transposed, (void)a_stride, (void)b_transposed;
+    (void)m, (void)n, (void)a_transposed, (void)a_stride, (void)b_transposed;
     return false; /* not measured: OpenBLAS */
 #endif
 }

@@ -56,7 +56,7 @@ show compare --gate google.json aggregates.json | grep -A 1 -E '^  google|^exit'
 # many comparisons share the risk: no interval is one of 100 %
 python3 - <<'PYTHON'
 import json
-rows = [dict(row, name=f"b{i}", run_name=f"b{i}") for i in range(2000) for row in json.load(open("google.json"))["benchmarks"][:10]]
+rows = [dict(row, name=f"b{i}", run_name=f"b{i}") for i in range(2000) for row in json.load(open("google.json"))["benchmarks"][:20]]
 json.dump({"context": {}, "benchmarks": rows}, open("many.json", "w"))
 PYTHON
 show compare --margin 0.001% many.json many.json | grep -E 'Holm|beyond'
@@ -66,9 +66,11 @@ python3 - <<'PYTHON'
 import json
 result = {r["command"]: r for r in json.load(open("before.json"))["results"]}["sort"]
 names = ["./größe/program --size 1", "./größe/program --size 16"]
-json.dump({"results": [dict(result, command=name, parameters={"size": name[-2:]}) for name in names]}, open("sweep.json", "w"))
+json.dump({"results": [dict(result, command=name, parameters={"size": name[-2:].strip()}) for name in names]}, open("sweep.json", "w"))
+json.dump({"results": [dict(result, command=name) for name in names]}, open("names.json", "w"))
 PYTHON
-show compare sweep.json | grep größe
+show compare names.json | grep größe
+show compare sweep.json | grep size
 mkdir -p results/main results/branch
 cp before.json results/main/bench.json
 cp slower.json results/branch/bench.json

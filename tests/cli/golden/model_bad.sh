@@ -56,6 +56,8 @@ show model eval $w --input cut.npy --output y.out
 show model eval $w --input text.npy --output y.out
 show model eval $w --input x.npy --steps 3 --output y.out
 show model eval $w --graph . --output y.out
+show model eval --model graph_transformer --nodes x.npy --output y.out
+show model eval --model graph_transformer --input x.npy --nodes x.npy --output y.out
 show model eval --model mlp --weights wrong.safetensors --input x.npy --output y.out
 show model eval --model mlp --weights foreign.safetensors --input x.npy --output y.out
 show model eval --model mlp --weights cut.safetensors --input x.npy --output y.out

@@ -41,3 +41,11 @@ print(json.dumps({"results": [{"command": name, "mean": sum(times) / 100, "times
                               for name, times in (("modes", modes), ("levels", levels))]}))
 PYTHON
 show report modes.json | grep -E '^(modes|levels|  (slow|in doubt))'
+# Large files need to be asked for: what is in them may take twenty times as much memory.
+truncate -s 65M large.json
+show report large.json
+show compare --max-input 66M large.json large.json
+show fit --max-input 1K large.json
+show report --max-input 1,5G large.json
+ASSAY_MAX_INPUT=2K show report large.json
+rm large.json

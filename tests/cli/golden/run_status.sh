@@ -17,5 +17,3 @@ show run -q -- ./script
 show run -q -- ''
 show run -q -- "$(printf 'bell\a escape\033[31m')"
 PATH=$PWD:$PATH show run -q -- plain
-export TMPDIR=/no/such/folder
-show run -q -- true

@@ -34,6 +34,38 @@ grep -c generation_performance other/distilled/results.json
 show study routes --num-gene 6 --models distilled --search greedy --skip-performance --roads 100 --drives 300 --epochs 4 --out other
 "$ASSAY" study routes --evaluate here/vanilla/generated.csv --roads 100 --drives 300 --json - 2>/dev/null | python3 -c 'import json, sys; print(len(json.load(sys.stdin)))'
 "$ASSAY" study routes --help | head -n 3
+# Weights trained before: nothing is trained, and the same seed gives the same trajectories. More than two models are compared.
+show study routes --dataset here --model-path here/vanilla/weights.safetensors --model-path small=here/distilled/weights.safetensors \
+    --model-path twin=here/vanilla/weights.safetensors --num-gene 20 --seed 42 --compare-time 200ms --out given | figures | verdict |
+    sed -E 's/^(vanilla +(small|twin)) .*/\1 VERDICT/'
+find given -name '*.json' | grep -v /.study/ | sort
+cmp here/vanilla/generated.csv given/vanilla/generated.csv && cmp here/distilled/generated.csv given/small/generated.csv && echo 'same trajectories'
+python3 - <<'END'
+import json
+performance = json.load(open("given/small/performance.json"))
+print(", ".join(performance), len(performance["searches"]))
+print(", ".join(performance["slowest"]))
+assert performance["slowest"]["total_time"] == max(s["total_time"] for s in performance["searches"]) == performance["performance"]["total_time_max"]
+print({n: list(m) for n, m in json.load(open("given/summary.json"))["models"].items()})
+record = json.load(open("given/record.json"))
+print([(m["name"], m["settings"]["weights"], m["parameters"]) for m in record["models"]], record["settings"]["models"])
+print([(c["baseline"], c["candidate"]) for c in record["comparisons"] if not c.get("beside")])
+END
+# Evaluated alone, with what generating cost beside it.
+show study routes --evaluate given/small/generated.csv --dataset here --generation-performance given/small/performance.json --json with.json | figures
+python3 -c '
+import json
+print(json.load(open("with.json"))["generation_performance"] == json.load(open("given/small/results.json"))["generation_performance"])'
+show study routes --evaluate given/small/generated.csv --dataset here --generation-performance here/vanilla/training.json
+show study routes --generation-performance given/small/performance.json
+show study routes --dataset here --geo here/city.geo
+show study routes --dataset given
+show study routes --model-path here/vanilla/weights.safetensors --roads 120 --out none
+show study routes --model-path here/city.geo --dataset here --out none
+show study routes --model-path a/weights.safetensors --model-path b/../a/weights.safetensors
+show study routes --models distilled --model-path here/vanilla/weights.safetensors
+show study routes --model-path =x
+ls none 2>&1
 show study routes --models vanila
 show study routes --od-source tset
 show study routes --search depth

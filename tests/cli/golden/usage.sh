@@ -24,3 +24,12 @@ show report
 show report a b --json c
 show doctor everything
 ls
+# A unit where both s and ms are likely; hints for a whole command line in one word; suggestions only when near.
+show run --interval 10 -- touch ran
+show run 'ls -la'
+show bench --runs 2 'gzip f' 'zstd f'
+show foo
+show comp
+show bnech
+show run --jsn x -- true
+show run --xyz x -- true

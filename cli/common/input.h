@@ -1,0 +1,18 @@
+/* Which files are read. */
+#ifndef ASSAY_CLI_COMMON_INPUT_H
+#define ASSAY_CLI_COMMON_INPUT_H
+
+#include <stddef.h>
+
+/* The option of every command that reads records; `field` is a size_t of its settings. */
+#define INPUT_MAX_OPTION(settings, field)                                                          \
+    {                                                                                              \
+        "max-input", 0, OPTION_BYTES, "SIZE",                                                      \
+            "Largest file to read (default 64M); one of 300 MB can take 6 GB of memory.",          \
+            offsetof(settings, field)                                                              \
+    }
+
+/* Accept input files up to `bytes`; 0 keeps what is usual. */
+void input_set_maximum(size_t bytes);
+
+#endif

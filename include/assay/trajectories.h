@@ -1,0 +1,163 @@
+/* Trajectories on a road network: generated with a trained next-road model, every search timed, and
+ * evaluated against real ones.
+ *
+ *     assay_trajectory_options options = ASSAY_TRAJECTORY_OPTIONS_INIT;
+ *     assay_generation *generation = NULL;
+ *     assay_trajectory_results results;
+ *     options.dataset = "data/Beijing";              (a folder: *.geo, *.rel, train.csv, test.csv)
+ *     options.model_path = "save/weights.safetensors";
+ *     options.output_file = "generated.csv";
+ *     options.beam_search = true;
+ *     if (assay_generate_trajectories_programmatic(&options, &error, &generation) != ASSAY_OK) ...
+ *     assay_generation_print(generation, stdout);
+ *     options.generation_performance = &generation->performance;
+ *     if (assay_evaluate_trajectories_programmatic(&options, &error, &results) != ASSAY_OK) ...
+ *     assay_trajectory_results_print(&results, stdout);
+ *     assay_generation_free(generation);
+ *
+ *     cc app.c $(pkg-config --cflags --libs assay-models)
+ *
+ * `assay study routes` trains models and leaves their weights and, of a made-up city, a folder that
+ * serves as dataset. Calls block, keep nothing between them, and may run on several threads at once
+ * with options of their own. Times are in seconds; the names of the figures are those of the seed.
+ */
+#ifndef ASSAY_TRAJECTORIES_H
+#define ASSAY_TRAJECTORIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "assay/reading.h"
+#include "assay/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- What searches cost ---- */
+
+/* Of one search. */
+typedef struct assay_search_performance {
+    double total_time;
+    double forward_time_total;                   /* in forward passes of the model */
+    int64_t forward_count;                       /* batched forward passes */
+    assay_reading forward_time_avg;              /* not enough data without a pass */
+    int64_t beam_width;                          /* 1 in a greedy search */
+    int64_t origin_road_id, destination_road_id; /* as in the files */
+    const char *outcome;  /* "found", "unreachable", "lost" or "too long"; NULL: not known */
+    uint64_t reserved[4]; /* zero */
+} assay_search_performance;
+
+/* Over all searches, those that failed included: they took their time too. */
+typedef struct assay_generation_performance {
+    assay_reading total_time_mean, total_time_std, total_time_min, total_time_max;
+    assay_reading total_time_median, total_time_p95;
+    assay_reading forward_time_mean, forward_time_std; /* of the searches' forward_time_total */
+    assay_reading forward_count_mean, forward_count_std;
+    assay_reading throughput_traj_per_sec;    /* trajectories, not searches */
+    assay_reading total_generation_time;      /* wall clock, from the first search to the last */
+    assay_reading forward_time_per_step_mean; /* all forward time / all forward passes */
+    bool beam_search_enabled;
+    int64_t beam_width;
+    char device[32];      /* "cpu" */
+    uint64_t reserved[8]; /* zero */
+} assay_generation_performance;
+
+/* ---- Options of both calls; zero stands for the default ---- */
+
+typedef enum assay_od_source { ASSAY_OD_TEST, ASSAY_OD_TRAIN } assay_od_source;
+
+typedef struct assay_trajectory_options {
+    size_t struct_size;
+
+    /* Data: a folder with one file *.geo, one *.rel, train.csv and test.csv; or these files by
+     * name, where a missing `test` leaves a fifth of `train`, chosen by the seed, for testing; or,
+     * with neither, a city of `roads` (default 1000) with `drives` (default 3000), made up from the
+     * seed. The forms of the files are LibCity's: docs/models.md. */
+    const char *dataset;
+    const char *geo, *rel, *train, *test;
+    size_t roads, drives;
+    uint64_t seed;
+    assay_od_source od_source; /* whose ends are generated for, and what is compared with */
+
+    /* Generation. */
+    const char *model_path;  /* weights of a next_road model as safetensors */
+    const char *output_file; /* receives the trajectories as CSV */
+    /* Receives what every search took, the slowest and the aggregates, as JSON; NULL: nobody does.
+     */
+    const char *performance_file;
+    size_t num_gene;   /* pairs to search for (default 100) */
+    bool beam_search;  /* else greedily */
+    size_t beam_width; /* routes that a beam holds (default 4, at most 1024) */
+    /* Called after each search with the share that is done; false stops with ASSAY_E_STATE. */
+    bool (*advance)(void *context, double share);
+    void *context;
+
+    /* Evaluation. */
+    const char *generated_file; /* NULL: output_file */
+    /* What goes into the results as generation_performance: the figures, or else a file of them, as
+     * `performance_file` or generation.json of a study. Without both it is left out. */
+    const assay_generation_performance *generation_performance;
+    const char *generation_performance_file;
+    const char *results_file; /* receives the results as JSON; NULL: nobody does */
+} assay_trajectory_options;
+
+#define ASSAY_TRAJECTORY_OPTIONS_INIT ASSAY_INIT(assay_trajectory_options)
+
+/* ---- Generation ---- */
+
+typedef struct assay_generation {
+    char *output_file;
+    size_t num_searched, num_generated; /* pairs; those whose destination was found */
+    size_t num_unreachable, num_lost, num_too_long;
+    assay_search_performance *searches; /* (num_searched), in the order of the pairs */
+    size_t slowest;                     /* of them: its index */
+    assay_generation_performance performance;
+    uint64_t reserved[8]; /* zero */
+} assay_generation;
+
+/* Load data and weights, draw num_gene pairs of an origin and a destination from the seed, search
+ * for each and write those that arrive. A search that does not arrive is no failure: `searches`
+ * says so. ASSAY_E_ARGUMENT for options that do not go together and for weights of a network with
+ * fewer roads; what reading files fails with. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_generate_trajectories_programmatic(
+    const assay_trajectory_options *options, assay_error *error, assay_generation **generation);
+ASSAY_API void assay_generation_free(assay_generation *generation); /* NULL is accepted */
+
+/* The block "--- Generation Performance ---", and which search was the slowest if there are any.
+ * Times from 10 ms up are shown in seconds with three decimals; shorter ones, which would read
+ * 0.000s, in ms or us. */
+ASSAY_API void assay_generation_print(const assay_generation *generation, FILE *stream);
+
+/* ---- Evaluation ---- */
+
+/* Divergences are those of Jensen and Shannon, 0 to log 2, of distributions over all trajectories.
+ * Hausdorff distance and dynamic time warping are means over pairs of a generated and a real
+ * trajectory with the same ends; not enough data where there is no such pair. */
+typedef struct assay_trajectory_results {
+    assay_reading distance_jsd, duration_jsd, radius_jsd;
+    assay_reading hausdorff_km, dtw_km;
+    assay_reading real_distance_km, real_duration_minutes, real_radius_km; /* means */
+    assay_reading generated_distance_km, generated_duration_minutes, generated_radius_km;
+    size_t num_real, num_generated, num_pairs;
+    bool has_generation_performance;
+    assay_generation_performance generation_performance;
+    uint64_t reserved[8]; /* zero */
+} assay_trajectory_results;
+
+/* Evaluate the trajectories of generated_file against all of od_source. ASSAY_E_DATA for a file
+ * without trajectories; what reading files fails with. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_evaluate_trajectories_programmatic(
+    const assay_trajectory_options *options, assay_error *error, assay_trajectory_results *results);
+
+/* The block "--- Evaluation ---". */
+ASSAY_API void assay_trajectory_results_print(const assay_trajectory_results *results,
+                                              FILE *stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,31 @@
+"""python3 -m assay: the command `assay`, where it is installed or built."""
+import os
+import shutil
+import sys
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+COMPAT = os.path.join(HERE, "compat")
+
+
+def find_command():
+    """The command of the build folder that this package stands in, or the one that is installed."""
+    built = os.path.join(HERE, os.pardir, os.pardir, "assay")
+    if os.path.isfile(built) and os.access(built, os.X_OK):
+        return os.path.abspath(built)
+    return shutil.which("assay")
+
+
+def main(arguments):
+    if arguments == ["compat-path"]:
+        print(COMPAT)
+        return 0
+    command = find_command()
+    if command is None:
+        print("python3 -m assay: the command 'assay' is neither built nor installed (`make install`)", file=sys.stderr)
+        return 69       # EX_UNAVAILABLE
+    sys.stdout.flush()
+    os.execv(command, ["assay", *arguments])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,136 @@
+"""Comparisons and fits: what is faster, really, and how does a time grow?"""
+import inspect
+import json
+import os
+
+from . import _core
+from ._monitor import Record
+
+# As `assay bench` has them: a ratio is to be read, not only judged.
+BUDGET_SECONDS = 5.0
+RATIO_PRECISION = 0.05
+
+
+def bench(*functions, names=None, budget_seconds=None, precision=None, margin=None, runs=None, warmup=None, seed=0):
+    """Time functions of no arguments, in turns, until they can be told apart; the first one is the baseline.
+
+        result = assay.bench(old, new)
+        print(result)               # times, ratio, interval and verdict, as `assay bench` prints them
+        result.verdict              # "faster", "slower", "same" or "inconclusive"
+
+    budget_seconds: time for everything (default 5 for each function). margin: differences up to this share do not count (default 0.01).
+    precision: half width of the 95 % interval, relative. runs, warmup: a fixed number of single calls instead, after
+    `warmup` calls that do not count. names: what to call them; by default the functions' own names.
+    """
+    if not functions:
+        raise TypeError("bench() needs at least one function")
+    for function in functions:
+        if not callable(function):
+            raise TypeError(f"bench() calls functions without arguments; this is {function!r}: write "
+                            "bench(lambda: ...)")
+        if inspect.iscoroutinefunction(function):
+            raise TypeError(f"{function.__qualname__} is a coroutine function, which a call does not run")
+    if names is None:
+        names = [getattr(function, "__name__", None) or type(function).__name__ for function in functions]
+    elif isinstance(names, str) or len(names) != len(functions):
+        raise ValueError(f"there must be as many names as functions, {len(functions)}")
+    if budget_seconds is not None and not budget_seconds > 0:
+        raise ValueError("budget_seconds must be above 0")
+    if precision is None and len(functions) > 1:
+        precision = RATIO_PRECISION
+    return _core.bench(functions, tuple(_distinct(names)), precision=precision or 0,
+                       budget_seconds=budget_seconds or BUDGET_SECONDS * len(functions),
+                       margin=margin or 0, runs=runs or 0, warmup=warmup or 0, seed=seed)
+
+
+def _distinct(names):
+    seen = set()
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a function must be a string, not {type(name)}")
+        fresh, number = name, 2
+        while fresh in seen:
+            fresh, number = f"{name} ({number})", number + 1
+        seen.add(fresh)
+        yield fresh
+
+
+def compare(*sides, margin=None, metric=None):
+    """Compare saved measurements: every other one with the first. Returns a record with comparisons and verdicts.
+
+    Each side is a record, or the path of one or of another tool's results, or a list of these: several runs of one
+    thing. Samples of one run that took turns are better compared by bench().
+    """
+    if len(sides) < 2:
+        raise TypeError("compare() needs two sides or more")
+    return _core.compare([_side(side, index) for index, side in enumerate(sides)], margin=margin or 0, metric=metric)
+
+
+def _side(side, index):
+    items = list(side) if isinstance(side, (list, tuple)) else [side]
+    if not items:
+        raise ValueError("a side of a comparison is empty")
+    records = [item if isinstance(item, Record) else _core.load(item) for item in items]
+    first = items[0]
+    origin = os.fsdecode(first) if not isinstance(first, Record) else ("baseline" if index == 0 else f"candidate {index}")
+    return origin, records
+
+
+class Growth:
+    """How a time grows with a size n."""
+
+    def __init__(self, fitted):
+        self._fitted = fitted
+        self._found = json.loads(fitted.json())
+
+    @property
+    def growth_class(self):
+        """"1", "log n", "n", "n log n", "n^2", "n^3", "power", or None if the data do not name one."""
+        return self._found["class"]
+
+    @property
+    def exponent(self):
+        """The exponent b of the closest curve overhead + c n^b, or None."""
+        return self._found["exponent"]
+
+    @property
+    def interval(self):
+        """The 95 % interval of the exponent."""
+        return self._found["low"], self._found["high"]
+
+    @property
+    def conclusive(self):
+        """Whether no other class explains the data as well."""
+        return self._found["conclusive"]
+
+    @property
+    def reason(self):
+        """Why it is not conclusive, or None."""
+        return self._found.get("reason") or None
+
+    def predict(self, n):
+        """The seconds that the chosen class gives for a size, or None."""
+        return self._fitted.predict(n)
+
+    def to_dict(self):
+        """Everything that was found."""
+        return json.loads(self._fitted.json())
+
+    def __str__(self):
+        return self._fitted.text()
+
+    def __repr__(self):
+        return f"<assay growth {self.growth_class!r}, exponent {self.exponent}>"
+
+
+def fit(sizes, seconds):
+    """Find how a time grows with a size: O(1), log n, n, n log n, n^2, n^3 or another power.
+
+    Several values at one size show the noise and make the answer sharper.
+    """
+    return Growth(_core.fit(_plain(sizes), _plain(seconds)))
+
+
+def _plain(values):
+    """Arrays of NumPy and PyTorch become lists."""
+    return values.tolist() if hasattr(values, "tolist") else list(values)

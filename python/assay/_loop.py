@@ -1,0 +1,117 @@
+"""steps(): a training loop, with its epochs, batches and rates."""
+import sys
+import time
+
+from . import _core
+
+_REDRAW_SECONDS = 0.1
+
+
+class Steps:
+    """The batches of a loader, measured. Iterate over it once; then it knows how fast the loop was."""
+
+    def __init__(self, loader, epochs=1, *, monitor=None, progress=None, file=None):
+        if not hasattr(loader, "__iter__") and not hasattr(loader, "__getitem__"):
+            raise TypeError(f"steps() iterates over a loader, which {type(loader)} is not")
+        if not isinstance(epochs, int) or epochs < 0:
+            raise ValueError(f"epochs must be a whole number, not {epochs!r}")
+        operation = _core.operation if monitor is None else monitor.operation
+        self._epoch, self._load, self._batch = operation("epoch"), operation("load"), operation("batch")
+        self._loader = loader
+        self._epochs = epochs
+        self._file = file if file is not None else sys.stderr
+        terminal = getattr(self._file, "isatty", bool)
+        self._progress = terminal() if progress is None else progress
+        self.epochs = self.batches = 0
+        self.samples = 0        # None once a batch does not say how many it has
+        self.seconds = 0.0
+
+    @property
+    def batches_per_second(self):
+        """None before the first batch has ended."""
+        return self.batches / self.seconds if self.batches and self.seconds > 0 else None
+
+    @property
+    def samples_per_second(self):
+        """None if the batches do not say how many samples they have."""
+        return self.samples / self.seconds if self.samples and self.seconds > 0 else None
+
+    def __iter__(self):
+        for epoch in range(1, self._epochs + 1):
+            with self._epoch:
+                yield from self._batches(epoch)
+            self.epochs = epoch
+
+    def _batches(self, epoch):
+        start, before = time.perf_counter(), self.seconds
+        drawn = 0.0
+        items = iter(self._loader)
+        total = len(self._loader) if hasattr(self._loader, "__len__") else None
+        number = 0
+        try:
+            while True:
+                with self._load:
+                    item = next(items, _END)
+                if item is _END:
+                    break
+                left = False
+                with self._batch:
+                    try:
+                        yield item
+                    except GeneratorExit:       # the loop was left by break, which is no failure
+                        left = True
+                number += 1
+                self._count(item, before + time.perf_counter() - start)
+                if left:
+                    return
+                if self._progress and time.perf_counter() - drawn > _REDRAW_SECONDS:
+                    drawn = time.perf_counter()
+                    self._draw(epoch, number, total, "\r")
+        finally:
+            self.seconds = before + time.perf_counter() - start
+            if self._progress and number > 0:
+                self._draw(epoch, number, total, "\n")
+
+    def _count(self, item, seconds):
+        self.batches += 1
+        self.seconds = seconds
+        size = batch_size(item)
+        self.samples = self.samples + size if size is not None and self.samples is not None else None
+
+    def _draw(self, epoch, number, total, end):
+        of_epochs = f"/{self._epochs}" if self._epochs > 1 else ""
+        of_batches = f"/{total}" if total is not None else ""
+        rates = f"{self.batches_per_second:.4g} batches/s" if self.batches_per_second else ""
+        if self.samples_per_second:
+            rates += f", {self.samples_per_second:.4g} samples/s"
+        line = f"epoch {epoch}{of_epochs}  batch {number}{of_batches}  {rates}"
+        print(f"\r{line:<78}", end=end if end == "\n" else "", file=self._file, flush=True)
+
+
+_END = object()
+
+
+def batch_size(item):
+    """How many samples a batch has: the first dimension of the first tensor or sequence in it, or None."""
+    if isinstance(item, (str, bytes)) or item is None:
+        return None
+    if hasattr(item, "shape"):
+        return int(item.shape[0]) if len(item.shape) > 0 else None
+    if isinstance(item, dict):
+        return next((size for size in map(batch_size, item.values()) if size is not None), None)
+    if isinstance(item, (list, tuple)):
+        tensors = [part for part in item if hasattr(part, "shape") or isinstance(part, (list, tuple, dict))]
+        return batch_size(tensors[0]) if tensors else len(item)
+    return None
+
+
+def steps(loader, epochs=1, *, monitor=None, progress=None, file=None):
+    """Iterate over the batches of a loader, and measure the loop:
+
+        for batch in assay.steps(loader, epochs=3):
+            train(batch)
+
+    The spans are "epoch", in it "load" (waiting for the loader) and "batch" (the body of the loop, with the spans in
+    it). A progress line shows batches and samples per second on a terminal, or always or never by `progress`.
+    """
+    return Steps(loader, epochs, monitor=monitor, progress=progress, file=file)

@@ -1,0 +1,102 @@
+"""profile(): what a model costs, forward and backward."""
+import json
+import sys
+
+from ._analysis import bench
+from ._monitor import Record
+
+
+def profile(model, batch, *, backward=None, loss=None, budget_seconds=None, runs=None, warmup=None):
+    """Measure calls of model(batch): a record with the subjects "forward" and, for models of PyTorch with parameters,
+    "forward and backward", and with the number and size of its parameters.
+
+    batch: the argument, or a tuple of arguments, or a dictionary of keywords.
+    backward: whether to measure it; by default if there are parameters to learn. loss: a function of the model's output
+    that gives a tensor to go backward from; by default the sum of all outputs. The model stays in the mode it is in,
+    and its gradients are as they were before.
+    """
+    if not callable(model):
+        raise TypeError(f"profile() calls the model, and {type(model)} cannot be called")
+    call = _call_of(model, batch)
+    parameters = _parameters_of(model)
+    learnt = [parameter for parameter in parameters if getattr(parameter, "requires_grad", False)]
+    subjects = {"forward": _synchronized(call, parameters)}
+    if backward or (backward is None and learnt):
+        if not learnt:
+            raise ValueError("the model has no parameters to go backward to")
+        subjects["forward and backward"] = _synchronized(_training_pass(call, loss, learnt), parameters)
+    kept = [parameter.grad for parameter in learnt]
+    try:
+        sampled = bench(*subjects.values(), names=list(subjects), budget_seconds=budget_seconds, runs=runs, warmup=warmup)
+    finally:
+        for parameter, gradient in zip(learnt, kept):
+            parameter.grad = gradient
+    return _with_model(sampled, _name_of(model), parameters, learnt)
+
+
+def _call_of(model, batch):
+    if isinstance(batch, tuple):
+        return lambda: model(*batch)
+    if isinstance(batch, dict):
+        return lambda: model(**batch)
+    return lambda: model(batch)
+
+
+def _parameters_of(model):
+    listed = getattr(model, "parameters", None)
+    return [parameter for parameter in listed() if hasattr(parameter, "numel")] if callable(listed) else []
+
+
+def _name_of(model):
+    return getattr(model, "__name__", None) or type(model).__name__
+
+
+def _synchronized(call, parameters):
+    """A GPU works behind the call's back: wait for it."""
+    if not any(getattr(parameter, "is_cuda", False) for parameter in parameters):
+        return call
+    synchronize = sys.modules["torch"].cuda.synchronize
+
+    def synchronized():
+        call()
+        synchronize()
+    return synchronized
+
+
+def _training_pass(call, loss, learnt):
+    def forward_and_backward():
+        for parameter in learnt:
+            parameter.grad = None
+        output = call()
+        total = loss(output) if loss is not None else _sum_of(output)
+        if total is None:
+            raise ValueError("the model returned no tensor that depends on its parameters; give profile() a loss")
+        total.backward()
+    return forward_and_backward
+
+
+def _sum_of(output):
+    """The sum of all tensors that can go backward, in whatever the model returned; None without any."""
+    if hasattr(output, "requires_grad"):
+        return output.sum() if output.requires_grad else None
+    parts = output.values() if isinstance(output, dict) else output if isinstance(output, (list, tuple)) else ()
+    sums = [total for total in map(_sum_of, parts) if total is not None]
+    return sum(sums[1:], sums[0]) if sums else None
+
+
+def _with_model(sampled, name, parameters, learnt):
+    record = json.loads(sampled.json(True, False))
+    record["kind"] = "profile"
+    record.pop("comparisons", None)     # forward against forward and backward is no question
+    for subject in record["subjects"]:
+        subject["model"] = name
+    known = hasattr(parameters[0], "element_size") if parameters else False
+    count = sum(parameter.numel() for parameter in parameters)
+    size = sum(parameter.numel() * parameter.element_size() for parameter in parameters) if known else None
+    gradients = sum(parameter.numel() * parameter.element_size() for parameter in learnt) if known else None
+    model = {"name": name, "class_name": None, "parameters": count if parameters else None, "parameter_bytes": size,
+             "gradient_bytes": gradients, "optimizer_bytes": None, "activation_bytes": None, "workspace_bytes": None,
+             "settings": {}, "flops": []}
+    model["unavailable"] = {key: "not measured" for key, value in model.items() if value is None and key != "class_name"}
+    record["models"] = [model]
+    return Record.from_dict(record)

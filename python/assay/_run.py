@@ -1,0 +1,97 @@
+"""run(): everything about a block at once, over all the processes that it starts."""
+import os
+import shutil
+import sys
+import tempfile
+
+from . import _core
+from ._monitor import Monitor
+
+_DIRECTORY = "ASSAY_JOURNAL_DIR"
+
+
+class Run:
+    """A block that is measured: `with assay.run() as record:`.
+
+    While the block runs, track() and operation() write into its own journal, and so do processes that it starts, by
+    fork or spawn. As long as it runs, the methods of Record show what was measured so far; after it, the whole.
+    """
+
+    def __init__(self, name=None, *, memory=True, trace_events=0, samples=0, save=None):
+        self._name = name
+        self._options = {"memory": memory, "trace_events": trace_events, "samples": samples}
+        self._save = save
+        self._made = None
+        self._directory = None
+
+    def __enter__(self):
+        if self._directory is not None:
+            raise RuntimeError("this run is under way already; call assay.run() for another one")
+        self._made = None
+        self._directory = tempfile.mkdtemp(prefix="assay-")     # readable by its owner alone
+        self._outside = os.environ.get(_DIRECTORY)
+        os.environ[_DIRECTORY] = self._directory
+        self._process = os.getpid()
+        try:
+            self._monitor = Monitor(self._name, **self._options)
+        except BaseException:
+            self._leave()
+            raise
+        self._before_monitor = _core.set_default_monitor(self._monitor)
+        self._before = _core.usage()
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if os.getpid() != self._process:
+            return                      # a forked child leaves the block: the run belongs to its parent
+        try:
+            self._made = self._snapshot()
+            if self._save is not None:
+                self._made.save(self._save)
+        finally:
+            if _core.default_monitor() is self._monitor:
+                _core.set_default_monitor(self._before_monitor)
+            self._monitor.close()
+            self._leave()
+
+    def _leave(self):
+        if self._outside is None:
+            os.environ.pop(_DIRECTORY, None)
+        else:
+            os.environ[_DIRECTORY] = self._outside
+            for name in os.listdir(self._directory):    # `assay run` around us reads them too
+                shutil.move(os.path.join(self._directory, name), self._outside)
+        shutil.rmtree(self._directory, ignore_errors=True)
+        self._directory = None
+
+    def _snapshot(self):
+        return _core.run_record(self._directory, self._before, [sys.executable or "python3", *sys.argv], self._name)
+
+    @property
+    def record(self):
+        """What was measured so far, as a Record; after the block, the whole."""
+        if self._made is not None:
+            return self._made
+        if self._directory is None:
+            raise RuntimeError("nothing was measured: use `with assay.run() as record:`")
+        return self._snapshot()
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.record, name)
+
+    def __str__(self):
+        return str(self.record)
+
+
+def run(name=None, *, memory=True, trace_events=0, samples=0, save=None):
+    """Measure a block with everything in it, and all processes that it starts:
+
+        with assay.run(save="run.json") as record:
+            train()
+        print(record)
+
+    memory, trace_events and samples are those of Monitor. save: a file for the record's JSON.
+    """
+    return Run(name, memory=memory, trace_events=trace_events, samples=samples, save=save)

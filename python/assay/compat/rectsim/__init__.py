@@ -1,0 +1,1 @@
+"""Import path of the original runtime analysis; see assay.runtime_analyzer."""

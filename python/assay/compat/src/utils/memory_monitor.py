@@ -1,0 +1,2 @@
+"""Import path of the original monitoring guide; see assay.memory_monitor."""
+from assay.memory_monitor import *

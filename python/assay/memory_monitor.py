@@ -1,0 +1,280 @@
+"""Time and memory of operations and of training loops.
+
+    from assay.memory_monitor import PerformanceMonitor
+
+    monitor = PerformanceMonitor()
+    with monitor.track("data loading"):
+        data = load_large_dataset()
+    monitor.print_summary()
+
+CPU memory is the resident memory of the process, GPU memory that of PyTorch's allocator, where there is a GPU. With a
+GPU, a block ends when the GPU has finished. MB are 2^20 bytes. What could not be measured is nan, and shown as n/a.
+"""
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import threading
+from typing import Any, Callable, Dict, List, Optional, TypeVar
+
+from . import _core, _torch
+from ._monitor import Monitor, Record
+
+__all__ = ["EpochPerformanceMonitor", "PerformanceMetrics", "PerformanceMonitor", "monitor_performance", "track_performance"]
+
+_NAN = float("nan")
+_MB = _torch.MB
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+@dataclasses.dataclass
+class PerformanceMetrics:
+    """The figures of one block; of blocks that were tracked with aggregate=True, of all of them together."""
+
+    operation: str
+    duration_seconds: float = _NAN
+    cpu_delta_mb: float = _NAN
+    gpu_delta_mb: float = _NAN
+    gpu_peak_mb: float = _NAN
+    count: int = 1
+    unavailable: Dict[str, str] = dataclasses.field(default_factory=dict)
+    """Why a figure is nan."""
+
+
+class _Gpu:
+    """The memory of a GPU over one block; nothing where there is none."""
+
+    def __init__(self, device: Any):
+        self._cuda = _torch.cuda()
+        self._device = device
+        if self._cuda is not None:
+            self._cuda.synchronize(device)
+            self._cuda.reset_peak_memory_stats(device)
+            self._before = self._cuda.memory_allocated(device)
+
+    def end(self) -> Optional[tuple]:
+        """(delta, peak) in bytes."""
+        if self._cuda is None:
+            return None
+        return self._cuda.memory_allocated(self._device) - self._before, self._cuda.max_memory_allocated(self._device)
+
+    def wait(self) -> None:
+        if self._cuda is not None:
+            self._cuda.synchronize(self._device)
+
+
+class _GpuSpan:
+    """A span, and the memory of the GPU over it."""
+
+    def __init__(self, monitor: "PerformanceMonitor", span: Any, keeps: bool):
+        self._monitor, self._span, self._keeps = monitor, span, keeps
+
+    def __enter__(self) -> Any:
+        self._gpu = _Gpu(self._monitor.device)
+        return self._span.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        self._gpu.wait()
+        self._span.__exit__(*error)
+        if self._keeps:
+            self._monitor._keep(self._span.name, self._gpu.end())
+
+
+class PerformanceMonitor:
+    """Blocks of code, measured one by one, or together under one name."""
+
+    def __init__(self, enabled: bool = True, device: Any = 0):
+        self.enabled = enabled
+        self.device = device
+        self.monitor = Monitor(enabled=enabled)
+        self._aggregated: set = set()
+        self._gpu: Dict[str, list] = {}
+        self._lock = threading.Lock()
+
+    def track(self, name: str, aggregate: bool = False) -> Any:
+        """Measure a block: `with monitor.track("forward"):`. With `aggregate`, blocks of one name make one figure, at
+        a cost of well below a microsecond; without, each one is recorded with its memory."""
+        span = self.monitor.track(name) if aggregate else self.monitor.metric(name)
+        if aggregate:
+            self._aggregated.add(name)
+        return span if _torch.cuda() is None or not self.enabled else _GpuSpan(self, span, not aggregate)
+
+    def _keep(self, name: str, figures: Optional[tuple]) -> None:
+        with self._lock:
+            self._gpu.setdefault(name, []).append(figures)
+
+    def record(self) -> Record:
+        """Everything measured so far."""
+        record = self.monitor.record()
+        if not self._gpu:
+            return record
+        changed = record.to_dict()
+        with self._lock:
+            left = {name: iter(list(figures)) for name, figures in self._gpu.items()}
+        for metric in changed["metrics"]:
+            figures = next(left.get(metric["operation"], iter(())), None)
+            if figures is not None:
+                metric["gpu_delta_bytes"], metric["gpu_peak_bytes"] = figures
+        return Record.from_dict(changed)
+
+    def print_summary(self, show_aggregate: bool = True) -> None:
+        """Print the PERFORMANCE SUMMARY and, if blocks were tracked with aggregate=True, the AGGREGATE STATISTICS."""
+        aggregate = show_aggregate and bool(self._aggregated)
+        if not self._gpu:
+            self.monitor.print_summary(aggregate)
+            return
+        record = self.record()
+        print(record.text("performance"), end="")
+        if aggregate:
+            print("\n" + record.text("aggregate"), end="")
+
+    def get_total_time(self) -> float:
+        """Seconds of all blocks together; blocks within blocks count once. nan if the monitor is disabled."""
+        return _or_nan(self.monitor.total_seconds())
+
+    def get_operation_time(self, name: str) -> float:
+        """Seconds of all blocks of this name; nan if there are none."""
+        return _or_nan(self.monitor.operation_seconds(name))
+
+    def get_metrics(self) -> List[PerformanceMetrics]:
+        """The blocks in order of their end, then one for each name that was tracked with aggregate=True."""
+        record = self.record().to_dict()
+        metrics = [_metric(metric) for metric in record["metrics"]]
+        metrics += [PerformanceMetrics(name, self.get_operation_time(name), count=count,
+                                       unavailable=dict.fromkeys(("cpu_delta_mb", "gpu_delta_mb", "gpu_peak_mb"), "not measured"))
+                    for name, count in self._aggregate_counts(record).items()]
+        return metrics
+
+    def _aggregate_counts(self, record: dict) -> Dict[str, int]:
+        single: Dict[str, int] = {}
+        counts: Dict[str, int] = {}
+        for metric in record["metrics"]:
+            single[metric["operation"]] = single.get(metric["operation"], 0) + 1
+        for operation in record["operations"]:
+            if operation["name"] in self._aggregated:
+                counts[operation["name"]] = counts.get(operation["name"], 0) + operation["count"]
+        return {name: count for name, count in counts.items() if count > single.get(name, 0)}
+
+    def clear(self) -> None:
+        """Forget all figures."""
+        self.monitor.clear()
+        self._aggregated.clear()
+        self._gpu.clear()
+
+
+def _or_nan(value: Optional[float]) -> float:
+    return _NAN if value is None else value
+
+
+def _metric(metric: dict) -> PerformanceMetrics:
+    figures, reasons = {}, {}
+    for key in ("cpu_delta", "gpu_delta", "gpu_peak"):
+        value = metric.get(f"{key}_bytes")
+        if value is None:
+            reasons[f"{key}_mb"] = metric.get("unavailable", {}).get(f"{key}_bytes", "unsupported")
+        else:
+            figures[f"{key}_mb"] = value / _MB
+    return PerformanceMetrics(metric["operation"], metric["duration_seconds"], **figures, unavailable=reasons)
+
+
+class track_performance:
+    """Measure one block, and print its figures in one line after it:
+
+        with track_performance("critical_operation"):
+            result = expensive_function()
+
+    `as metrics` gives a PerformanceMetrics, which has its figures once the block has ended. For blocks that run often,
+    a PerformanceMonitor costs a hundredth of this.
+    """
+
+    def __init__(self, name: str, print_result: bool = True, device: Any = 0):
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a block must be a string, not {name!r}")
+        self.metrics = PerformanceMetrics(name)
+        self._print = print_result
+        self._device = device
+
+    def __enter__(self) -> PerformanceMetrics:
+        self._gpu = _Gpu(self._device)
+        self._begun = _core.performance_begin()
+        return self.metrics
+
+    def __exit__(self, *error: Any) -> None:
+        self._gpu.wait()
+        figures = _core.performance_end(self._begun)
+        gpu = self._gpu.end()
+        metrics = self.metrics
+        metrics.duration_seconds, metrics.cpu_delta_mb = figures["duration_seconds"], figures["cpu_delta_mb"]
+        metrics.unavailable = figures.get("unavailable", {})
+        if gpu is not None:
+            metrics.gpu_delta_mb, metrics.gpu_peak_mb = gpu[0] / _MB, gpu[1] / _MB
+        else:
+            metrics.unavailable.update(gpu_delta_mb="unsupported", gpu_peak_mb="unsupported")
+        if self._print:
+            _core.print_performance(metrics.operation, metrics.duration_seconds, metrics.cpu_delta_mb, metrics.gpu_delta_mb,
+                                    metrics.gpu_peak_mb, None)
+
+
+def monitor_performance(name: str, device: Any = 0) -> Callable[[_Function], _Function]:
+    """Decorate a function: every call is measured, and its figures are printed in one line after it."""
+    if callable(name):
+        raise TypeError('monitor_performance() needs a name: @monitor_performance("data processing")')
+
+    def decorate(function: _Function) -> _Function:
+        if inspect.iscoroutinefunction(function):
+            @functools.wraps(function)
+            async def measured(*args: Any, **kwargs: Any) -> Any:
+                with track_performance(name, device=device):
+                    return await function(*args, **kwargs)
+        else:
+            @functools.wraps(function)
+            def measured(*args: Any, **kwargs: Any) -> Any:
+                with track_performance(name, device=device):
+                    return function(*args, **kwargs)
+        return measured  # type: ignore[return-value]
+    return decorate
+
+
+class EpochPerformanceMonitor:
+    """The epochs and batches of a training loop. The first `verbose_batches` batches of each epoch and the end of each epoch
+    print a line. A loop that leaves out a start or an end gets a warning, and that epoch or batch does not count."""
+
+    def __init__(self, enabled: bool = True, verbose_batches: int = 5, device: Any = 0):
+        self.enabled = enabled
+        self.device = device
+        self._gpu = _torch.cuda() if enabled else None
+        self._core = _core.EpochMonitor(enabled, verbose_batches, None if self._gpu is None else lambda: _torch.gpu_memory(device))
+
+    def on_epoch_start(self) -> None:
+        """An epoch begins."""
+        if self._gpu is not None:
+            self._gpu.synchronize(self.device)
+            self._gpu.reset_peak_memory_stats(self.device)
+        self._core.on_epoch_start()
+
+    def on_batch_start(self, batch_idx: int) -> None:
+        """A batch begins; batches of an epoch are counted from 0."""
+        self._core.on_batch_start(batch_idx)
+
+    def on_batch_end(self, batch_idx: int, loss: Any = None) -> None:
+        """A batch ends, and with it what the GPU does for it. loss: a number or a tensor of one, or None."""
+        if self._gpu is not None:
+            self._gpu.synchronize(self.device)
+        if loss is None or not self.enabled:
+            self._core.on_batch_end(batch_idx)
+            return
+        try:
+            value = float(loss)
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise TypeError(f"loss must be one number, not {type(loss).__name__} ({error})") from None
+        self._core.on_batch_end(batch_idx, value)
+
+    def on_epoch_end(self) -> None:
+        """An epoch ends."""
+        self._core.on_epoch_end()
+
+    def get_statistics(self) -> Dict[str, Any]:
+        """'total_epoch_time', 'avg_epoch_time', 'total_batch_time', 'avg_batch_time', 'min_batch_time', 'max_batch_time' in
+        seconds, 'num_batches' and 'num_epochs'. Before the first end, averages and extremes are nan."""
+        return self._core.get_statistics()

@@ -1,0 +1,108 @@
+/* bench(): functions of Python as subjects of the core's one sampling loop. The interpreter lock is
+ * held throughout: subjects run in the calling thread, and nothing of Python may run beside them.
+ */
+#include <stdlib.h>
+
+#include "python/core/core.h"
+
+/* Do the work: call the function, which takes no arguments. A failure leaves its exception set. */
+static assay_status run_function(void *context, uint64_t iterations)
+{
+    PyObject *function = context;
+    for (uint64_t i = 0; i < iterations; i++) {
+        PyObject *result = PyObject_CallNoArgs(function);
+        if (result == NULL)
+            return ASSAY_E_STATE;
+        Py_DECREF(result);
+    }
+    return ASSAY_OK;
+}
+
+typedef struct bench_call {
+    PyObject *functions, *names; /* tuples, borrowed */
+    PyObject *held;              /* list of the bytes that hold the names */
+    assay_subject *subjects;
+    size_t count;
+    assay_sampling_options options;
+    assay_compare_options compare;
+} bench_call;
+
+static bool parse(bench_call *call, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"functions", "names",  "budget_seconds", "precision", "margin",
+                            "runs",      "warmup", "seed",           NULL};
+    Py_ssize_t runs = 0, warmup = 0;
+    unsigned long long seed = 0;
+    assay_sampling_options *options = &call->options;
+    *options = (assay_sampling_options)ASSAY_SAMPLING_OPTIONS_INIT;
+    call->compare = (assay_compare_options)ASSAY_COMPARE_OPTIONS_INIT;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!|dddnnK:bench", names, &PyTuple_Type,
+                                     &call->functions, &PyTuple_Type, &call->names,
+                                     &options->budget_seconds, &options->precision,
+                                     &options->margin, &runs, &warmup, &seed))
+        return false;
+    call->count = (size_t)PyTuple_Size(call->functions);
+    if (runs < 0 || warmup < 0 || call->count == 0 ||
+        call->count != (size_t)PyTuple_Size(call->names)) {
+        PyErr_SetString(PyExc_ValueError, "runs and warmup must not be negative, and there must be "
+                                          "at least one function, each with a name");
+        return false;
+    }
+    options->runs = (size_t)runs;
+    options->warmup = (size_t)warmup;
+    options->seed = seed;
+    call->compare.margin = options->margin;
+    return true;
+}
+
+static bool prepare(bench_call *call)
+{
+    call->subjects = calloc(call->count, sizeof *call->subjects);
+    call->held = PyList_New(0);
+    if (call->subjects == NULL || call->held == NULL) {
+        PyErr_NoMemory();
+        return false;
+    }
+    for (size_t i = 0; i < call->count; i++) {
+        const char *name;
+        PyObject *function = PyTuple_GetItem(call->functions, (Py_ssize_t)i);
+        PyObject *bytes =
+            core_name(PyTuple_GetItem(call->names, (Py_ssize_t)i), "the name of a function", &name);
+        if (bytes == NULL || PyList_Append(call->held, bytes) != 0) {
+            Py_XDECREF(bytes);
+            return false;
+        }
+        Py_DECREF(bytes);
+        call->subjects[i] = (assay_subject){.struct_size = sizeof(assay_subject),
+                                            .name = name,
+                                            .context = function,
+                                            .run = run_function};
+    }
+    return true;
+}
+
+static PyObject *sample(const bench_call *call)
+{
+    assay_record *record = NULL;
+    assay_error error = {0};
+    assay_status status =
+        assay_sampling_run(call->subjects, call->count, &call->options, &error, &record);
+    if (status == ASSAY_OK)
+        status = assay_record_describe(record);
+    if (status == ASSAY_OK)
+        status = assay_record_compare(record, &call->compare);
+    if (status == ASSAY_OK && PyErr_Occurred() == NULL)
+        return core_record_of(record);
+    assay_record_free(record);
+    return core_raise(status, &error);
+}
+
+PyObject *core_bench(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    (void)module;
+    bench_call call = {0};
+    PyObject *record = parse(&call, args, keywords) && prepare(&call) ? sample(&call) : NULL;
+    free(call.subjects);
+    Py_XDECREF(call.held);
+    return record;
+}

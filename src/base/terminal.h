@@ -1,0 +1,33 @@
+/* What a stream is shown on. The questions go to the stream's file descriptor each time, because a
+ * terminal can be resized. */
+#ifndef ASSAY_BASE_TERMINAL_H
+#define ASSAY_BASE_TERMINAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* Columns of the terminal behind `stream`: what the kernel says, else the variable COLUMNS, else
+ * 80. 0 when `stream` is no terminal. */
+size_t assay__terminal_columns(FILE *stream);
+
+/* May the cursor be moved? Only on a terminal, and TERM must not be "dumb". */
+bool assay__terminal_moves(FILE *stream);
+
+/* Is colour seen and not declined? As assay__terminal_moves, and NO_COLOR must be unset or empty
+ * (https://no-color.org). */
+bool assay__terminal_colour(FILE *stream);
+
+/* What a colour says. */
+typedef enum assay__shade {
+    ASSAY__SHADE_PLAIN, /* back to the usual */
+    ASSAY__SHADE_GOOD,
+    ASSAY__SHADE_DOUBTFUL,
+    ASSAY__SHADE_BAD,
+    ASSAY__SHADE_TITLE
+} assay__shade;
+
+/* The characters that switch to a shade; "" where there is no colour. */
+const char *assay__terminal_shade(FILE *stream, assay__shade shade);
+
+#endif

@@ -1,0 +1,47 @@
+#include "instrument/cuda.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+static struct {
+    pthread_mutex_t lock;
+    _Atomic bool found; /* stays true: the driver is never unloaded */
+    assay__cuda entry;
+} driver = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* All entry points, or none. */
+static bool find_entries(void *handle, assay__cuda *entry)
+{
+    bool whole = true;
+#define FIND(field, symbol, arguments)                                                             \
+    do {                                                                                           \
+        void *found = dlsym(handle, symbol);                                                       \
+        memcpy(&entry->field, &found, sizeof found);                                               \
+        whole = whole && found != NULL;                                                            \
+    } while (0);
+    ASSAY__CUDA_LIST(FIND)
+#undef FIND
+    return whole;
+}
+
+const assay__cuda *assay__cuda_driver(void)
+{
+    if (driver.found)
+        return &driver.entry;
+    /* Somebody else is looking, or was when this process was forked: nothing is found this time. */
+    if (pthread_mutex_trylock(&driver.lock) != 0)
+        return NULL;
+    if (!driver.found) {
+        /* The handle keeps the driver in the process. */
+        void *handle = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+        if (handle != NULL && find_entries(handle, &driver.entry))
+            driver.found = true;
+        else if (handle != NULL)
+            dlclose(handle);
+    }
+    pthread_mutex_unlock(&driver.lock);
+    return driver.found ? &driver.entry : NULL;
+}

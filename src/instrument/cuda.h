@@ -1,0 +1,37 @@
+/* The CUDA driver that is already part of this process. We never load it: a program without it has
+ * no stream to measure, and loading it would cost such a program a second and much memory. */
+#ifndef ASSAY_INSTRUMENT_CUDA_H
+#define ASSAY_INSTRUMENT_CUDA_H
+
+enum assay__cuda_status {
+    ASSAY__CUDA_OK = 0,
+    ASSAY__CUDA_NOT_READY = 600 /* an event has not completed yet; no failure */
+};
+
+enum { ASSAY__CUDA_EVENT_DEFAULT = 0 };
+
+/* field, symbol, arguments. Handles (context, stream, event) are pointers. */
+#define ASSAY__CUDA_LIST(X)                                                                        \
+    X(context_now, "cuCtxGetCurrent", (void **))                                                   \
+    X(context_push, "cuCtxPushCurrent_v2", (void *))                                               \
+    X(context_pop, "cuCtxPopCurrent_v2", (void **))                                                \
+    X(context_device, "cuCtxGetDevice", (int *))                                                   \
+    X(stream_context, "cuStreamGetCtx", (void *, void **))                                         \
+    X(stream_capturing, "cuStreamIsCapturing", (void *, int *))                                    \
+    X(event_new, "cuEventCreate", (void **, unsigned))                                             \
+    X(event_free, "cuEventDestroy_v2", (void *))                                                   \
+    X(event_record, "cuEventRecord", (void *, void *))                                             \
+    X(event_query, "cuEventQuery", (void *))                                                       \
+    X(event_elapsed, "cuEventElapsedTime", (float *, void *, void *))
+
+#define ASSAY__CUDA_FIELD(field, symbol, arguments) int(*field) arguments;
+typedef struct assay__cuda {
+    ASSAY__CUDA_LIST(ASSAY__CUDA_FIELD)
+} assay__cuda;
+#undef ASSAY__CUDA_FIELD
+
+/* The driver, or NULL if this process has none or one that lacks an entry point (before CUDA 10).
+ */
+const assay__cuda *assay__cuda_driver(void);
+
+#endif

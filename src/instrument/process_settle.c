@@ -1,0 +1,119 @@
+/* What a process used between the sweep that last saw it and its end.
+ *
+ * A compiler of a build may live for two sweeps, and the kernel shows times in ticks of 10 ms: what
+ * was seen of it is a small part. But when a parent waits for a child, the kernel adds all that the
+ * child has used to the parent's account of waited children. So when members are gone, what has
+ * come to that account beyond what was known of them is theirs. If a parent is gone as well, its
+ * own parent, the heir, has it all, and they share it in proportion to what was seen of each.
+ *
+ * A child that no sweep saw comes to the account too, and belongs to nobody we know. What is left
+ * over where nobody is gone is therefore kept for one sweep only: a child may end between the
+ * reading of its parent and its own. */
+#include "instrument/process_tree.h"
+
+enum {
+    GENERATIONS_MAX = 64
+}; /* of parents that are gone at once; ids that come again may form a ring */
+
+static const double least_seconds = 0.0001; /* the weight of one of which nothing was seen */
+
+static void find_heir(const assay_tree_sampler *sampler, assay__tree_member *one)
+{
+    const assay__tree_member *parent = assay__tree_find(sampler, one->stat.parent);
+    for (int i = 0; parent != NULL && parent->gone && i < GENERATIONS_MAX; i++)
+        parent = assay__tree_find(sampler, parent->stat.parent);
+    one->heir = parent != NULL && !parent->gone ? parent->stat.process : 0;
+}
+
+/* What was known of those that are gone, and their weights. */
+typedef struct bequest {
+    assay__process_times known;
+    double weight;
+} bequest;
+
+static double weight_of(const assay__tree_member *one)
+{
+    double in_ticks = one->stat.user_seconds + one->stat.sys_seconds;
+    return (in_ticks > one->run_seconds ? in_ticks : one->run_seconds) + least_seconds;
+}
+
+static bequest collect(const assay_tree_sampler *sampler, pid_t heir)
+{
+    bequest sum = {0};
+    for (size_t i = 0; i < sampler->count; i++) {
+        const assay__tree_member *one = &sampler->members[i];
+        if (!one->gone || one->heir != heir)
+            continue;
+        sum.known.user_seconds += one->stat.user_seconds + one->stat.waited.user_seconds;
+        sum.known.sys_seconds += one->stat.sys_seconds + one->stat.waited.sys_seconds;
+        sum.weight += weight_of(one);
+    }
+    return sum;
+}
+
+static double positive(double seconds)
+{
+    return seconds > 0 ? seconds : 0;
+}
+
+/* Divide what came to the account of `parent` among those that are gone. */
+static void divide(assay_tree_sampler *sampler, const assay__tree_member *parent,
+                   assay__process_times came)
+{
+    bequest sum = collect(sampler, parent->stat.process);
+    double user = positive(came.user_seconds - sum.known.user_seconds);
+    double sys = positive(came.sys_seconds - sum.known.sys_seconds);
+    for (size_t i = 0; i < sampler->count; i++) {
+        assay__tree_member *one = &sampler->members[i];
+        if (!one->gone || one->heir != parent->stat.process)
+            continue;
+        double share = weight_of(one) / sum.weight;
+        one->stat.user_seconds += user * share;
+        one->stat.sys_seconds += sys * share;
+    }
+}
+
+static bool is_heir(const assay_tree_sampler *sampler, pid_t process)
+{
+    for (size_t i = 0; i < sampler->count; i++)
+        if (sampler->members[i].gone && sampler->members[i].heir == process)
+            return true;
+    return false;
+}
+
+static void settle_with(assay_tree_sampler *sampler, assay__tree_member *parent,
+                        bool is_in_question)
+{
+    bool inherits = is_in_question && is_heir(sampler, parent->stat.process);
+    assay__process_stat now;
+    if (inherits && assay__process_stat_read(parent->stat.process, &now) == ASSAY_OK &&
+        now.start_ticks == parent->stat.start_ticks)
+        parent->stat.waited = now.waited; /* a child may have ended after the parent was read */
+    assay__process_times waited = parent->stat.waited;
+    assay__process_times came = {waited.user_seconds - parent->passed_on.user_seconds,
+                                 waited.sys_seconds - parent->passed_on.sys_seconds};
+    parent->passed_on = waited;
+    if (!inherits) {
+        parent->spare = came;
+        return;
+    }
+    came.user_seconds += parent->spare.user_seconds;
+    came.sys_seconds += parent->spare.sys_seconds;
+    parent->spare = (assay__process_times){0};
+    divide(sampler, parent, came);
+}
+
+void assay__tree_settle(assay_tree_sampler *sampler)
+{
+    bool any_gone = false;
+    for (size_t i = 0; i < sampler->count; i++) {
+        assay__tree_member *one = &sampler->members[i];
+        one->heir = 0;
+        if (one->gone)
+            find_heir(sampler, one);
+        any_gone |= one->gone;
+    }
+    for (size_t i = 0; i < sampler->count; i++)
+        if (!sampler->members[i].gone)
+            settle_with(sampler, &sampler->members[i], any_gone);
+}

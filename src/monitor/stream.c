@@ -1,0 +1,402 @@
+/* Spans on the streams of a device. A span in flight is a pair of events of the driver and the node
+ * of the stream's lane that waits for their time. Flights of a stream complete in the order of
+ * their ends, so each stream has a queue, and only its head is asked for.
+ *
+ * Where a flight stands in time: the device measures its start from `origin`, the start of an
+ * earlier flight on the same stream. When that was on our clock is not known exactly. It was not
+ * before the call that started a flight, so each flight gives a lower bound for the origin, and the
+ * largest of them is taken: it is exact to some microseconds as soon as one flight found the stream
+ * idle. The driver measures in single precision, so the origin moves on every few seconds. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "assay/gpu.h"
+#include "instrument/cuda.h"
+#include "monitor/state.h"
+
+enum {
+    MOST_FLIGHTS = 4096, /* of a stream, under way at once */
+    MOST_STREAMS = 256
+};
+
+/* An origin is used for this long: the milliseconds then have 24 bits for 8 s, half a microsecond.
+ */
+static const double ORIGIN_MS = 8000;
+
+/* By how much the clocks of device and processor may have drifted apart meanwhile. */
+static const double DRIFT_NS = 20000;
+
+typedef struct assay__flight {
+    struct assay__flight *next; /* in its stream's queue, or among those that are free */
+    struct stream *stream;
+    uint64_t monitor_id; /* of the process that began it */
+    void *start, *end;   /* events; NULL until needed */
+    assay__node *node;
+    uint64_t begun; /* ticks on the thread */
+} flight;
+
+typedef struct stream {
+    void *handle, *context;
+    assay__lane_owner *owner;
+    flight *first, *last; /* in order of their ends */
+    flight *free;
+    size_t flights; /* made so far */
+    void *origin;   /* an event of its own, or NULL */
+    double origin_ticks;
+} stream;
+
+struct assay__streams {
+    pthread_mutex_t lock;
+    stream *list[MOST_STREAMS];
+    size_t count;
+};
+
+/* ---- The driver ------------------------------------------------------------------------------ */
+
+/* Work in `context`; false if it is gone. */
+static bool enter_context(const assay__cuda *cuda, void *context, bool *pushed)
+{
+    void *now = NULL;
+    *pushed = false;
+    if (cuda->context_now(&now) == ASSAY__CUDA_OK && now == context)
+        return true;
+    *pushed = cuda->context_push(context) == ASSAY__CUDA_OK;
+    return *pushed;
+}
+
+static void leave_context(const assay__cuda *cuda, bool pushed)
+{
+    void *popped;
+    if (pushed)
+        (void)cuda->context_pop(&popped);
+}
+
+static void *context_of(const assay__cuda *cuda, void *handle)
+{
+    void *context = NULL;
+    int status =
+        handle == NULL ? cuda->context_now(&context) : cuda->stream_context(handle, &context);
+    return status == ASSAY__CUDA_OK ? context : NULL;
+}
+
+/* Events must not become nodes of a graph that is replayed later. */
+static bool is_capturing(const assay__cuda *cuda, void *handle)
+{
+    int how = 0;
+    return cuda->stream_capturing(handle, &how) != ASSAY__CUDA_OK || how != 0;
+}
+
+/* ---- Flights --------------------------------------------------------------------------------- */
+
+static void count_dropped(stream *of)
+{
+    uint64_t *dropped = &of->owner->lane->dropped_spans;
+    __atomic_store_n(dropped, *dropped + 1, __ATOMIC_RELAXED);
+}
+
+static void give_back(flight *done)
+{
+    done->next = done->stream->free;
+    done->stream->free = done;
+}
+
+static flight *take_flight(const assay__cuda *cuda, stream *of)
+{
+    flight *taken = of->free;
+    if (taken != NULL) {
+        of->free = taken->next;
+    } else {
+        if (of->flights == MOST_FLIGHTS || (taken = calloc(1, sizeof *taken)) == NULL)
+            return NULL;
+        taken->stream = of;
+        of->flights++;
+    }
+    taken->next = NULL;
+    if ((taken->start == NULL &&
+         cuda->event_new(&taken->start, ASSAY__CUDA_EVENT_DEFAULT) != ASSAY__CUDA_OK) ||
+        (taken->end == NULL &&
+         cuda->event_new(&taken->end, ASSAY__CUDA_EVENT_DEFAULT) != ASSAY__CUDA_OK)) {
+        give_back(taken);
+        return NULL;
+    }
+    return taken;
+}
+
+/* When the flight started, in ticks. */
+static double place_in_time(const assay__cuda *cuda, const assay_clock *clock, flight *done)
+{
+    stream *of = done->stream;
+    float since = 0;
+    double begun = (double)done->begun;
+    if (of->origin != NULL &&
+        cuda->event_elapsed(&since, of->origin, done->start) == ASSAY__CUDA_OK) {
+        double offset = assay__clock_ticks_of_ns(clock, (double)since * 1e6);
+        if (begun - offset > of->origin_ticks)
+            of->origin_ticks = begun - offset;
+        double start = of->origin_ticks + offset;
+        if (since < ORIGIN_MS)
+            return start;
+        begun = start - assay__clock_ticks_of_ns(clock, DRIFT_NS);
+    }
+    /* This flight's start becomes the origin, and the old origin one of its events. */
+    void *old = of->origin;
+    of->origin = done->start;
+    of->origin_ticks = begun;
+    done->start = old;
+    return begun;
+}
+
+/* Enter the time of a flight whose end has completed. */
+static void enter_flight(const assay__cuda *cuda, assay__monitor_state *state, flight *done)
+{
+    float lasted = 0;
+    stream *of = done->stream;
+    if (cuda->event_elapsed(&lasted, done->start, done->end) != ASSAY__CUDA_OK ||
+        !(lasted >= 0.0f)) {
+        count_dropped(of);
+        return;
+    }
+    double ticks = assay__clock_ticks_of_ns(state->clock, (double)lasted * 1e6);
+    double start = place_in_time(cuda, state->clock, done);
+    assay__node_record(state, done->node, (uint64_t)(ticks + 0.5));
+    assay__lane_add_event(of->owner->lane, done->node, (uint64_t)start,
+                          (uint64_t)(start + ticks + 0.5));
+}
+
+/* The flights of a stream that have completed. A failing driver (a lost device, a context that was
+ * destroyed, the end of the process) completes nothing any more. */
+static void resolve_stream(const assay__cuda *cuda, assay__monitor_state *state, stream *of)
+{
+    bool pushed = false;
+    if (of->first == NULL)
+        return;
+    bool usable = enter_context(cuda, of->context, &pushed);
+    while (of->first != NULL) {
+        flight *head = of->first;
+        int answer = usable ? cuda->event_query(head->end) : -1;
+        if (answer == ASSAY__CUDA_NOT_READY)
+            break;
+        if (answer == ASSAY__CUDA_OK)
+            enter_flight(cuda, state, head);
+        else
+            count_dropped(of);
+        of->first = head->next;
+        if (of->first == NULL)
+            of->last = NULL;
+        give_back(head);
+    }
+    leave_context(cuda, pushed);
+}
+
+static size_t resolve_all(const assay__cuda *cuda, assay__monitor_state *state)
+{
+    struct assay__streams *streams = state->streams;
+    size_t under_way = 0;
+    for (size_t i = 0; i < streams->count; i++) {
+        stream *of = streams->list[i];
+        resolve_stream(cuda, state, of);
+        for (const flight *waiting = of->first; waiting != NULL; waiting = waiting->next)
+            under_way++;
+    }
+    return under_way;
+}
+
+/* ---- Streams --------------------------------------------------------------------------------- */
+
+static void name_stream(const assay__cuda *cuda, void *handle, size_t number, char *name,
+                        size_t room)
+{
+    int device = 0;
+    if (cuda->context_device(&device) != ASSAY__CUDA_OK)
+        device = 0;
+    if (handle == NULL)
+        snprintf(name, room, "cuda:%d default stream", device);
+    else
+        snprintf(name, room, "cuda:%d stream %zu", device, number);
+}
+
+/* The stream; NULL when there is no room for another. Its context is entered. */
+static stream *find_stream(const assay__cuda *cuda, assay_monitor *monitor, void *handle,
+                           void *context)
+{
+    struct assay__streams *streams = assay__monitor_state_of(monitor)->streams;
+    for (size_t i = 0; i < streams->count; i++)
+        if (streams->list[i]->handle == handle && streams->list[i]->context == context)
+            return streams->list[i];
+    stream *fresh = streams->count < MOST_STREAMS ? calloc(1, sizeof *fresh) : NULL;
+    if (fresh == NULL)
+        return NULL;
+    char name[32];
+    name_stream(cuda, handle, streams->count + 1, name, sizeof name);
+    *fresh = (stream){.handle = handle, .context = context};
+    fresh->owner = assay__lane_for_stream(monitor, name);
+    if (fresh->owner == NULL) {
+        free(fresh);
+        return NULL;
+    }
+    return streams->list[streams->count++] = fresh;
+}
+
+static bool make_streams(assay__monitor_state *state)
+{
+    pthread_mutex_lock(&state->lock);
+    if (state->streams == NULL) {
+        struct assay__streams *fresh = calloc(1, sizeof *fresh);
+        if (fresh != NULL)
+            pthread_mutex_init(&fresh->lock, NULL);
+        state->streams = fresh;
+    }
+    pthread_mutex_unlock(&state->lock);
+    return state->streams != NULL;
+}
+
+static void free_flights(const assay__cuda *cuda, flight *list)
+{
+    for (flight *next; list != NULL; list = next) {
+        next = list->next;
+        if (cuda != NULL && list->start != NULL)
+            (void)cuda->event_free(list->start);
+        if (cuda != NULL && list->end != NULL)
+            (void)cuda->event_free(list->end);
+        free(list);
+    }
+}
+
+void assay__streams_free(assay__monitor_state *state)
+{
+    struct assay__streams *streams = state->streams;
+    const assay__cuda *cuda = assay__cuda_driver();
+    for (size_t i = 0; streams != NULL && i < streams->count; i++) {
+        stream *of = streams->list[i];
+        bool pushed = false;
+        const assay__cuda *usable =
+            cuda != NULL && enter_context(cuda, of->context, &pushed) ? cuda : NULL;
+        free_flights(usable, of->first);
+        free_flights(usable, of->free);
+        if (usable != NULL && of->origin != NULL)
+            (void)cuda->event_free(of->origin);
+        if (usable != NULL)
+            leave_context(cuda, pushed);
+        free(of);
+    }
+    free(streams);
+    state->streams = NULL;
+}
+
+/* ---- The contract ---------------------------------------------------------------------------- */
+
+/* The start of a flight at the place of the call tree where this thread is now; NULL: dropped. */
+static flight *start_flight(const assay__cuda *cuda, assay_monitor *monitor, void *handle,
+                            void *context, const assay__lane_owner *thread)
+{
+    assay__monitor_state *state = assay__monitor_state_of(monitor);
+    stream *on = find_stream(cuda, monitor, handle, context);
+    if (on == NULL)
+        return NULL;
+    resolve_stream(cuda, state, on);
+    assay__node *node = assay__node_at_path(on->owner, thread->lane);
+    flight *fresh = node != NULL && !is_capturing(cuda, handle) ? take_flight(cuda, on) : NULL;
+    if (fresh != NULL) {
+        fresh->node = node;
+        fresh->monitor_id = assay__monitor_id(monitor);
+        fresh->begun = assay__clock_ticks(state->clock);
+        if (cuda->event_record(fresh->start, handle) == ASSAY__CUDA_OK)
+            return fresh;
+        give_back(fresh);
+    }
+    count_dropped(on);
+    return NULL;
+}
+
+assay_gpu_span assay_gpu_stream_begin(assay_monitor *monitor, const char *name, void *handle)
+{
+    assay_gpu_span span = {.host = assay_monitor_begin(monitor, name)};
+    const assay__cuda *cuda = span.host.frame != NULL ? assay__cuda_driver() : NULL;
+    void *context = cuda != NULL ? context_of(cuda, handle) : NULL;
+    if (context == NULL || !assay__slow_enter())
+        return span;
+    assay__lane_owner *own =
+        assay__lane_in_use(assay__lane_if_attached(assay__monitor_id(monitor)));
+    assay__monitor_state *state = assay__monitor_state_of(monitor);
+    bool pushed = false;
+    if (own != NULL && make_streams(state)) {
+        pthread_mutex_lock(&state->streams->lock);
+        if (enter_context(cuda, context, &pushed))
+            span.flight = start_flight(cuda, monitor, handle, context, own);
+        leave_context(cuda, pushed);
+        pthread_mutex_unlock(&state->streams->lock);
+    }
+    assay__slow_leave(own);
+    return span;
+}
+
+static void end_flight(const assay__cuda *cuda, flight *ended)
+{
+    stream *on = ended->stream;
+    bool pushed = false;
+    bool recorded = enter_context(cuda, on->context, &pushed) && !is_capturing(cuda, on->handle) &&
+                    cuda->event_record(ended->end, on->handle) == ASSAY__CUDA_OK;
+    leave_context(cuda, pushed);
+    if (!recorded) {
+        count_dropped(on);
+        give_back(ended);
+        return;
+    }
+    ended->next = NULL;
+    if (on->last != NULL)
+        on->last->next = ended;
+    else
+        on->first = ended;
+    on->last = ended;
+}
+
+void assay_gpu_stream_end(assay_gpu_span span)
+{
+    assay_monitor *monitor = span.host.monitor;
+    const assay__cuda *cuda = assay__cuda_driver();
+    bool ours = span.flight != NULL && cuda != NULL &&
+                span.flight->monitor_id == assay__monitor_id(monitor); /* not so after a fork */
+    if (ours && assay__slow_enter()) {
+        assay__monitor_state *state = assay__monitor_state_of(monitor);
+        pthread_mutex_lock(&state->streams->lock);
+        end_flight(cuda, span.flight);
+        pthread_mutex_unlock(&state->streams->lock);
+        assay__slow_leave(assay__lane_in_use(assay__lane_if_attached(assay__monitor_id(monitor))));
+    }
+    assay_span_end(span.host);
+}
+
+size_t assay__streams_resolve(assay__monitor_state *state)
+{
+    const assay__cuda *cuda = state->streams != NULL ? assay__cuda_driver() : NULL;
+    if (cuda == NULL)
+        return 0;
+    pthread_mutex_lock(&state->streams->lock);
+    size_t under_way = resolve_all(cuda, state);
+    pthread_mutex_unlock(&state->streams->lock);
+    return under_way;
+}
+
+static double now_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+size_t assay_gpu_resolve(assay_monitor *monitor, double seconds)
+{
+    if (monitor == NULL || assay__monitor_revive(monitor) == ASSAY__NO_MONITOR)
+        return 0;
+    assay__monitor_state *state = assay__monitor_state_of(monitor);
+    const double until = now_seconds() + seconds;
+    size_t under_way = assay__streams_resolve(state);
+    for (long pause_ns = 20000; under_way > 0 && now_seconds() < until;) {
+        nanosleep(&(struct timespec){.tv_nsec = pause_ns}, NULL);
+        pause_ns = pause_ns < 1000000 ? 2 * pause_ns : pause_ns;
+        under_way = assay__streams_resolve(state);
+    }
+    return under_way;
+}

@@ -1,0 +1,94 @@
+/* Processes as a timeline.
+ *
+ * A build starts thousands of processes of which a few run at once. A group for each, as the format
+ * has it, would be thousands of lines high. So they are drawn below the command, in rows: in the
+ * order of their starts, each takes the first row that is free again. */
+#include <stdlib.h>
+
+#include "report/trace_event.h"
+
+typedef struct bar {
+    const assay_record_member *process;
+    int64_t begin_ns, end_ns;
+} bar;
+
+static int by_begin(const void *left, const void *right)
+{
+    const bar *a = left, *b = right;
+    if (a->begin_ns != b->begin_ns)
+        return a->begin_ns < b->begin_ns ? -1 : 1;
+    return a->process < b->process ? -1 : a->process > b->process;
+}
+
+static size_t collect(const assay_record *record, int64_t trace_end_ns, bar *bars)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < record->process_count; i++) {
+        const assay_record_member *it = &record->processes[i];
+        if (it->start_seconds.validity != ASSAY_VALID)
+            continue;
+        bar b = {it, assay__trace_ns(it->start_seconds.value), 0};
+        if (it->running)
+            b.end_ns = trace_end_ns;
+        else if (it->end_seconds.validity == ASSAY_VALID)
+            b.end_ns = assay__trace_ns(it->end_seconds.value);
+        if (b.end_ns < b.begin_ns)
+            b.end_ns = b.begin_ns;
+        bars[count++] = b;
+    }
+    qsort(bars, count, sizeof *bars, by_begin);
+    return count;
+}
+
+static void print_reading(assay__json *json, const char *key, assay_reading reading)
+{
+    if (reading.validity == ASSAY_VALID)
+        assay__json_number(json, key, reading.value);
+}
+
+static void print_bar(assay__json *json, const bar *b, int64_t pid, int64_t tid)
+{
+    const assay_record_member *it = b->process;
+    assay__trace_begin(json, "X", it->name != NULL ? it->name : "process", pid);
+    assay__json_integer(json, "tid", tid);
+    assay__json_text(json, "cat", "process");
+    assay__json_number(json, "ts", (double)b->begin_ns / 1e3);
+    assay__json_number(json, "dur", (double)(b->end_ns - b->begin_ns) / 1e3);
+    assay__json_object(json, "args");
+    assay__json_integer(json, "process_id", it->process_id);
+    print_reading(json, "user_seconds", it->user_seconds);
+    print_reading(json, "sys_seconds", it->sys_seconds);
+    print_reading(json, "peak_rss_bytes", it->peak_rss_bytes);
+    print_reading(json, "heap_peak_bytes", it->heap_peak_bytes);
+    if (it->running)
+        assay__json_flag(json, "running", true);
+    assay__json_end(json);
+    assay__json_end(json);
+}
+
+assay_status assay__trace_processes(assay__json *json, const assay_record *record,
+                                    int64_t trace_end_ns)
+{
+    int64_t pid = record->has_process ? record->process.process_id : 0;
+    bar *bars = calloc(record->process_count + 1, sizeof *bars);
+    int64_t *free_ns = calloc(record->process_count + 1, sizeof *free_ns); /* of each row */
+    size_t rows = 0;
+    assay_status status = bars != NULL && free_ns != NULL ? ASSAY_OK : ASSAY_E_MEMORY;
+    size_t count = status == ASSAY_OK ? collect(record, trace_end_ns, bars) : 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t row = 0;
+        while (row < rows && free_ns[row] > bars[i].begin_ns)
+            row++;
+        int64_t tid = ASSAY__TRACE_PROCESS_TID + (int64_t)row;
+        if (row == rows) {
+            rows++;
+            assay__trace_name(json, "thread_name", pid, tid, "processes");
+            assay__trace_sort_index(json, "thread_sort_index", pid, tid, row);
+        }
+        free_ns[row] = bars[i].end_ns;
+        print_bar(json, &bars[i], pid, tid);
+    }
+    free(bars);
+    free(free_ns);
+    return status;
+}

@@ -1,0 +1,65 @@
+# What a terminal gets and nothing else does: colour, unless NO_COLOR or TERM=dumb decline it, and its width. What the C
+# locale gets: ASCII, in columns that stay where they are.
+if ! python3 -c 'import os; os.openpty()' 2>/dev/null; then
+    echo "no pseudo-terminals here"
+    exit 77
+fi
+cat >show.py <<'PYTHON'
+import fcntl, os, pty, struct, sys, termios
+columns, arguments = int(sys.argv[1]), sys.argv[2:]
+child, end = pty.fork()
+if child == 0:
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    os.execv(os.environ["ASSAY"], ["assay"] + arguments)
+seen = b""
+while True:
+    try:
+        seen += os.read(end, 4096)
+    except OSError:
+        break
+os.waitpid(child, 0)
+sys.stdout.write(seen.decode().replace("\r\n", "\n").replace("\033", "^"))
+PYTHON
+python3 - >r.json <<'PYTHON'
+import json
+def subject(name, value, wiggle):
+    times = [value * (1 + wiggle * (i * 7 % 11 - 5)) for i in range(40)]
+    return {"command": name, "mean": sum(times) / 40, "times": times}
+print(json.dumps({"results": [subject("reference implementation, naïve", 1.0, 0.001), subject("candidate with blocking", 0.5, 0.001),
+                              subject("candidate with everything unrolled", 2.0, 0.001), subject("too noisy", 1.01, 0.1), subject("as noisy", 1.02, 0.1)]}))
+PYTHON
+unset NO_COLOR
+export TERM=xterm
+echo "— colour"
+python3 show.py 80 run -- sh -c 'exit 3' | grep '^result'
+python3 show.py 80 run -- sh -c 'exit 0' | grep '^result'
+python3 show.py 80 report nothing.json
+python3 show.py 80 compare r.json | grep '\^'
+python3 show.py 80 compare --gate r.json | grep '^gate'
+echo "— none"
+NO_COLOR=1 python3 show.py 80 compare r.json | grep -c '\^'
+NO_COLOR='' python3 show.py 80 compare r.json | grep -c '\^'
+TERM=dumb python3 show.py 80 compare r.json | grep -c '\^'
+"$ASSAY" compare r.json | grep -c $'\033'
+export NO_COLOR=1
+echo "— a narrow and a wide terminal"
+python3 show.py 40 run -- sh -c 'exit 0' one two three four five | grep '^command'
+python3 show.py 60 run -- sh -c 'exit 0' one two three four five | grep '^command'
+python3 show.py 120 compare r.json
+echo "— how far long work is"
+python3 show.py 80 profile runtime --model graph_transformer --num-runs 2 --warmup-runs 2 | tr '\r' '\n' |
+    grep -o 'measuring runtime, run [34] of 4' | sort -u
+"$ASSAY" profile runtime --model mlp --num-runs 2 2>&1 | grep -c measuring
+echo "— ASCII"
+LC_ALL=C "$ASSAY" compare r.json
+LC_ALL=C "$ASSAY" report r.json | head -n 3
+LC_ALL= LC_CTYPE= LANG=POSIX "$ASSAY" report r.json | head -n 1
+LC_ALL= LC_CTYPE= LANG=de_DE.UTF-8 "$ASSAY" report r.json | head -n 1
+LC_ALL=C "$ASSAY" report 'fileé.json' 2>&1
+LC_ALL=C "$ASSAY" report --csv r.json | sed -n 2p | cut -d , -f 1-2
+LC_ALL=C "$ASSAY" report --json - r.json | grep -c 'naïve'
+for words in 'run true' doctor 'help run' 'model list' 'model info --model mlp' 'report r.json' 'complete model eval --model x'; do
+    LC_ALL=C "$ASSAY" $words 2>&1 | LC_ALL=C grep -P '[\x80-\xff]'
+done
+LC_ALL=C "$ASSAY" report r.json >/dev/full
+echo "exit $?"

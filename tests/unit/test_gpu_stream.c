@@ -1,0 +1,325 @@
+/* Spans on streams, on a driver of ours that has the real one's name (tests/fake/cuda.c) and whose
+ * device runs when the test says so. */
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+
+#include <math.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "assay/assay.h"
+#include "assay/gpu.h"
+#include "tests/fake/cuda.h"
+
+static char first_stream, second_stream;
+
+static assay_monitor *new_monitor(void)
+{
+    assay_monitor *monitor = NULL;
+    assay_monitor_options options = ASSAY_MONITOR_OPTIONS_INIT;
+    options.trace_events = 1024;
+    options.private_journal = true;
+    assert_int_equal(assay_monitor_new(&options, &monitor), ASSAY_OK);
+    memset(fake_cuda_faults(), 0, sizeof(fake_faults));
+    return monitor;
+}
+
+static assay_record *record_of(assay_monitor *monitor)
+{
+    assay_record *record = NULL;
+    assert_int_equal(assay_monitor_record(monitor, NULL, &record), ASSAY_OK);
+    return record;
+}
+
+static const assay_record_operation *operation(const assay_record *record, const char *name)
+{
+    for (size_t i = 0; i < record->operation_count; i++)
+        if (strcmp(record->operations[i].name, name) == 0)
+            return &record->operations[i];
+    fail_msg("no operation %s", name);
+    return NULL;
+}
+
+static uint64_t dropped(const assay_record *record)
+{
+    return record->integrity.dropped_spans;
+}
+
+static void assert_near(double value, double expected)
+{
+    if (fabs(value - expected) > 1e-6 * (1 + fabs(expected)))
+        fail_msg("%.9g instead of %.9g", value, expected);
+}
+
+/* A span of `seconds` of work. */
+static void run_span(assay_monitor *monitor, void *stream, double seconds)
+{
+    ASSAY_TRACK_STREAM(monitor, "forward", stream)
+    {
+        fake_work(stream, seconds);
+    }
+}
+
+static void test_time_of_the_device_beside_that_of_the_thread(void **state)
+{
+    (void)state;
+    assay_monitor *monitor = new_monitor();
+    ASSAY_TRACK(monitor, "step") {
+        run_span(monitor, &first_stream, 0.010);
+        run_span(monitor, &first_stream, 0.020);
+    }
+    assay_record *record = record_of(monitor);
+    assert_int_equal(operation(record, "forward")->count, 2);
+    assert_int_equal(operation(record, "forward")->gpu_spans, 0); /* the device has not run */
+    assay_record_free(record);
+    fake_advance(0.015);
+    assert_int_equal(assay_gpu_resolve(monitor, 0), 1);
+    fake_advance(1);
+    assert_int_equal(assay_gpu_resolve(monitor, 0), 0);
+    record = record_of(monitor);
+    const assay_record_operation *forward = operation(record, "forward");
+    assert_int_equal(record->operations[forward->parent].parent, -1);
+    assert_string_equal(record->operations[forward->parent].name, "step");
+    assert_int_equal(forward->count, 2);
+    assert_true(forward->total_seconds < 0.005); /* the calls returned at once */
+    assert_int_equal(forward->gpu_spans, 2);
+    assert_near(forward->gpu_seconds.value, 0.030);
+    assert_true(forward->gpu_seconds_low.value < 0.030 && forward->gpu_seconds_high.value > 0.030);
+    assert_int_equal(operation(record, "step")->gpu_seconds.validity, ASSAY_NOT_MEASURED);
+    assert_int_equal(dropped(record), 0);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+    assert_int_equal(fake_live_events(), 0);
+}
+
+/* Work that was queued before the block is not its own. */
+static void test_earlier_work_is_not_counted(void **state)
+{
+    (void)state;
+    assay_monitor *monitor = new_monitor();
+    fake_work(&first_stream, 5);
+    run_span(monitor, &first_stream, 0.25);
+    fake_work(&first_stream, 7);
+    fake_advance(20);
+    assay_record *record = record_of(monitor);
+    assert_near(operation(record, "forward")->gpu_seconds.value, 0.25);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+}
+
+static void test_streams_are_lanes(void **state)
+{
+    (void)state;
+    assay_monitor *monitor = new_monitor();
+    run_span(monitor, NULL, 0.5);
+    run_span(monitor, &first_stream, 0.5);
+    run_span(monitor, &second_stream, 0.5);
+    run_span(monitor, &first_stream, 0.5);
+    fake_advance(2);
+    assay_record *record = record_of(monitor);
+    assert_int_equal(record->lane_count, 4);
+    const char *const names[] = {"cuda:3 default stream", "cuda:3 stream 2", "cuda:3 stream 3"};
+    size_t found = 0;
+    for (size_t i = 0; i < record->lane_count; i++)
+        if (record->lanes[i].kind == ASSAY_LANE_GPU_STREAM)
+            assert_string_equal(record->lanes[i].name, names[found++]);
+    assert_int_equal(found, 3);
+    assert_near(operation(record, "forward")->gpu_seconds.value, 2.0);
+    size_t events = 0;
+    for (size_t i = 0; i < record->event_count; i++)
+        if (record->lanes[record->events[i].lane].kind == ASSAY_LANE_GPU_STREAM) {
+            assert_near(record->events[i].duration_seconds, 0.5);
+            events++;
+        }
+    assert_int_equal(events, 4);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+    assert_int_equal(fake_live_events(), 0);
+}
+
+/* Events stand in the order and at the distances of the device, not where they were resolved. */
+static void test_place_in_time(void **state)
+{
+    (void)state;
+    assay_monitor *monitor = new_monitor();
+    for (int i = 0; i < 3; i++) {
+        run_span(monitor, &first_stream, 0.002);
+        fake_work(&first_stream, 0.003);
+    }
+    fake_advance(1);
+    assay_record *record = record_of(monitor);
+    double starts[3];
+    size_t count = 0;
+    for (size_t i = 0; i < record->event_count && count < 3; i++)
+        if (record->lanes[record->events[i].lane].kind == ASSAY_LANE_GPU_STREAM)
+            starts[count++] = record->events[i].start_seconds;
+    assert_int_equal(count, 3);
+    assert_true(fabs(starts[1] - starts[0] - 0.005) < 1e-4);
+    assert_true(fabs(starts[2] - starts[1] - 0.005) < 1e-4);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+}
+
+static void assert_declined(assay_monitor *monitor)
+{
+    run_span(monitor, &first_stream, 0.1);
+    fake_advance(1);
+    assay_record *record = record_of(monitor);
+    assert_int_equal(operation(record, "forward")->count, 1); /* the thread's time is kept */
+    assert_int_equal(operation(record, "forward")->gpu_spans, 0);
+    assert_int_equal(dropped(record), 1);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+}
+
+static void test_what_the_driver_refuses_is_counted(void **state)
+{
+    (void)state;
+    assay_monitor *monitor = new_monitor();
+    fake_cuda_faults()->capturing = 1;
+    assert_declined(monitor);
+    monitor = new_monitor();
+    fake_cuda_faults()->event_new = 2;
+    assert_declined(monitor);
+    monitor = new_monitor();
+    fake_cuda_faults()->event_record = 400;
+    assert_declined(monitor);
+    monitor = new_monitor();
+    fake_cuda_faults()->event_query = 719; /* the device is lost in the middle */
+    assert_declined(monitor);
+    monitor = new_monitor();
+    fake_cuda_faults()->event_elapsed = 400;
+    assert_declined(monitor);
+}
+
+/* A capture that begins inside of a block: its start is recorded, its end must not be. */
+static void test_capture_begins_within_a_span(void **state)
+{
+    (void)state;
+    assay_monitor *monitor = new_monitor();
+    assay_gpu_span span = assay_gpu_stream_begin(monitor, "forward", &first_stream);
+    fake_cuda_faults()->capturing = 1;
+    assay_gpu_stream_end(span);
+    fake_cuda_faults()->capturing = 0;
+    run_span(monitor, &first_stream, 0.5);
+    fake_advance(1);
+    assay_record *record = record_of(monitor);
+    assert_int_equal(operation(record, "forward")->gpu_spans, 1);
+    assert_int_equal(dropped(record), 1);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+    assert_int_equal(fake_live_events(), 0);
+}
+
+static void test_no_context_no_stream(void **state)
+{
+    (void)state;
+    assay_monitor *monitor = new_monitor();
+    fake_cuda_faults()->stream_context = 201;
+    run_span(monitor, &first_stream, 0.1);
+    assay_record *record = record_of(monitor);
+    assert_int_equal(operation(record, "forward")->count, 1);
+    assert_int_equal(record->lane_count, 1);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+    assay_gpu_span nothing = assay_gpu_stream_begin(NULL, "forward", &first_stream);
+    assay_gpu_stream_end(nothing);
+    assert_int_equal(assay_gpu_resolve(NULL, 1), 0);
+}
+
+/* More than can be under way: the rest is counted, nothing is lost of the others. */
+static void test_the_pool_is_bounded(void **state)
+{
+    (void)state;
+    enum { SPANS = 5000, MOST = 4096 };
+    assay_monitor *monitor = new_monitor();
+    for (int i = 0; i < SPANS; i++)
+        run_span(monitor, &first_stream, 0.001);
+    assert_int_equal(assay_gpu_resolve(monitor, 0.001), MOST);
+    fake_advance(100);
+    for (int i = 0; i < 3 * MOST; i++) {
+        run_span(monitor, &first_stream, 0.001);
+        fake_advance(1);
+    }
+    assay_record *record = record_of(monitor);
+    assert_int_equal(operation(record, "forward")->gpu_spans, 4 * MOST);
+    assert_int_equal(dropped(record), SPANS - MOST);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+    assert_int_equal(fake_live_events(), 0);
+}
+
+static void test_a_child_leaves_the_device_alone(void **state)
+{
+    (void)state;
+    assay_monitor *monitor = new_monitor();
+    assay_gpu_span span = assay_gpu_stream_begin(monitor, "forward", &first_stream);
+    pid_t child = fork();
+    if (child == 0) {
+        assay_gpu_stream_end(span);
+        run_span(monitor, &first_stream, 0.1);
+        assay_record *own = NULL;
+        bool right = assay_monitor_record(monitor, NULL, &own) == ASSAY_OK &&
+                     operation(own, "forward")->count == 1;
+        assay_record_free(own);
+        assay_monitor_free(monitor);
+        _exit(right ? 0 : 1);
+    }
+    int how = -1;
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_int_equal(how, 0);
+    fake_work(&first_stream, 0.5);
+    assay_gpu_stream_end(span);
+    fake_advance(1);
+    assay_record *record = record_of(monitor);
+    assert_near(operation(record, "forward")->gpu_seconds.value, 0.5);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+}
+
+/* Two threads on one stream, each in a context that it has to enter first. */
+static void *spans_of_a_thread(void *monitor)
+{
+    for (int i = 0; i < 1000; i++)
+        run_span(monitor, &first_stream, 0);
+    return NULL;
+}
+
+static void test_threads_share_a_stream(void **state)
+{
+    (void)state;
+    assay_monitor *monitor = new_monitor();
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, spans_of_a_thread, monitor), 0);
+    pthread_join(thread, NULL);
+    spans_of_a_thread(monitor);
+    assay_record *record = record_of(monitor);
+    assert_int_equal(operation(record, "forward")->gpu_spans, 2000);
+    assert_int_equal(dropped(record), 0);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_time_of_the_device_beside_that_of_the_thread),
+        cmocka_unit_test(test_earlier_work_is_not_counted),
+        cmocka_unit_test(test_streams_are_lanes),
+        cmocka_unit_test(test_place_in_time),
+        cmocka_unit_test(test_what_the_driver_refuses_is_counted),
+        cmocka_unit_test(test_capture_begins_within_a_span),
+        cmocka_unit_test(test_no_context_no_stream),
+        cmocka_unit_test(test_the_pool_is_bounded),
+        cmocka_unit_test(test_a_child_leaves_the_device_alone),
+        cmocka_unit_test(test_threads_share_a_stream),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
