@@ -7,6 +7,7 @@
 #include "assay/compare.h"
 #include "assay/record.h"
 #include "assay/report.h"
+#include "base/terminal.h"
 #include "cli/common/commands.h"
 #include "cli/common/input.h"
 #include "cli/common/message.h"
@@ -98,6 +99,8 @@ static int judge(const assay_record *record, const char *metric)
 static int gate(const assay_record *record, const char *metric, FILE *stream)
 {
     static const char *const words[] = {"passed", "regressed", "inconclusive"};
+    static const assay__shade shades[] = {ASSAY__SHADE_GOOD, ASSAY__SHADE_BAD,
+                                          ASSAY__SHADE_DOUBTFUL};
     int code = judge(record, metric);
     size_t missing = 0;
     const char *first = NULL;
@@ -109,7 +112,8 @@ static int gate(const assay_record *record, const char *metric, FILE *stream)
     fprintf(stream, "gate");
     if (metric != NULL && strcmp(metric, "wall_seconds") != 0)
         fprintf(stream, " by %s", metric);
-    fprintf(stream, ": %s", words[code]);
+    fprintf(stream, ": %s%s%s", assay__terminal_shade(stream, shades[code]), words[code],
+            assay__terminal_shade(stream, ASSAY__SHADE_PLAIN));
     if (!judges_any(record, metric))
         fprintf(stream, "; nothing was measured on both sides");
     if (missing > 0)

@@ -23,6 +23,18 @@ target_compile_options(assay_python PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O3> -fno-s
 target_link_options(assay_python PRIVATE -Wl,-z,undefs -Wl,--version-script=${CMAKE_SOURCE_DIR}/python/core/core.map -Wl,-z,nodelete -Wl,-z,now)
 target_link_libraries(assay_python PRIVATE assay_static)
 
+# assay._models: what needs the numerics of the models, for assay.generation alone.
+file(GLOB sources CONFIGURE_DEPENDS python/models/*.c)
+add_library(assay_python_models MODULE ${sources} python/core/errors.c python/core/text.c)
+set_target_properties(assay_python_models PROPERTIES PREFIX "" OUTPUT_NAME _models SUFFIX .abi3.so C_VISIBILITY_PRESET hidden
+                      LINK_DEPENDS ${CMAKE_SOURCE_DIR}/python/core/core.map
+                      LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/python/assay)
+target_compile_definitions(assay_python_models PRIVATE Py_LIMITED_API=0x030A0000)
+target_include_directories(assay_python_models PRIVATE ${CMAKE_SOURCE_DIR})
+target_include_directories(assay_python_models SYSTEM PRIVATE ${Python3_INCLUDE_DIRS})
+target_link_options(assay_python_models PRIVATE -Wl,-z,undefs -Wl,--version-script=${CMAKE_SOURCE_DIR}/python/core/core.map -Wl,-z,nodelete)
+target_link_libraries(assay_python_models PRIVATE assay_models_static assay_static)
+
 file(GLOB_RECURSE files RELATIVE ${CMAKE_SOURCE_DIR}/python CONFIGURE_DEPENDS python/assay/*.py python/assay/*.pyi
                                                                                python/assay/py.typed)
 set(copies)
@@ -33,5 +45,5 @@ foreach(file ${files})
   list(APPEND copies ${CMAKE_BINARY_DIR}/python/${file})
 endforeach()
 add_custom_target(python ALL DEPENDS ${copies})
-add_dependencies(python assay_python)
+add_dependencies(python assay_python assay_python_models)
 list(APPEND PRODUCT python)

@@ -157,6 +157,10 @@ if(TEST cli/test_golden)
   set_tests_properties(cli/test_golden PROPERTIES TIMEOUT 900 COST 100) # every script of tests/cli/golden: begun first
 endif()
 
+if(TEST package/test_python)
+  set_tests_properties(package/test_python PROPERTIES TIMEOUT 900 COST 50) # compiles libassay
+endif()
+
 # tests/python/test_*.py: the package in build/python, tried by Debian's Python, which has PyTorch and pandas.
 if(TARGET assay_python)
   find_program(ASSAY_TEST_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)

@@ -42,7 +42,7 @@ static void print_memory(const char *name, assay_reading bytes)
         printf("  %-24s %13s\n", name, assay_validity_text(bytes.validity));
 }
 
-/* The defaults of the class but for two sizes. */
+/* The defaults of the class but for two sizes and some dropout. */
 static assay_status make(assay_error *error, assay_model **model)
 {
     const assay_model_class *class = NULL;
@@ -57,6 +57,8 @@ static assay_status make(assay_error *error, assay_model **model)
         settings[i] = strcmp(name, "hidden-dim") == 0 ? 32 : class->options[i].initial;
         if (strcmp(name, "num-nodes") == 0)
             settings[i] = 50;
+        if (strcmp(name, "dropout") == 0)
+            settings[i] = 0.1;
     }
     status = assay_model_new(class, settings, 42, error, model);
     free(settings);
@@ -136,6 +138,40 @@ static assay_status show_memory(const assay_profile_target *target, assay_error 
     return ASSAY_OK;
 }
 
+/* Training steps as they run, with dropout, but with the same masks each time; and with a loss and
+ * an optimizer of our choice. */
+static assay_status show_choices(const assay_profile_target *given, assay_error *error)
+{
+    assay_profile_target target = *given;
+    target.loss = ASSAY_LOSS_BINARY_CROSS_ENTROPY;
+    target.optimizer = ASSAY_OPTIMIZER_SGD;
+    assay_profiling_options options = ASSAY_PROFILING_OPTIONS_INIT;
+    options.keep_mode = true;
+    options.keep_dropout = true;
+    options.seeded = true;
+    options.seed = 42;
+    assay_model_set_training(target.model, true);
+    assay_profiling_context context = assay_profiling_begin_with(target.model, true, &options);
+    assay_sampling_options runs = ASSAY_SAMPLING_OPTIONS_INIT;
+    runs.num_runs = 30;
+    assay_timing step;
+    assay_memory_stats memory;
+    assay_status status = assay_profile_training_step(&target, &runs, error, &step);
+    if (status == ASSAY_OK)
+        status = assay_profile_pass_memory(&target, ASSAY_PASS_TRAINING_STEP, error, &memory);
+    if (status == ASSAY_OK) {
+        const assay_model_training *training = assay_model_training_of(target.model);
+        printf("By SGD on the cross-entropy, dropout drawn %llu times from seed %llu:\n  ",
+               (unsigned long long)training->passes, (unsigned long long)training->seed);
+        assay_runtime_stats_print(&step, stdout);
+        printf("\n");
+        print_memory("peak", memory.peak_bytes);
+    }
+    assay_profiling_end(&context);
+    assay_model_set_training(target.model, false);
+    return status;
+}
+
 int main(void)
 {
     assay_error error = {.message = "out of memory"};
@@ -160,6 +196,8 @@ int main(void)
             status = show_memory(&target, &error);
         assay_profiling_end(&context);
     }
+    if (status == ASSAY_OK)
+        status = show_choices(&target, &error);
     if (status != ASSAY_OK)
         fprintf(stderr, "%s: %s\n", assay_status_name(status), error.message);
     assay_model_free(model);

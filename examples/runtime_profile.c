@@ -56,7 +56,6 @@ static assay_status profile_mvar(forecaster *mvar, assay_error *error,
     parts.training_seconds = assay_reading_of(seconds);
     parts.n_forecast_steps = STEPS;
     parts.model_params = assay_compute_mvar_params(LATENT, LAG);
-    parts.bytes_per_parameter = sizeof(double);
     parts.shape = mvar_shape;
     return assay_quick_benchmark(&(assay_forecast){forecast, mvar}, &parts, NULL, error, profile);
 }
@@ -80,7 +79,7 @@ static assay_status profile_lstm(forecaster *lstm, assay_error *error,
     parts.shape = lstm_shape;
 
     assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
-    options.n_trials = 60;
+    options.n_trials = 120;
     options.warmup_trials = 5;
     const assay_forecast subject = {forecast, lstm};
     if (status == ASSAY_OK)

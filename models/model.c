@@ -110,6 +110,11 @@ uint64_t assay_model_parameter_count(assay_model *model)
     return count;
 }
 
+assay_model_training *assay_model_training_of(assay_model *model)
+{
+    return model->class_->training != NULL ? model->class_->training(model->state) : NULL;
+}
+
 void assay_model_set_training(assay_model *model, bool training)
 {
     if (model->class_->set_training != NULL)

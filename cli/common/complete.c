@@ -61,11 +61,21 @@ static bool is_option(const char *word)
     return word[0] == '-' && word[1] != '\0';
 }
 
+/* Does "--" separate several commands? */
+static bool takes_several(const command *self)
+{
+    return strstr(self->operands, "[-- COMMAND") != NULL;
+}
+
 /* bash makes "--name=value" three words, so a lone '=' behind an option belongs to it. */
 static place find_place(const command *self, int argc, char **argv)
 {
     place at = {.typed = argv[argc - 1], .prefix = ""};
     for (int i = 1; i < argc - 1; i++) {
+        if (at.first_operand > 0 && takes_several(self) && strcmp(argv[i], "--") == 0) {
+            at.first_operand = 0; /* another command begins */
+            continue;
+        }
         if (at.operands_only || !is_option(argv[i])) {
             at.first_operand = at.first_operand == 0 ? i : at.first_operand;
             at.operands_only = at.operands_only || self->first_operand_ends_options;

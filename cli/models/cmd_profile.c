@@ -39,11 +39,18 @@ static const option profile_options[] = {
     {"dataset", 'd', OPTION_TEXT, "NAME",
      "Graphs of a known dataset, peptides_func or peptides_struct: --batch-size of them.",
      offsetof(model_settings, profile.dataset)},
-    {"data-dir", 'D', OPTION_TEXT, "DIR", "Where its files are (default: data).",
+    {"data-dir", 'D', OPTION_TEXT, "DIR",
+     "Where its files are (default: data; without any there, --synthetic).",
      offsetof(model_settings, profile.data_dir)},
     {"synthetic", 0, OPTION_FLAG, NULL,
      "Made-up graphs of the dataset's published average size instead of its files.",
      offsetof(model_settings, profile.synthetic)},
+    {"loss", 0, OPTION_TEXT, "NAME",
+     "Of backward passes: mse, l1, bce (of logits) or cross-entropy (default: mse).",
+     offsetof(model_settings, profile.loss)},
+    {"optimizer", 0, OPTION_TEXT, "NAME",
+     "Of training steps: adam, adamw, sgd or momentum (default: adam).",
+     offsetof(model_settings, profile.optimizer)},
     {"num-runs", 'n', OPTION_COUNT, "N", "Timed runs of each pass (default: 100).",
      offsetof(model_settings, profile.num_runs)},
     {"warmup-runs", 'W', OPTION_NUMBER, "N", "Runs before them (default: 10).",
@@ -232,14 +239,35 @@ static bool to_stdout(const char *path)
     return path != NULL && strcmp(path, "-") == 0;
 }
 
+/* The index of a word, or -1 after a message. NULL is the first. */
+static int index_of(const char *name, const char *word, const char *const *words)
+{
+    size_t count = 0;
+    for (; words[count] != NULL; count++)
+        if (word == NULL || strcmp(word, words[count]) == 0)
+            return (int)count;
+    const char *nearest = assay__nearest(word, words, count, sizeof *words);
+    message_error("assay profile: --%s cannot be '%s'; %s '%s'%s", name, word,
+                  nearest != NULL ? "did you mean" : "there is",
+                  nearest != NULL ? nearest : words[0],
+                  nearest != NULL ? "?" : " and others, see --help");
+    return -1;
+}
+
 static int measure(model_job *job, const char *data, unsigned chosen, const axes *grown)
 {
     const profile_settings *asked = &job->settings->profile;
+    int loss = index_of("loss", asked->loss, assay__loss_names);
+    int optimizer = index_of("optimizer", asked->optimizer, assay__optimizer_names);
+    if (loss < 0 || optimizer < 0)
+        return EX_USAGE;
     assay__profile_plan plan = {.parts = chosen,
                                 .model = job->model,
                                 .inputs = job->inputs,
                                 .target = job->target.data != NULL ? &job->target : NULL,
                                 .data = data,
+                                .loss = (assay_loss)loss,
+                                .optimizer = (assay_optimizer)optimizer,
                                 .num_runs = asked->num_runs,
                                 .warmup_runs = (size_t)asked->warmup_runs.value,
                                 .no_warmup =
@@ -278,15 +306,20 @@ static int try_once(model_job *job)
     return status == ASSAY_OK ? EX_OK : model_fail(job, status, &error);
 }
 
+/* Seed D's average degree, and that of the default example. */
+enum { EDGES_PER_NODE = 5 };
+
 static int profile_model(model_job *job, unsigned chosen, const axes *grown)
 {
     profile_dataset dataset = {0};
     bool named = job->settings->profile.dataset != NULL;
     bool own = job->settings->input != NULL || job->settings->graph != NULL;
+    if (!named)
+        profile_dataset_scale_edges(&dataset, job, EDGES_PER_NODE);
     int code = named ? profile_dataset_open(&dataset, job) : EX_OK;
     if (code == EX_OK)
         code = model_setup_create(job);
-    if (code == EX_OK && named && !job->settings->profile.synthetic) {
+    if (code == EX_OK && named && !dataset.is_made_up) {
         job->inputs = calloc(job->class_->input_count, sizeof *job->inputs);
         if (job->inputs == NULL)
             code = EX_OSERR;

@@ -17,7 +17,7 @@
 /* What `assay profile` takes beside what `assay model` does. */
 typedef struct profile_settings {
     option_list parts, axes;
-    const char *sizes, *dataset, *data_dir, *record, *runtime_profile;
+    const char *sizes, *dataset, *data_dir, *record, *runtime_profile, *loss, *optimizer;
     bool synthetic;
     size_t num_runs, forecast_steps;
     option_number warmup_runs;

@@ -1,5 +1,6 @@
 #include "cli/models/profile_dataset.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +12,17 @@
 
 enum { MAX_PATH = 4096 };
 
+#define DEFAULT_FOLDER "data"
+
 /* Published figures: Dwivedi et al., Long Range Graph Benchmark (2022), table of statistics. */
 static const struct known {
     const char *name;
     int graphs;
     double nodes, edges; /* of a graph, on average; edges in both directions */
     int features, labels;
-} datasets[] = {{"peptides_func", 15535, 150.94, 307.30, 9, 10},
-                {"peptides_struct", 15535, 150.94, 307.30, 9, 11}};
+    const char *molecules; /* the published table of molecules, or NULL */
+} datasets[] = {{"peptides_func", 15535, 150.94, 307.30, 9, 10, "peptide_multi_class_dataset.csv"},
+                {"peptides_struct", 15535, 150.94, 307.30, 9, 11, NULL}};
 enum { DATASETS = sizeof datasets / sizeof *datasets };
 
 static const char *const files[] = {"edge.csv", "node-feat.csv", "num-node-list.csv",
@@ -60,6 +64,23 @@ static void set_number(profile_dataset *dataset, model_job *job, size_t slot, co
     set(dataset, job, slot, name, text);
 }
 
+static const char *typed_value(const model_job *job, const char *name)
+{
+    for (size_t i = 0; i < job->class_->option_count; i++)
+        if (strcmp(job->class_->options[i].name, name) == 0)
+            return job->settings->values[i];
+    return NULL;
+}
+
+bool profile_dataset_scale_edges(profile_dataset *dataset, model_job *job, double degree)
+{
+    const char *nodes = typed_value(job, "num-nodes");
+    if (nodes == NULL || typed_value(job, "num-edges") != NULL)
+        return false;
+    set_number(dataset, job, 3, "num-edges", round(strtod(nodes, NULL) * degree));
+    return true;
+}
+
 static void set_outputs(profile_dataset *dataset, model_job *job, int64_t features, int64_t labels,
                         bool graphs)
 {
@@ -72,17 +93,34 @@ static void set_outputs(profile_dataset *dataset, model_job *job, int64_t featur
             job->settings->values[i] = "graph";
 }
 
-static bool present(const char *folder, const char *file)
+/* FOLDER/FILE, plain or .gz, there or in raw/. */
+static bool find_file(const char *folder, const char *file, char path[MAX_PATH])
 {
     static const char *const between[] = {"", "", "raw/", "raw/"};
     static const char *const after[] = {"", ".gz", "", ".gz"};
     for (size_t i = 0; i < sizeof after / sizeof *after; i++) {
-        char path[MAX_PATH];
-        int length = snprintf(path, sizeof path, "%s/%s%s%s", folder, between[i], file, after[i]);
+        int length = snprintf(path, MAX_PATH, "%s/%s%s%s", folder, between[i], file, after[i]);
         if (length > 0 && length < MAX_PATH && access(path, R_OK) == 0)
             return true;
     }
     return false;
+}
+
+static bool present(const char *folder, const char *file)
+{
+    char path[MAX_PATH];
+    return find_file(folder, file, path);
+}
+
+/* The published table in DIR or in DIR/NAME. */
+static bool find_molecules(const struct known *known, const char *root, char path[MAX_PATH])
+{
+    char folder[MAX_PATH];
+    if (known->molecules == NULL)
+        return false;
+    int length = snprintf(folder, sizeof folder, "%s/%s", root, known->name);
+    return find_file(root, known->molecules, path) ||
+           (length < MAX_PATH && find_file(folder, known->molecules, path));
 }
 
 /* The missing ones of a folder, as "a, b"; returns how many. */
@@ -100,15 +138,21 @@ static size_t list_missing(const char *folder, char *list, size_t size)
     return count;
 }
 
-/* DIR/NAME if it holds anything of the dataset, else DIR. */
-static int locate(const struct known *known, const char *root, char folder[MAX_PATH])
+/* DIR/NAME if it holds anything of the dataset, else DIR. Returns how many files are missing, and
+ * their list. */
+static size_t locate(const struct known *known, const char *root, char folder[MAX_PATH], char *list,
+                     size_t size)
 {
-    char list[256];
     snprintf(folder, MAX_PATH, "%s/%s", root, known->name);
-    if (list_missing(folder, list, sizeof list) == FILES)
-        snprintf(folder, MAX_PATH, "%s", root);
-    if (list_missing(folder, list, sizeof list) == 0)
-        return EX_OK;
+    size_t missing = list_missing(folder, list, size);
+    if (missing < FILES)
+        return missing;
+    snprintf(folder, MAX_PATH, "%s", root);
+    return list_missing(folder, list, size);
+}
+
+static int fail_missing(const struct known *known, const char *folder, const char *list)
+{
     message_error("assay profile: dataset '%s': '%s' has no %s (plain or .gz, there or in raw/); "
                   "name its folder with --data-dir DIR, or use made-up graphs of its size with "
                   "--synthetic",
@@ -150,13 +194,28 @@ static int64_t batch_size(const model_job *job)
     return 1;
 }
 
-static int load(profile_dataset *dataset, const struct known *known, model_job *job)
+static int load_molecules(profile_dataset *dataset, const struct known *known, model_job *job,
+                          const char *path)
 {
-    char folder[MAX_PATH];
-    const char *root = job->settings->profile.data_dir;
-    int code = locate(known, root != NULL ? root : "data", folder);
-    if (code != EX_OK)
-        return code;
+    assay_error error = {0};
+    int64_t wanted = batch_size(job);
+    assay_status status =
+        assay_tensor_load_molecules(path, wanted, &error, dataset->tensors, &dataset->labels);
+    if (status != ASSAY_OK)
+        return model_fail(job, status, &error);
+    const assay_tensor *graphs = &dataset->tensors[2];
+    int64_t held = ((const int64_t *)graphs->data)[graphs->shape[0] - 1] + 1;
+    bool labelled = dataset->labels.data != NULL;
+    set_outputs(dataset, job, dataset->tensors[0].shape[1], labelled ? dataset->labels.shape[1] : 0,
+                true);
+    snprintf(dataset->note, sizeof dataset->note, "%s, the first %lld molecule%s of its table",
+             known->name, (long long)held, held == 1 ? "" : "s");
+    return EX_OK;
+}
+
+static int load(profile_dataset *dataset, const struct known *known, model_job *job,
+                const char *folder)
+{
     assay_error error = {0};
     assay_status status = assay_tensor_load_graph(folder, &error, dataset->tensors);
     if (status == ASSAY_OK) {
@@ -176,6 +235,21 @@ static int load(profile_dataset *dataset, const struct known *known, model_job *
     return EX_OK;
 }
 
+/* Of the dataset's average size, or of a size that was typed, with the dataset's average degree. */
+static void make_up(profile_dataset *dataset, const struct known *known, model_job *job)
+{
+    set_outputs(dataset, job, known->features, known->labels, true);
+    bool sized = profile_dataset_scale_edges(dataset, job, known->edges / known->nodes);
+    set_number(dataset, job, 2, "num-nodes", known->nodes);
+    if (!sized)
+        set_number(dataset, job, 3, "num-edges", known->edges);
+    dataset->is_made_up = true;
+    snprintf(dataset->note, sizeof dataset->note,
+             sized ? "synthetic: random graphs with the average degree of %s's %d"
+                   : "synthetic: random graphs of the average size of %s's %d",
+             known->name, known->graphs);
+}
+
 int profile_dataset_open(profile_dataset *dataset, model_job *job)
 {
     const profile_settings *asked = &job->settings->profile;
@@ -190,13 +264,20 @@ int profile_dataset_open(profile_dataset *dataset, model_job *job)
                       job->class_->name);
         return EX_USAGE;
     }
+    char folder[MAX_PATH], list[256];
+    const char *root = asked->data_dir != NULL ? asked->data_dir : DEFAULT_FOLDER;
+    if (!asked->synthetic && find_molecules(known, root, folder))
+        return load_molecules(dataset, known, job, folder);
+    size_t missing = asked->synthetic ? FILES : locate(known, root, folder, list, sizeof list);
+    if (missing == 0)
+        return load(dataset, known, job, folder);
+    if (!asked->synthetic && (asked->data_dir != NULL || missing < FILES))
+        return fail_missing(known, folder, list);
     if (!asked->synthetic)
-        return load(dataset, known, job);
-    set_outputs(dataset, job, known->features, known->labels, true);
-    set_number(dataset, job, 2, "num-nodes", known->nodes);
-    set_number(dataset, job, 3, "num-edges", known->edges);
-    snprintf(dataset->note, sizeof dataset->note,
-             "synthetic: random graphs of the average size of %s's %d", known->name, known->graphs);
+        message_note("no files of %s in '%s' (--data-dir DIR names their folder); "
+                     "made-up graphs of its average size take their place",
+                     known->name, root);
+    make_up(dataset, known, job);
     return EX_OK;
 }
 

@@ -7,13 +7,18 @@
 typedef struct profile_dataset {
     char texts[4][32]; /* settings the data decide, as if typed */
     char note[160];    /* where the data come from */
+    bool is_made_up;   /* there are no tensors: the model makes up its data */
     assay_tensor tensors[3];
     assay_tensor labels;
 } profile_dataset;
 
-/* Before the model is made: load the files (or not, with --synthetic) and set those of the model's
- * options that nobody typed. EX_OK or the exit code after a message. */
+/* Before the model is made: load the files (or not, with --synthetic or where there are none and
+ * no folder was named, which is said) and set those of the model's options that nobody typed. EX_OK
+ * or the exit code after a message. */
 int profile_dataset_open(profile_dataset *dataset, model_job *job);
+/* A number of nodes that was typed without a number of edges gets this many edges a node. Returns
+ * whether it was so. */
+bool profile_dataset_scale_edges(profile_dataset *dataset, model_job *job, double degree);
 /* After it: hand the tensors to the job. */
 void profile_dataset_give(profile_dataset *dataset, model_job *job);
 void profile_dataset_release(profile_dataset *dataset);

@@ -9,7 +9,8 @@ typedef struct fields_settings {
     study_common common;
     size_t epochs, samples;
     double threshold;
-    const char *baseline;
+    const char *baseline, *depths, *activations, *grids;
+    bool sweep;
 } fields_settings;
 
 static const option fields_options[] = {
@@ -23,6 +24,16 @@ static const option fields_options[] = {
      offsetof(fields_settings, threshold)},
     {"baseline", 'b', OPTION_TEXT, "MODEL", "What speed-ups refer to (default: the slowest).",
      offsetof(fields_settings, baseline)},
+    {"sweep", 0, OPTION_FLAG, NULL,
+     "Also train the models at several depths, with several activations and grids.",
+     offsetof(fields_settings, sweep)},
+    {"depths", 0, OPTION_TEXT, "LIST",
+     "Hidden layers of MLP and SIREN in the sweep (default: 2,3,4).",
+     offsetof(fields_settings, depths)},
+    {"activations", 0, OPTION_TEXT, "LIST", "Of MLP in the sweep (default: relu,tanh,gelu).",
+     offsetof(fields_settings, activations)},
+    {"grids", 0, OPTION_TEXT, "LIST", "Intervals of KAN's splines in the sweep (default: 4,8,16).",
+     offsetof(fields_settings, grids)},
 };
 
 static int fields_main(const command *self, int argc, char **argv)
@@ -36,6 +47,10 @@ static int fields_main(const command *self, int argc, char **argv)
                                            .samples = (int64_t)settings.samples,
                                            .threshold = settings.threshold,
                                            .baseline = settings.baseline,
+                                           .sweep = settings.sweep,
+                                           .depths = settings.depths,
+                                           .activations = settings.activations,
+                                           .grids = settings.grids,
                                            .json_path = settings.common.json};
     assay_error error = {0};
     return study_exit(self->name, assay__fields_run(&plan, &options, &error), &error);

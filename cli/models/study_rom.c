@@ -37,7 +37,7 @@ static const option options[] = {
      offsetof(rom_options, learning_rate)},
     {"n-steps", 0, OPTION_COUNT, "N", "Steps of a forecast (default: 100).",
      offsetof(rom_options, n_steps)},
-    {"n-trials", 0, OPTION_COUNT, "N", "Samples of single steps and of forecasts (default: 50).",
+    {"n-trials", 0, OPTION_COUNT, "N", "Samples of single steps and of forecasts (default: 100).",
      offsetof(rom_options, n_trials)},
     {"budget", 'b', OPTION_SECONDS, "TIME", "For all samples together (default: 5s).",
      offsetof(rom_options, budget)},

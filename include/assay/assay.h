@@ -27,7 +27,7 @@
  *     record_build.h  for programs that fill records themselves
  *
  * These belong to libassay_models (pkg-config assay-models): model.h, flops.h, profile.h,
- * model_scaling.h, runtime.h.
+ * model_scaling.h, runtime.h, trajectories.h.
  */
 #ifndef ASSAY_ASSAY_H
 #define ASSAY_ASSAY_H

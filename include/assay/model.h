@@ -87,6 +87,34 @@ typedef struct assay_model_memory {
                              made-up data where the model keeps them there */
 } assay_model_memory;
 
+/* ---- How a model is trained ---- */
+
+/* Means over all elements of the output, but for the last, which is a mean over its rows. They are
+ * PyTorch's MSELoss, L1Loss, BCEWithLogitsLoss and CrossEntropyLoss of probabilities. */
+typedef enum assay_loss {
+    ASSAY_LOSS_MSE,
+    ASSAY_LOSS_L1,
+    ASSAY_LOSS_BINARY_CROSS_ENTROPY, /* of logits; targets from 0 to 1 */
+    ASSAY_LOSS_CROSS_ENTROPY         /* of the softmax of a row; targets are probabilities */
+} assay_loss;
+
+/* With PyTorch's defaults. */
+typedef enum assay_optimizer {
+    ASSAY_OPTIMIZER_ADAM,
+    ASSAY_OPTIMIZER_ADAMW,   /* weight decay 0.01 */
+    ASSAY_OPTIMIZER_SGD,     /* value -= rate x gradient; keeps nothing */
+    ASSAY_OPTIMIZER_MOMENTUM /* SGD with a momentum of 0.9 */
+} assay_optimizer;
+
+/* What gradient() and update() do, and what dropout draws. All zero is the default. */
+typedef struct assay_model_training {
+    assay_loss loss;
+    assay_optimizer optimizer;
+    bool no_dropout;       /* none in training mode either */
+    uint64_t seed, passes; /* of dropout's masks: their seed, and the passes drawn from it so far */
+    uint64_t reserved[4];  /* zero */
+} assay_model_training;
+
 /* ---- The arithmetic of one forward pass, as a list of terms ----
  * FLOPs and complexities are derived from these terms alone, not from the model's code. */
 
@@ -172,13 +200,13 @@ typedef struct assay_model_class {
                              assay_error *error, assay_tensor *output);
 
     /* forward(), the loss against `target` (shape of the output; mean squared error over all
-     * elements unless the class says otherwise), and its gradient in every parameter's `gradient`
-     * (overwritten). Works in either mode. Optional. */
+     * elements unless training() or the class says otherwise), and its gradient in every
+     * parameter's `gradient` (overwritten). Works in either mode. Optional. */
     assay_status (*gradient)(void *state, const assay_tensor *inputs, size_t count,
                              const assay_tensor *target, assay_error *error, double *loss);
 
     /* Change the parameters by the present gradients: one step of an optimizer, which is Adam in
-     * the built-in models. Optional. */
+     * the built-in models unless training() says otherwise. Optional. */
     assay_status (*update)(void *state, double learning_rate, assay_error *error);
 
     /* Training without steps: closed-form fits. Optional. */
@@ -199,6 +227,10 @@ typedef struct assay_model_class {
 
     /* Figures that only this model has: an MVAR says how stable it is. Optional. */
     assay_status (*figures)(void *state, assay_figure_sink sink, void *context, assay_error *error);
+
+    /* The model's own record of how it is trained, which the caller may change between calls.
+     * Optional: without it, loss and optimizer are those of the class. */
+    assay_model_training *(*training)(void *state);
 } assay_model_class;
 
 /* The function that a plugin exports under the name "assay_model_plugin". */
@@ -232,6 +264,10 @@ ASSAY_API void *assay_model_state(const assay_model *model);
 ASSAY_API const assay_model_parameter *assay_model_parameters(assay_model *model, size_t *count);
 ASSAY_API uint64_t assay_model_parameter_count(assay_model *model);
 ASSAY_API void assay_model_set_training(assay_model *model, bool training);
+
+/* How the model is trained, to read or to change between calls; it lives as long as the model. NULL
+ * for a class that leaves no choice. */
+ASSAY_API assay_model_training *assay_model_training_of(assay_model *model);
 
 /* These call the functions of the class; ASSAY_E_UNSUPPORTED where the class lacks the function.
  * Inputs may come in any order and are matched by name (an input without a name is the first one).
@@ -318,6 +354,15 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_tensor_load_graph(const char *folder
 ASSAY_API ASSAY_MUST_USE assay_status assay_tensor_load_graph_labels(const char *folder,
                                                                      assay_error *error,
                                                                      assay_tensor *labels);
+/* A table of molecules as the Long Range Graph Benchmark publishes peptides-func: CSV, plain or
+ * .gz, with a column "smiles" and, for `labels` (molecules, labels) float32, a column "labels" of
+ * lists. The first `most` molecules (0: all) become graphs of their heavy atoms with the nine
+ * features of OGB; `tensors` are as for assay_tensor_load_graph, each bond an edge in both
+ * directions. Release all four. ASSAY_E_FORMAT names file, line and character. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_tensor_load_molecules(const char *path, int64_t most,
+                                                                  assay_error *error,
+                                                                  assay_tensor tensors[3],
+                                                                  assay_tensor *labels);
 ASSAY_API void assay_tensor_release(assay_tensor *tensor);
 ASSAY_API int64_t assay_tensor_count(const assay_tensor *tensor); /* elements */
 

@@ -40,9 +40,19 @@ typedef struct assay_forecast {
     void *context;
 } assay_forecast;
 
-/* Time single steps and whole forecasts of `n_steps` (the seed's benchmark_inference): by default
- * 50 trials, after 5 that do not count. If the forecast fails, the benchmark ends and returns its
- * status. */
+enum { ASSAY_FORECAST_STEPS = 100 }; /* the horizon where none is given */
+
+/* How many trials a call of this duration deserves: 50, 100 below 1 ms, 10 above 1 s. */
+ASSAY_API size_t assay_trials_advise(double seconds);
+
+/* A sentence that says that a timing has fewer trials than that, and what to do; NULL if it has
+ * enough. Static storage. */
+ASSAY_API const char *assay_trials_check(const assay_timing *timing);
+
+/* Time single steps and whole forecasts of `n_steps` (0: ASSAY_FORECAST_STEPS), the seed's
+ * benchmark_inference. By default 5 calls that do not count tell how long one takes, and as many
+ * trials follow as assay_trials_advise() says. If the forecast fails, the benchmark ends and
+ * returns its status. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_forecast_benchmark(
     const assay_forecast *forecast, uint64_t n_steps, const assay_sampling_options *options,
     assay_error *error, assay_timing *single_step, assay_timing *full_trajectory);
@@ -86,7 +96,9 @@ typedef enum assay_runtime_kind {
     ASSAY_RUNTIME_LSTM
 } assay_runtime_kind;
 
-/* The sizes that the complexity is computed from; fields of the other kind are ignored. */
+/* The sizes that the complexity is computed from; fields of the other kind are ignored. Without a
+ * kind (ASSAY_RUNTIME_OTHER, which is 0) the sizes tell it: a lag is an MVAR's, a hidden size an
+ * LSTM's. With both, the model's name decides, where there is one. */
 typedef struct assay_complexity_shape {
     assay_runtime_kind kind;
     uint64_t latent_dim;
@@ -122,6 +134,7 @@ typedef struct assay_runtime_profile {
     assay_throughput throughput;
     assay_complexity complexity;
     const char *single_step_covers, *full_trajectory_covers; /* as in the parts */
+    assay_timing training;                                   /* count 0: no training was timed */
     uint64_t reserved[2];                                    /* zero */
 } assay_runtime_profile;
 
@@ -130,13 +143,16 @@ typedef struct assay_profile_parts {
     const char *model_name; /* borrowed by the profile */
     assay_reading training_seconds;
     assay_timing single_step, full_trajectory; /* assay_quick_benchmark fills these */
-    uint64_t n_forecast_steps;
+    uint64_t n_forecast_steps;                 /* default ASSAY_FORECAST_STEPS */
     uint64_t model_params;
-    size_t bytes_per_parameter; /* default 4 */
+    size_t bytes_per_parameter; /* default: 8 for an MVAR, which is made of doubles, else 4 */
     assay_complexity_shape shape;
     /* What one call includes, in a few words for the JSON; borrowed by the profile. NULL: nothing
      * is said. */
     const char *single_step_covers, *full_trajectory_covers;
+    /* Timings of parts of the training, such as its epochs. Their total is the training time unless
+     * training_seconds says another. Count 0: the training was timed as a whole. */
+    assay_timing training;
 } assay_profile_parts;
 
 #define ASSAY_PROFILE_PARTS_INIT ASSAY_INIT(assay_profile_parts)
@@ -186,9 +202,11 @@ ASSAY_API void assay_runtime_comparison_release(assay_runtime_comparison *compar
 
 /* ---- the seed's JSON ----
  * "model_name", "training", "inference", "memory", "throughput", "complexity"; and "models", the
- * four ratios by "B_vs_A", "winners". A second model of the same name is called "LSTM (2)", so that
- * no key stands twice. A ratio that is missing is null, with its reason in "unavailable" beside it.
- * A saved file appears complete or not at all. */
+ * four ratios by "B_vs_A", "winners". "training" has the mean and the spread of its parts where
+ * they were timed, and a timing of too few trials has a "warning" (assay_trials_check). A second
+ * model of the same name is called "LSTM (2)", so that no key stands twice. A ratio that is missing
+ * is null, with its reason in "unavailable" beside it. A saved file appears complete or not at all.
+ */
 ASSAY_API ASSAY_MUST_USE assay_status
 assay_runtime_profile_print(const assay_runtime_profile *profile, FILE *stream, assay_error *error);
 ASSAY_API ASSAY_MUST_USE assay_status assay_runtime_comparison_print(

@@ -38,6 +38,7 @@
 #include "assay/reading.h"
 #include "assay/stats.h"
 #include "assay/status.h"
+#include "assay/timers.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -55,6 +56,9 @@ typedef struct assay_epoch_monitor_options {
     FILE *output;             /* of batch and epoch lines; default: nothing is printed */
     assay_monitor *monitor;   /* receives the spans, borrowed; default: a monitor of its own */
     const assay_clock *clock; /* for tests; default: the best clock of the machine */
+    /* Reads the memory of the GPU, which the lines then show. Pass NULL if there is no GPU. */
+    assay_gpu_memory (*gpu_memory)(void *gpu_context);
+    void *gpu_context;
 } assay_epoch_monitor_options;
 
 #define ASSAY_EPOCH_MONITOR_OPTIONS_INIT ASSAY_INIT(assay_epoch_monitor_options)

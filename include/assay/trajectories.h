@@ -126,8 +126,9 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_generate_trajectories_programmatic(
     const assay_trajectory_options *options, assay_error *error, assay_generation **generation);
 ASSAY_API void assay_generation_free(assay_generation *generation); /* NULL is accepted */
 
-/* The block "--- Generation Performance ---", and which search was the slowest. Times from 10 ms up
- * are shown in seconds with three decimals; shorter ones, which would read 0.000s, in ms or us. */
+/* The block "--- Generation Performance ---", and which search was the slowest if there are any.
+ * Times from 10 ms up are shown in seconds with three decimals; shorter ones, which would read
+ * 0.000s, in ms or us. */
 ASSAY_API void assay_generation_print(const assay_generation *generation, FILE *stream);
 
 /* ---- Evaluation ---- */

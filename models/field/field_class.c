@@ -32,6 +32,11 @@ void assay__field_destroy(void *state)
     free(model);
 }
 
+assay_model_training *assay__field_training(void *state)
+{
+    return &((assay__field_model *)state)->net->training;
+}
+
 const assay_model_parameter *assay__field_parameters(void *state, size_t *count)
 {
     return assay__parameters_list(&((assay__field_model *)state)->net->parameters, count);

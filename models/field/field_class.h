@@ -41,6 +41,7 @@ assay_status assay__field_example(void *state, uint64_t seed, assay_error *error
 assay_status assay__field_describe(void *state, const assay_tensor *inputs, size_t count,
                                    assay_term_sink sink, void *context, assay_error *error);
 void assay__field_memory(void *state, assay_model_memory *figures);
+assay_model_training *assay__field_training(void *state);
 
 /* The one input all of them take. */
 extern const assay_model_input assay__field_inputs[1];
@@ -52,7 +53,7 @@ extern const assay_model_input assay__field_inputs[1];
     .destroy = assay__field_destroy, .parameters = assay__field_parameters,                        \
     .forward = assay__field_forward, .gradient = assay__field_gradient,                            \
     .update = assay__field_update, .describe = assay__field_describe,                              \
-    .memory = assay__field_memory
+    .memory = assay__field_memory, .training = assay__field_training
 /* clang-format on */
 
 /* For an example() of one's own: room for an example in model->example, and it as two tensors, to

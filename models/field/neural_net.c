@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "models/kernel/kernels.h"
+#include "models/kernel/loss.h"
 #include "models/kernel/threads.h"
 
 enum { MAX_PARTS = 64, LEAST_ROWS = 32 /* of a block that a thread takes */ };
@@ -112,13 +113,13 @@ static assay_status begin(call *c, assay_error *error)
     return ASSAY_OK;
 }
 
-/* A block's part of the mean squared error over all rows, and of its gradient dy: `count` elements,
- * `share` of all. */
-static double block_loss(int64_t count, double share, const float *y, const float *target,
+/* The part of `rows` in the loss over all rows of the call, and in its gradient dy. */
+static double block_loss(const call *c, int64_t rows, const float *y, const float *target,
                          float *dy)
 {
-    double mean = assay__mse(count, y, target, dy);
-    assay__scale_by(count, (float)share, dy);
+    double share = (double)rows / (double)c->rows;
+    double mean = assay__loss(c->net->training.loss, rows, c->net->output, y, target, dy);
+    assay__scale_by(rows * c->net->output, (float)share, dy);
     return share * mean;
 }
 
@@ -133,8 +134,7 @@ static double pass_block(const call *c, assay__neural_net *net, int64_t row)
     if (!c->training)
         return 0;
     if (c->target != NULL) {
-        loss = block_loss(here * output, (double)here / (double)c->rows, y,
-                          c->target + row * output, net->dy);
+        loss = block_loss(c, here, y, c->target + row * output, net->dy);
     } else {
         memcpy(net->dy, c->dy + row * output, (size_t)(here * output) * sizeof *net->dy);
     }
@@ -212,7 +212,8 @@ assay_status assay__neural_net_backward(assay__neural_net *net, int64_t rows, co
 assay_status assay__neural_net_update(assay__neural_net *net, double learning_rate,
                                       assay_error *error)
 {
-    return assay__adam_step(&net->adam, net->memory, &net->parameters, learning_rate, error);
+    return assay__optimizer_step(net->training.optimizer, &net->adam, net->memory, &net->parameters,
+                                 learning_rate, error);
 }
 
 assay_status assay__neural_net_train(assay__neural_net *net, int64_t rows, const float *x,

@@ -51,7 +51,8 @@ struct assay__neural_net {
     float *dy;                    /* (block, output) or larger; the kind takes it from memory */
     float *y;                     /* (rows of the largest call so far, output) */
     assay__adam adam;
-    assay__neural_net **twins; /* (twin_count): what the threads but the first work with */
+    assay_model_training training; /* of the first of them; twins follow it */
+    assay__neural_net **twins;     /* (twin_count): what the threads but the first work with */
     int twin_count;
 };
 
@@ -70,8 +71,8 @@ ASSAY_MUST_USE assay_status assay__neural_net_forward(assay__neural_net *net, in
                                                       const float *x, assay_error *error,
                                                       const float **y);
 
-/* Mean squared error over all elements against target (rows, output), and its gradient in every
- * parameter (overwritten). Costs a forward and a backward pass. */
+/* The loss, by default the mean squared error over all elements, against target (rows, output), and
+ * its gradient in every parameter (overwritten). Costs a forward and a backward pass. */
 ASSAY_MUST_USE assay_status assay__neural_net_gradient(assay__neural_net *net, int64_t rows,
                                                        const float *x, const float *target,
                                                        assay_error *error, double *loss);
@@ -83,7 +84,7 @@ ASSAY_MUST_USE assay_status assay__neural_net_backward(assay__neural_net *net, i
                                                        const float *x, const float *dy,
                                                        assay_error *error, float *dx);
 
-/* One step of Adam along the gradients that stand there. */
+/* One step of the optimizer, by default Adam, along the gradients that stand there. */
 ASSAY_MUST_USE assay_status assay__neural_net_update(assay__neural_net *net, double learning_rate,
                                                      assay_error *error);
 

@@ -10,13 +10,13 @@
 #include "models/graph/layer.h"
 #include "models/kernel/kernels.h"
 #include "models/kernel/linear.h"
+#include "models/kernel/loss.h"
 #include "models/kernel/optimizer.h"
 #include "models/kernel/threads.h"
 
 struct assay__graph_transformer {
     assay__graph_transformer_shape shape;
-    uint64_t seed;
-    uint64_t passes; /* with dropout, so far */
+    assay_model_training training; /* its passes are those with dropout */
     assay__memory *memory;
     assay__parameters parameters;
     assay__adam adam;
@@ -66,7 +66,7 @@ static void draw(assay__graph_transformer *model)
 {
     const assay__graph_transformer_shape *shape = &model->shape;
     assay__random random;
-    assay__random_init(&random, model->seed);
+    assay__random_init(&random, model->training.seed);
     struct {
         size_t weight;
         int64_t in;
@@ -97,7 +97,7 @@ assay_status assay__graph_transformer_new(const assay__graph_transformer_shape *
     if (made == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "no memory for a graph transformer");
     made->shape = *shape;
-    made->seed = seed;
+    made->training.seed = seed;
     assay__parameters_init(&made->parameters);
     made->memory = assay__memory_new();
     made->layers = calloc((size_t)shape->layers, sizeof *made->layers);
@@ -131,6 +131,11 @@ void assay__graph_transformer_free(assay__graph_transformer *model)
 assay__parameters *assay__graph_transformer_parameters(assay__graph_transformer *model)
 {
     return &model->parameters;
+}
+
+assay_model_training *assay__graph_transformer_training(assay__graph_transformer *model)
+{
+    return &model->training;
 }
 
 const assay__graph *assay__graph_transformer_graph(const assay__graph_transformer *model)
@@ -296,8 +301,9 @@ assay_status assay__graph_transformer_forward(assay__graph_transformer *model,
                            (long long)model->graph.nodes);
     }
     const assay__layer_place place = place_of(model);
-    const float dropout = pass.dropout ? shape->dropout : 0;
-    model->passes += dropout > 0;
+    assay_model_training *training = &model->training;
+    const float dropout = pass.dropout && !training->no_dropout ? shape->dropout : 0;
+    training->passes += dropout > 0;
     model->encoder_input = encoder_input(model, features);
     assay__linear_forward(model->graph.nodes, width_of(shape), shape->hidden, model->encoder_input,
                           assay__parameters_value(&model->parameters, model->encoder),
@@ -306,7 +312,8 @@ assay_status assay__graph_transformer_forward(assay__graph_transformer *model,
     for (int64_t l = 0; l < shape->layers; l++) {
         assay__layer_kept *kept = &model->kept[pass.keep ? l : 0];
         kept->dropout = dropout;
-        kept->dropout_key = model->seed + model->passes * (uint64_t)shape->layers + (uint64_t)l;
+        kept->dropout_key =
+            training->seed + training->passes * (uint64_t)shape->layers + (uint64_t)l;
         assay__layer_forward(&model->layers[l], &place, state_of(model, l, pass.keep), kept,
                              state_of(model, l + 1, pass.keep));
     }
@@ -377,14 +384,16 @@ assay_status assay__graph_transformer_gradient(assay__graph_transformer *model,
         &output);
     if (status != ASSAY_OK)
         return status;
-    *loss = assay__mse(output_rows(model) * model->shape.output, output, target, model->doutput);
+    *loss = assay__loss(model->training.loss, output_rows(model), model->shape.output, output,
+                        target, model->doutput);
     return assay__graph_transformer_backward(model, model->doutput, error);
 }
 
 assay_status assay__graph_transformer_update(assay__graph_transformer *model, double learning_rate,
                                              assay_error *error)
 {
-    return assay__adam_step(&model->adam, model->memory, &model->parameters, learning_rate, error);
+    return assay__optimizer_step(model->training.optimizer, &model->adam, model->memory,
+                                 &model->parameters, learning_rate, error);
 }
 
 /* ---- Operations ---- */

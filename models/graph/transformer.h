@@ -58,6 +58,7 @@ assay__graph_transformer_new(const assay__graph_transformer_shape *shape, uint64
 void assay__graph_transformer_free(assay__graph_transformer *model);
 
 assay__parameters *assay__graph_transformer_parameters(assay__graph_transformer *model);
+assay_model_training *assay__graph_transformer_training(assay__graph_transformer *model);
 const assay__graph *assay__graph_transformer_graph(const assay__graph_transformer *model);
 void assay__graph_transformer_memory(const assay__graph_transformer *model,
                                      assay_model_memory *figures);
@@ -89,13 +90,14 @@ ASSAY_MUST_USE assay_status assay__graph_transformer_backward(assay__graph_trans
                                                               const float *doutput,
                                                               assay_error *error);
 
-/* Both, with the mean squared error against `target` (shape of the output) between them. */
+/* Both, with the loss against `target` (shape of the output) between them, by default the mean
+ * squared error. */
 ASSAY_MUST_USE assay_status assay__graph_transformer_gradient(assay__graph_transformer *model,
                                                               const float *features,
                                                               const float *target, bool dropout,
                                                               assay_error *error, double *loss);
 
-/* One step of Adam on the gradients. */
+/* One step of the optimizer, by default Adam, on the gradients. */
 ASSAY_MUST_USE assay_status assay__graph_transformer_update(assay__graph_transformer *model,
                                                             double learning_rate,
                                                             assay_error *error);

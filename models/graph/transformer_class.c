@@ -142,6 +142,11 @@ static void memory(void *pointer, assay_model_memory *figures)
     assay__graph_transformer_memory(((state *)pointer)->model, figures);
 }
 
+static assay_model_training *training_of(void *pointer)
+{
+    return assay__graph_transformer_training(((state *)pointer)->model);
+}
+
 static void set_training(void *pointer, bool training)
 {
     ((state *)pointer)->training = training;
@@ -361,6 +366,7 @@ const assay_model_class assay__graph_transformer_class = {
     .infer = infer,
     .parameters = parameters,
     .set_training = set_training,
+    .training = training_of,
     .forward = forward,
     .gradient = gradient,
     .update = update,

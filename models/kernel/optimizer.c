@@ -46,3 +46,41 @@ assay_status assay__adam_step(assay__adam *state, assay__memory *memory,
     assay__parallel(pass.parts, adam_part, &pass);
     return ASSAY_OK;
 }
+
+static assay_status momentum_step(assay__adam *state, assay__memory *memory,
+                                  const assay__parameters *parameters, float rate,
+                                  assay_error *error)
+{
+    const float momentum = 0.9F;
+    if (state->first == NULL)
+        state->first = assay__memory_floats(memory, ASSAY__OPTIMIZER, parameters->total);
+    if (state->first == NULL)
+        return assay__fail(error, ASSAY_E_MEMORY, "out of memory for the momentum");
+    for (size_t i = 0; i < parameters->total; i++) {
+        state->first[i] = momentum * state->first[i] + parameters->gradients[i];
+        parameters->values[i] -= rate * state->first[i];
+    }
+    return ASSAY_OK;
+}
+
+assay_status assay__optimizer_step(assay_optimizer optimizer, assay__adam *moments,
+                                   assay__memory *memory, assay__parameters *parameters,
+                                   double learning_rate, assay_error *error)
+{
+    const float rate = (float)learning_rate, kept = (float)(1 - 0.01 * learning_rate);
+    switch (optimizer) {
+    case ASSAY_OPTIMIZER_SGD:
+        for (size_t i = 0; i < parameters->total; i++)
+            parameters->values[i] -= rate * parameters->gradients[i];
+        return ASSAY_OK;
+    case ASSAY_OPTIMIZER_MOMENTUM:
+        return momentum_step(moments, memory, parameters, rate, error);
+    case ASSAY_OPTIMIZER_ADAMW:
+        for (size_t i = 0; i < parameters->total; i++)
+            parameters->values[i] *= kept;
+        break;
+    case ASSAY_OPTIMIZER_ADAM:
+        break;
+    }
+    return assay__adam_step(moments, memory, parameters, learning_rate, error);
+}

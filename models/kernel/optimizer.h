@@ -6,8 +6,9 @@
 #include "models/kernel/memory.h"
 #include "models/kernel/parameters.h"
 
-/* Adam (Kingma and Ba 2015, algorithm 1) with PyTorch's defaults: beta 0.9 and 0.999, epsilon 1e-8
- * outside the root. The moments are taken from the model's memory at the first step. */
+/* What an optimizer remembers. Adam (Kingma and Ba 2015, algorithm 1) with PyTorch's defaults: beta
+ * 0.9 and 0.999, epsilon 1e-8 outside the root. The moments are taken from the model's memory at
+ * the first step that needs them. */
 typedef struct assay__adam {
     float *first, *second; /* (total) each */
     int64_t step;
@@ -16,5 +17,11 @@ typedef struct assay__adam {
 ASSAY_MUST_USE assay_status assay__adam_step(assay__adam *adam, assay__memory *memory,
                                              assay__parameters *parameters, double learning_rate,
                                              assay_error *error);
+
+/* One step of the optimizer that is asked for. Momentum uses the first moment. */
+ASSAY_MUST_USE assay_status assay__optimizer_step(assay_optimizer optimizer, assay__adam *moments,
+                                                  assay__memory *memory,
+                                                  assay__parameters *parameters,
+                                                  double learning_rate, assay_error *error);
 
 #endif

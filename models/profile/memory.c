@@ -1,6 +1,6 @@
 /* Memory of the process around a call, and of a model by use. */
 #include "assay/memory.h"
-#include "assay/profile.h"
+#include "models/profile/passes.h"
 
 assay_status assay_reset_memory_stats(void)
 {
@@ -47,14 +47,9 @@ static assay_status run_once(const assay_profile_target *target, assay_error *er
     const assay_model_class *class_ = assay_model_class_of(target->model);
     void *state = assay_model_state(target->model);
     assay_tensor output;
-    double loss;
     if (target->target == NULL || class_->gradient == NULL)
         return class_->forward(state, target->inputs, class_->input_count, error, &output);
-    assay_status status =
-        class_->gradient(state, target->inputs, class_->input_count, target->target, error, &loss);
-    if (status == ASSAY_OK && class_->update != NULL)
-        status = class_->update(state, 0.0, error);
-    return status;
+    return assay__passes_train(target, class_->update != NULL ? 0.0 : ASSAY__NO_UPDATE, error);
 }
 
 assay_status assay_get_memory_breakdown(const assay_profile_target *target, assay_error *error,

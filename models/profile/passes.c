@@ -27,16 +27,59 @@ static assay_status run_forward(void *context, uint64_t iterations)
     return status;
 }
 
-static assay_status run_gradient(void *context, uint64_t iterations)
+/* Let the model train as the target says; returns how it did before, for restore(). What dropout
+ * draws goes on. */
+static assay_model_training choose(const assay_profile_target *target)
 {
-    const assay_profile_target *target = context;
+    assay_model_training *training = assay_model_training_of(target->model);
+    assay_model_training before = {0};
+    if (training != NULL) {
+        before = *training;
+        training->loss = target->loss;
+        training->optimizer = target->optimizer;
+    }
+    return before;
+}
+
+static void restore(const assay_profile_target *target, const assay_model_training *before)
+{
+    assay_model_training *training = assay_model_training_of(target->model);
+    if (training != NULL) {
+        training->loss = before->loss;
+        training->optimizer = before->optimizer;
+    }
+}
+
+/* One gradient, and the update unless the rate is negative. */
+static assay_status train(const assay_profile_target *target, double learning_rate,
+                          assay_error *error)
+{
     const assay_model_class *class_ = assay_model_class_of(target->model);
     void *state = assay_model_state(target->model);
-    assay_status status = ASSAY_OK;
     double loss;
+    assay_status status =
+        class_->gradient(state, target->inputs, class_->input_count, target->target, error, &loss);
+    if (status == ASSAY_OK && learning_rate >= 0)
+        status = class_->update(state, learning_rate, error);
+    return status;
+}
+
+assay_status assay__passes_train(const assay_profile_target *target, double learning_rate,
+                                 assay_error *error)
+{
+    assay_model_training before = choose(target);
+    assay_status status = train(target, learning_rate, error);
+    restore(target, &before);
+    return status;
+}
+
+static assay_status run_gradient(void *context, uint64_t iterations)
+{
+    assay_model_training before = choose(context);
+    assay_status status = ASSAY_OK;
     for (uint64_t i = 0; i < iterations && status == ASSAY_OK; i++)
-        status = class_->gradient(state, target->inputs, class_->input_count, target->target, NULL,
-                                  &loss);
+        status = train(context, ASSAY__NO_UPDATE, NULL);
+    restore(context, &before);
     return status;
 }
 
@@ -44,13 +87,11 @@ static assay_status run_training_step(void *context, uint64_t iterations)
 {
     const assay_profile_target *target = context;
     double learning_rate = target->learning_rate > 0 ? target->learning_rate : 1e-3;
+    assay_model_training before = choose(target);
     assay_status status = ASSAY_OK;
-    for (uint64_t i = 0; i < iterations && status == ASSAY_OK; i++) {
-        status = run_gradient(context, 1);
-        if (status == ASSAY_OK)
-            status = assay_model_class_of(target->model)
-                         ->update(assay_model_state(target->model), learning_rate, NULL);
-    }
+    for (uint64_t i = 0; i < iterations && status == ASSAY_OK; i++)
+        status = train(target, learning_rate, NULL);
+    restore(target, &before);
     return status;
 }
 
@@ -60,14 +101,12 @@ static bool explain(const assay_profile_target *target, assay_model_pass pass, a
 {
     const assay_model_class *class_ = assay_model_class_of(target->model);
     void *state = assay_model_state(target->model);
-    const assay_tensor *inputs = target->inputs;
     assay_error words = {0};
     assay_tensor output;
-    double loss;
     assay_status status =
         pass == ASSAY_PASS_FORWARD
-            ? class_->forward(state, inputs, class_->input_count, &words, &output)
-            : class_->gradient(state, inputs, class_->input_count, target->target, &words, &loss);
+            ? class_->forward(state, target->inputs, class_->input_count, &words, &output)
+            : assay__passes_train(target, ASSAY__NO_UPDATE, &words);
     bool said = status != ASSAY_OK && words.message[0] != '\0';
     if (said && error != NULL)
         *error = words;
@@ -104,6 +143,11 @@ assay_status assay_profile_subject(const assay_profile_target *target, assay_mod
         return assay__fail(error, ASSAY_E_UNSUPPORTED, "model '%s' has no %s pass to profile%s",
                            assay_model_class_of(target->model)->name, passes[pass].wanted,
                            target->target == NULL ? " without a target" : "");
+    if ((target->loss != ASSAY_LOSS_MSE || target->optimizer != ASSAY_OPTIMIZER_ADAM) &&
+        assay_model_training_of(target->model) == NULL)
+        return assay__fail(error, ASSAY_E_UNSUPPORTED,
+                           "model '%s' leaves no choice of loss or optimizer",
+                           assay_model_class_of(target->model)->name);
     *subject = (assay_subject){.struct_size = subject->struct_size,
                                .name = name,
                                .run = passes[pass].run,
@@ -128,6 +172,12 @@ static assay_status sample(const assay_profile_target *target, const assay_model
         if (explain(target, wanted[i], error))
             break;
     return status;
+}
+
+static assay_status run_subject_once(void *context)
+{
+    const assay_subject *subject = context;
+    return subject->run(subject->context, 1);
 }
 
 static assay_status sum_up(const assay_record_subject *subject, assay_timing *timing)
@@ -242,15 +292,61 @@ assay_status assay_profile_all(const assay_profile_target *target,
     return status;
 }
 
+assay_status assay_profile_pass_memory(const assay_profile_target *target, assay_model_pass pass,
+                                       assay_error *error, assay_memory_stats *stats)
+{
+    assay_subject subject = ASSAY_SUBJECT_INIT;
+    assay_status status = assay_profile_subject(target, pass, passes[pass].name, error, &subject);
+    if (status == ASSAY_OK)
+        status = assay_profile_memory_usage(run_subject_once, &subject, stats);
+    if (status != ASSAY_OK)
+        (void)explain(target, pass, error);
+    return status;
+}
+
+assay_profiling_context assay_profiling_begin_with(assay_model *model, bool is_training,
+                                                   const assay_profiling_options *given)
+{
+    const assay_profiling_options none = {0}, *options = given != NULL ? given : &none;
+    assay_model_training *training = assay_model_training_of(model);
+    assay_profiling_context context = {.model = model, .was_training = is_training};
+    if (training != NULL) {
+        context.before = *training;
+        training->no_dropout = !options->keep_dropout;
+    }
+    if (training != NULL && options->seeded) {
+        training->seed = options->seed;
+        training->passes = 0;
+    }
+    if (!options->keep_mode)
+        assay_model_set_training(model, false);
+    return context;
+}
+
 assay_profiling_context assay_profiling_begin(assay_model *model, bool is_training)
 {
-    assay_model_set_training(model, false);
-    return (assay_profiling_context){model, is_training};
+    return assay_profiling_begin_with(model, is_training, NULL);
 }
 
 void assay_profiling_end(assay_profiling_context *context)
 {
-    if (context->model != NULL)
-        assay_model_set_training(context->model, context->was_training);
+    if (context->model == NULL)
+        return;
+    assay_model_training *training = assay_model_training_of(context->model);
+    if (training != NULL)
+        *training = context->before;
+    assay_model_set_training(context->model, context->was_training);
     *context = (assay_profiling_context){0};
+}
+
+void assay_runtime_stats_print(const assay_timing *timing, FILE *stream)
+{
+    fprintf(stream, "%.2f", 1e3 * timing->mean_seconds);
+    if (timing->std_seconds.validity == ASSAY_VALID)
+        fprintf(stream, " ± %.2f", 1e3 * timing->std_seconds.value);
+    fputs(" ms (", stream);
+    if (isfinite(timing->min_seconds) && isfinite(timing->max_seconds))
+        fprintf(stream, "min %.2f, max %.2f, ", 1e3 * timing->min_seconds,
+                1e3 * timing->max_seconds);
+    fprintf(stream, "%llu runs)", (unsigned long long)timing->count);
 }

@@ -1,7 +1,8 @@
 /* Seed A's figures: plain arithmetic on times and shapes. */
-#include "assay/runtime.h"
+#include "models/profile/runtime.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 assay_status assay_compute_throughput(const assay_timing *timing, uint64_t n_steps,
                                       uint64_t latent_dim, assay_throughput *throughput)
@@ -93,18 +94,30 @@ static assay_status lstm_complexity(const assay_complexity_shape *shape,
     return ASSAY_OK;
 }
 
+assay_runtime_kind assay__runtime_kind(const char *name, const assay_complexity_shape *shape)
+{
+    bool mvar = shape->lag > 0, lstm = shape->hidden_size > 0;
+    if (shape->kind != ASSAY_RUNTIME_OTHER)
+        return shape->kind;
+    if (mvar && lstm) { /* one of them belongs to something else */
+        mvar = name != NULL && strcasestr(name, "mvar") != NULL;
+        lstm = !mvar && name != NULL && strcasestr(name, "lstm") != NULL;
+    }
+    return mvar ? ASSAY_RUNTIME_MVAR : lstm ? ASSAY_RUNTIME_LSTM : ASSAY_RUNTIME_OTHER;
+}
+
 assay_status assay_analyze_complexity(const assay_complexity_shape *shape, uint64_t model_params,
                                       assay_complexity *complexity)
 {
     if (shape == NULL || shape->latent_dim == 0)
         return ASSAY_E_ARGUMENT;
     *complexity =
-        (assay_complexity){.kind = shape->kind,
+        (assay_complexity){.kind = assay__runtime_kind(NULL, shape),
                            .total_parameters = model_params,
                            .latent_dimension = shape->latent_dim,
                            .expected_parameters = assay_reading_missing(ASSAY_NOT_MEASURED),
                            .inference_flops_per_step = assay_reading_missing(ASSAY_NOT_MEASURED)};
-    switch (shape->kind) {
+    switch (complexity->kind) {
     case ASSAY_RUNTIME_MVAR:
         return mvar_complexity(shape, complexity);
     case ASSAY_RUNTIME_LSTM:

@@ -25,6 +25,15 @@ static double population_deviation(const assay_timing *timing)
     return timing->count > 1 ? timing->std_seconds.value * sqrt((count - 1) / count) : 0.0;
 }
 
+static void print_figures(assay__json *json, const assay_timing *timing)
+{
+    assay__json_number(json, "mean_seconds", timing->mean_seconds);
+    assay__json_number(json, "std_seconds", population_deviation(timing));
+    assay__json_number(json, "min_seconds", timing->min_seconds);
+    assay__json_number(json, "max_seconds", timing->max_seconds);
+    assay__json_count(json, "samples", timing->count);
+}
+
 static void print_timing(assay__json *json, const char *key, const assay_timing *timing,
                          const char *covers)
 {
@@ -34,13 +43,11 @@ static void print_timing(assay__json *json, const char *key, const assay_timing 
         return;
     }
     assay__json_object(json, key);
-    assay__json_number(json, "mean_seconds", timing->mean_seconds);
-    assay__json_number(json, "std_seconds", population_deviation(timing));
-    assay__json_number(json, "min_seconds", timing->min_seconds);
-    assay__json_number(json, "max_seconds", timing->max_seconds);
-    assay__json_count(json, "samples", timing->count);
+    print_figures(json, timing);
     if (covers != NULL)
         assay__json_text(json, "covers", covers);
+    if (assay_trials_check(timing) != NULL)
+        assay__json_text(json, "warning", assay_trials_check(timing));
     assay__json_end(json);
 }
 
@@ -100,6 +107,8 @@ void assay__runtime_profile_write(assay__json *json, const char *key,
     assay__json_text(json, "model_name", profile->model_name);
     assay__json_object(json, "training");
     assay__json_reading(json, "total_seconds", profile->training_seconds);
+    if (profile->training.count > 1)
+        print_figures(json, &profile->training);
     assay__json_end(json);
     assay__json_object(json, "inference");
     print_timing(json, "single_step", &profile->inference_single_step, profile->single_step_covers);

@@ -195,7 +195,8 @@ void assay__performance_print_slowest(const assay_search_performance *search, FI
 void assay_generation_print(const assay_generation *generation, FILE *stream)
 {
     assay__performance_print(&generation->performance, stream);
-    assay__performance_print_slowest(&generation->searches[generation->slowest], stream);
+    if (generation->num_searched > 0)
+        assay__performance_print_slowest(&generation->searches[generation->slowest], stream);
 }
 
 /* ---- For those who write and read them elsewhere ---- */

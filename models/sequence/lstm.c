@@ -83,7 +83,7 @@ assay_status assay__lstm_new(const assay__lstm_shape *shape, uint64_t seed, assa
     assay__lstm *model = calloc(1, sizeof *model);
     if (model == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "lstm: out of memory");
-    *model = (assay__lstm){.shape = *shape, .seed = seed};
+    *model = (assay__lstm){.shape = *shape, .how.seed = seed};
     assay__parameters_init(&model->parameters);
     assay_status status = build(model, seed);
     if (status != ASSAY_OK) {
@@ -161,15 +161,21 @@ static void project(const assay__lstm *model, int64_t rows, const float *x, int6
 
 /* ---- The pass that keeps activations ---- */
 
+assay_model_training *assay__lstm_training(assay__lstm *model)
+{
+    return &model->how;
+}
+
 uint64_t assay__lstm_dropout_key(const assay__lstm *model, int64_t layer)
 {
-    uint64_t pass = model->passes * (uint64_t)model->shape.layers + (uint64_t)layer;
-    return model->seed ^ (pass + 1) * 0x9e3779b97f4a7c15U; /* 2^64 over the golden ratio */
+    uint64_t pass = model->how.passes * (uint64_t)model->shape.layers + (uint64_t)layer;
+    return model->how.seed ^ (pass + 1) * 0x9e3779b97f4a7c15U; /* 2^64 over the golden ratio */
 }
 
 static bool drops(const assay__lstm *model, int64_t layer)
 {
-    return model->training && model->shape.dropout > 0 && layer + 1 < model->shape.layers;
+    return model->training && !model->how.no_dropout && model->shape.dropout > 0 &&
+           layer + 1 < model->shape.layers;
 }
 
 static assay_status keep_room(assay__lstm *model, int64_t batch, int64_t time)
@@ -244,7 +250,7 @@ assay_status assay__lstm_forward_kept(assay__lstm *model, int64_t batch, int64_t
     int64_t block = batch * model->shape.hidden;
     assay__lstm_to_time_major(batch, time, model->shape.input, x, model->input);
     const float *sequence = model->input;
-    model->passes++;
+    model->how.passes++;
     for (int64_t l = 0; l < model->shape.layers; l++) {
         assay__lstm_layer *layer = &model->layers[l];
         layer->input_x = sequence;

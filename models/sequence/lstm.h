@@ -49,8 +49,11 @@ ASSAY_MUST_USE assay_status assay__lstm_forward(assay__lstm *model, int64_t batc
 ASSAY_MUST_USE assay_status assay__lstm_forecast(assay__lstm *model, int64_t batch, int64_t time,
                                                  const float *x, int64_t steps, const float **y);
 
-/* forward(), the mean squared error against target (batch, output), and its gradient in the
- * parameters' gradients (overwritten). */
+/* How it is trained: the model's own, to be changed between calls. */
+assay_model_training *assay__lstm_training(assay__lstm *model);
+
+/* forward(), the loss, by default the mean squared error, against target (batch, output), and its
+ * gradient in the parameters' gradients (overwritten). */
 ASSAY_MUST_USE assay_status assay__lstm_gradient(assay__lstm *model, int64_t batch, int64_t time,
                                                  const float *x, const float *target, double *loss);
 
@@ -61,7 +64,7 @@ ASSAY_MUST_USE assay_status assay__lstm_gradient_all(assay__lstm *model, int64_t
                                                      int64_t time, const float *x,
                                                      const float *targets, double *loss);
 
-/* One step of Adam by the gradients that stand there. */
+/* One step of the optimizer, by default Adam, by the gradients that stand there. */
 ASSAY_MUST_USE assay_status assay__lstm_update(assay__lstm *model, double learning_rate,
                                                assay_error *error);
 

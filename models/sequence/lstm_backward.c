@@ -8,6 +8,7 @@
 #include "models/kernel/dropout.h"
 #include "models/kernel/kernels.h"
 #include "models/kernel/linear.h"
+#include "models/kernel/loss.h"
 #include "models/kernel/matmul.h"
 #include "models/sequence/lstm_state.h"
 
@@ -107,7 +108,7 @@ static double head_backward(assay__lstm *model, int64_t rows, const float *state
                             const float *target, float *slopes)
 {
     int64_t hidden = model->shape.hidden, output = model->shape.output;
-    double loss = assay__mse(rows * output, model->output, target, model->output_slope);
+    double loss = assay__loss(model->how.loss, rows, output, model->output, target, model->output_slope);
     assay__linear_backward(
         rows, hidden, output, model->output_slope, states, value_of(model, model->fc_weight),
         slopes, gradient_of(model, model->fc_weight), gradient_of(model, model->fc_bias));
@@ -166,5 +167,6 @@ assay_status assay__lstm_gradient_all(assay__lstm *model, int64_t batch, int64_t
 
 assay_status assay__lstm_update(assay__lstm *model, double learning_rate, assay_error *error)
 {
-    return assay__adam_step(&model->adam, model->memory, &model->parameters, learning_rate, error);
+    return assay__optimizer_step(model->how.optimizer, &model->adam, model->memory,
+                                 &model->parameters, learning_rate, error);
 }

@@ -100,6 +100,11 @@ static const assay_model_parameter *parameters(void *state, size_t *count)
     return assay__parameters_list(assay__lstm_parameters(((instance *)state)->lstm), count);
 }
 
+static assay_model_training *training_of(void *state)
+{
+    return assay__lstm_training(((instance *)state)->lstm);
+}
+
 static void set_training(void *state, bool training)
 {
     assay__lstm_set_training(((instance *)state)->lstm, training);
@@ -287,6 +292,7 @@ const assay_model_class assay__lstm_class = {
     .infer = infer,
     .parameters = parameters,
     .set_training = set_training,
+    .training = training_of,
     .forward = forward,
     .forecast = forecast,
     .gradient = gradient,

@@ -29,7 +29,7 @@ struct assay__lstm {
     size_t fc_weight, fc_bias;
     assay__adam adam;
     bool training;
-    uint64_t seed, passes; /* what dropout's masks are drawn from */
+    assay_model_training how; /* loss, optimizer and what dropout's masks are drawn from */
 
     float *input;  /* (time, batch, input) */
     float *output; /* (batch, steps, output) */

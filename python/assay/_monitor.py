@@ -3,6 +3,7 @@ import functools
 import inspect
 import json
 import tempfile
+import types
 
 from . import _core
 
@@ -156,9 +157,34 @@ def _wrapper_of(function, operation):
         def measured(*args, **kwargs):
             return (yield from _MeasuredGenerator(function(*args, **kwargs), operation))
     else:
+        measured = _with_same_arguments(function, operation)
+    return measured
+
+
+def _with_same_arguments(function, operation):
+    """A function that measures the call of another. It has the same parameters where it can: to gather arguments and to
+    spread them again would cost more than the measuring."""
+    scope = {"_assay_operation_": operation, "_assay_function_": function}
+    code = getattr(function, "__code__", None)
+    names = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount] if code is not None else ()
+    plain = isinstance(function, types.FunctionType) and not code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    if not plain or not all(name.isidentifier() and name not in scope for name in names):
         def measured(*args, **kwargs):
             with operation:
                 return function(*args, **kwargs)
+        return measured
+    positional, keywords = names[:code.co_argcount], names[code.co_argcount:]
+    parameters = list(positional)
+    if code.co_posonlyargcount:
+        parameters.insert(code.co_posonlyargcount, "/")
+    if keywords:
+        parameters += ["*", *keywords]
+    arguments = [*positional, *(f"{name}={name}" for name in keywords)]
+    exec(f"def measured({', '.join(parameters)}):\n"
+         "    with _assay_operation_:\n"
+         f"        return _assay_function_({', '.join(arguments)})\n", scope)
+    measured = scope["measured"]
+    measured.__defaults__, measured.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
     return measured
 
 

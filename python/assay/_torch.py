@@ -1,5 +1,6 @@
 """PyTorch, if the program uses it. Nothing here imports it."""
 import contextlib
+import functools
 import sys
 
 MB = 1024.0 * 1024.0
@@ -13,7 +14,13 @@ def torch():
 def cuda():
     """torch.cuda where there is a GPU that it can use; else None."""
     loaded = torch()
-    return loaded.cuda if loaded is not None and loaded.cuda.is_available() else None
+    return _cuda_of(loaded) if loaded is not None else None
+
+
+@functools.lru_cache(maxsize=1)
+def _cuda_of(loaded):
+    """Asked once: it takes microseconds, and blocks are measured more often than that."""
+    return loaded.cuda if loaded.cuda.is_available() else None
 
 
 def synchronize():

@@ -243,10 +243,14 @@ class EpochPerformanceMonitor:
     def __init__(self, enabled: bool = True, verbose_batches: int = 5, device: Any = 0):
         self.enabled = enabled
         self.device = device
-        self._core = _core.EpochMonitor(enabled, verbose_batches)
+        self._gpu = _torch.cuda() if enabled else None
+        self._core = _core.EpochMonitor(enabled, verbose_batches, None if self._gpu is None else lambda: _torch.gpu_memory(device))
 
     def on_epoch_start(self) -> None:
         """An epoch begins."""
+        if self._gpu is not None:
+            self._gpu.synchronize(self.device)
+            self._gpu.reset_peak_memory_stats(self.device)
         self._core.on_epoch_start()
 
     def on_batch_start(self, batch_idx: int) -> None:
@@ -254,7 +258,9 @@ class EpochPerformanceMonitor:
         self._core.on_batch_start(batch_idx)
 
     def on_batch_end(self, batch_idx: int, loss: Any = None) -> None:
-        """A batch ends. loss: a number or a tensor of one, or None."""
+        """A batch ends, and with it what the GPU does for it. loss: a number or a tensor of one, or None."""
+        if self._gpu is not None:
+            self._gpu.synchronize(self.device)
         if loss is None or not self.enabled:
             self._core.on_batch_end(batch_idx)
             return

@@ -11,7 +11,7 @@
 
 #include "python/core/core.h"
 
-enum { MOST_OPERATIONS = 4096 }; /* kept by name for each monitor */
+enum { MOST_OPERATIONS = 1024 }; /* kept by name for each monitor, with a type of 2 KiB each */
 
 typedef struct core_operation {
     PyObject_HEAD assay_site site; /* first, next to the object's head: what every span reads */
@@ -83,17 +83,20 @@ static PyObject *ready_of(PyObject *value)
 
 /* ---- operations ---- */
 
-static PyObject *operation_enter(PyObject *self, PyObject *unused)
+/* ExitStack calls what it finds in the type with the object itself as the first argument, which a
+ * method that is bound already does not need. */
+static PyObject *operation_enter(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
 {
-    (void)unused;
+    (void)arguments, (void)count;
     uint64_t start;
     return begin((core_operation *)self, &start) ? Py_NewRef(self) : NULL;
 }
 
-/* Whether the arguments of __exit__ say that the block raised an exception. */
+/* Whether the arguments of __exit__ say that the block raised an exception: its type, the exception
+ * and its trace come last. */
 static inline bool raised(PyObject *const *arguments, Py_ssize_t count)
 {
-    return count > 0 && arguments[0] != Py_None;
+    return count >= 3 && arguments[count - 3] != Py_None;
 }
 
 static PyObject *operation_exit(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
@@ -133,9 +136,9 @@ static PyObject *operation_name(PyObject *self, void *unused)
     return Py_NewRef(((core_operation *)self)->name);
 }
 
-static PyObject *new_operation(core_monitor *monitor, PyObject *name, bool metric)
+static PyObject *new_operation(PyObject *type, core_monitor *monitor, PyObject *name, bool metric)
 {
-    core_operation *operation = PyObject_GC_New(core_operation, (PyTypeObject *)operation_type);
+    core_operation *operation = PyObject_GC_New(core_operation, (PyTypeObject *)type);
     if (operation == NULL)
         return NULL;
     memset(&operation->site, 0, sizeof *operation - offsetof(core_operation, site));
@@ -152,13 +155,47 @@ static PyObject *new_operation(core_monitor *monitor, PyObject *name, bool metri
     return (PyObject *)operation;
 }
 
+/* Give an operation a type of its own, whose __enter__ and __exit__ are bound to it already: `with`
+ * then need not bind them each time, which took a third of the span. */
+static PyObject *bound_operation(core_monitor *monitor, PyObject *name)
+{
+    static PyMethodDef enter = {"__enter__", (PyCFunction)(void (*)(void))operation_enter,
+                                METH_FASTCALL, "Begin a span."};
+    static PyMethodDef leave = {"__exit__", (PyCFunction)(void (*)(void))operation_exit,
+                                METH_FASTCALL, "End the innermost span of this operation."};
+    static PyType_Slot slots[] = {
+        {Py_tp_dealloc, operation_dealloc}, {Py_tp_traverse, operation_traverse}, {0, NULL}};
+    static PyType_Spec spec = {.name = "assay._core.Operation",
+                               .basicsize = sizeof(core_operation),
+                               .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC |
+                                        Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                               .slots = slots};
+    PyObject *type = PyType_FromSpecWithBases(&spec, operation_type), *operation = NULL;
+    PyObject *methods[2] = {NULL, NULL};
+    if (type == NULL || (operation = new_operation(type, monitor, name, false)) == NULL)
+        goto cleanup;
+    methods[0] = PyCFunction_New(&enter, operation);
+    methods[1] = PyCFunction_New(&leave, operation);
+    if (methods[0] == NULL || methods[1] == NULL ||
+        PyObject_SetAttrString(type, "__enter__", methods[0]) != 0 ||
+        PyObject_SetAttrString(type, "__exit__", methods[1]) != 0)
+        Py_CLEAR(operation);
+
+cleanup:
+    Py_XDECREF(methods[0]);
+    Py_XDECREF(methods[1]);
+    Py_XDECREF(type);
+    return operation;
+}
+
 /* Names made up for each call ("step 17") would fill memory: beyond the limit an operation is not
  * kept. The journal has a limit of its own, and gathers what is beyond it. */
 static PyObject *remember(PyObject *operations, core_monitor *monitor, PyObject *name)
 {
-    PyObject *operation = new_operation(monitor, name, false);
-    if (operation != NULL && PyDict_Size(operations) < MOST_OPERATIONS &&
-        PyDict_SetItem(operations, name, operation) != 0)
+    if (PyDict_Size(operations) >= MOST_OPERATIONS)
+        return new_operation(operation_type, monitor, name, false);
+    PyObject *operation = bound_operation(monitor, name);
+    if (operation != NULL && PyDict_SetItem(operations, name, operation) != 0)
         Py_CLEAR(operation);
     return operation;
 }
@@ -173,7 +210,7 @@ PyObject *core_operation_of(core_monitor *monitor, PyObject *name)
     if (PyErr_Occurred() != NULL)
         return NULL;
     return PyUnicode_CheckExact(name) ? remember(operations, monitor, name)
-                                      : new_operation(monitor, name, false);
+                                      : new_operation(operation_type, monitor, name, false);
 }
 
 /* An operation of the default monitor is its name, in another process too. One of a monitor of this
@@ -206,7 +243,8 @@ static PyObject *operation_copy(PyObject *self, PyObject *unused)
 
 static PyObject *operation_aenter(PyObject *self, PyObject *unused)
 {
-    return ready_of(operation_enter(self, unused));
+    (void)unused;
+    return ready_of(operation_enter(self, NULL, 0));
 }
 
 static PyObject *operation_aexit(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
@@ -221,7 +259,7 @@ static PyMethodDef operation_methods[] = {
     {"__aenter__", operation_aenter, METH_NOARGS, "Begin a span, in `async with`."},
     {"__aexit__", (PyCFunction)(void (*)(void))operation_aexit, METH_FASTCALL,
      "End the span, in `async with`."},
-    {"__enter__", operation_enter, METH_NOARGS, "Begin a span."},
+    {"__enter__", (PyCFunction)(void (*)(void))operation_enter, METH_FASTCALL, "Begin a span."},
     {"__exit__", (PyCFunction)(void (*)(void))operation_exit, METH_FASTCALL,
      "End the innermost span of this operation. An exception is noted and goes on."},
     {NULL, NULL, 0, NULL},
@@ -247,7 +285,8 @@ static PyType_Slot operation_slots[] = {
 static PyType_Spec operation_spec = {
     .name = "assay._core.Operation",
     .basicsize = sizeof(core_operation),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE |
+             Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .slots = operation_slots,
 };
 
@@ -262,8 +301,8 @@ PyObject *core_operation_type(void)
 
 PyObject *core_span_of(core_monitor *monitor, PyObject *name, bool metric)
 {
-    PyObject *operation =
-        metric ? new_operation(monitor, name, true) : core_operation_of(monitor, name);
+    PyObject *operation = metric ? new_operation(operation_type, monitor, name, true)
+                                 : core_operation_of(monitor, name);
     if (operation == NULL)
         return NULL;
     core_span *span = PyObject_New(core_span, (PyTypeObject *)span_type);

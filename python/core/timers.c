@@ -34,8 +34,23 @@ static bool refuse(assay_status status, PyObject *name)
     return status == ASSAY_OK;
 }
 
-static bool add_metric(assay_timers *timers, const char *name, PyObject *name_object, PyObject *key,
-                       PyObject *value)
+/* The reason that stands beside a missing figure. */
+static assay_validity reason_of(PyObject *metrics, PyObject *key)
+{
+    PyObject *reasons = PyDict_GetItemString(metrics, "unavailable");
+    PyObject *reason =
+        reasons != NULL && PyDict_Check(reasons) ? PyDict_GetItemWithError(reasons, key) : NULL;
+    PyErr_Clear();
+    if (reason == NULL || !PyUnicode_Check(reason))
+        return ASSAY_NOT_MEASURED;
+    for (int i = ASSAY_VALID + 1; i <= ASSAY_NOT_ENOUGH_DATA; i++)
+        if (PyUnicode_CompareWithASCIIString(reason, assay_validity_text((assay_validity)i)) == 0)
+            return (assay_validity)i;
+    return ASSAY_NOT_MEASURED;
+}
+
+static bool add_metric(assay_timers *timers, const char *name, PyObject *name_object,
+                       PyObject *metrics, PyObject *key, PyObject *value)
 {
     char translated[ASSAY_TIMER_KEY_MAX + 1 + sizeof in_bytes];
     const char *text;
@@ -48,6 +63,8 @@ static bool add_metric(assay_timers *timers, const char *name, PyObject *name_ob
         PyErr_Format(PyExc_TypeError, "the metric %R of %R must be a number, not %R", key,
                      name_object, value);
     } else if (!good) {
+        if (reading.validity != ASSAY_VALID)
+            reading.validity = reason_of(metrics, key);
         if (ends_in(text, in_mb) && strlen(text) <= ASSAY_TIMER_KEY_MAX) {
             snprintf(translated, sizeof translated, "%.*s%s", (int)(strlen(text) - strlen(in_mb)),
                      text, in_bytes);
@@ -71,7 +88,7 @@ static bool add_metrics(assay_timers *timers, const char *name, PyObject *name_o
     if (!refuse(assay_timers_set_metric(timers, name, "time", missing), name_object))
         return false;
     while (PyDict_Next(metrics, &place, &key, &value))
-        if (!add_metric(timers, name, name_object, key, value))
+        if (!add_metric(timers, name, name_object, metrics, key, value))
             return false;
     return true;
 }
@@ -293,13 +310,15 @@ static void *call_function(void *argument)
 /* The figures of the call that just ended, under the seed's names. */
 static PyObject *figures_of_call(void)
 {
+    /* Making objects may let another thread run, whose call ends here too: so this is a copy. */
     assay_timer timer = assay_timers_at(measuring, 0);
+    assay_timer_metric metrics[ASSAY_TIMER_METRICS];
+    memcpy(metrics, timer.metrics, timer.metric_count * sizeof *metrics);
     PyObject *figures = PyDict_New();
     bool good = figures != NULL && core_put_reading(figures, "time", timer.time);
     for (size_t i = 0; good && i < timer.metric_count; i++) {
-        char key[ASSAY_TIMER_KEY_MAX + 1];
-        assay_reading value = timer.metrics[i].value;
-        snprintf(key, sizeof key, "%s", timer.metrics[i].key);
+        char *key = metrics[i].key;
+        assay_reading value = metrics[i].value;
         if (ends_in(key, in_bytes)) {
             memcpy(key + strlen(key) - strlen(in_bytes), in_mb, sizeof in_mb);
             value.value /= mb;

@@ -11,12 +11,32 @@
 
 typedef struct core_epoch_monitor {
     PyObject_HEAD assay_epoch_monitor *handle;
-    core_stream stream; /* what the core prints, on its way to sys.stdout */
-    bool told;          /* that calls are out of order */
+    PyObject *gpu_memory; /* a function that gives the three figures of timers.h in MB, or NULL */
+    core_stream stream;   /* what the core prints, on its way to sys.stdout */
+    bool told;            /* that calls are out of order */
 } core_epoch_monitor;
+
+/* A figure in MB, as a reading in bytes. A failure stays set, and is raised after the line. */
+static assay_reading in_bytes(PyObject *figures, const char *key)
+{
+    assay_reading reading = assay_reading_missing(ASSAY_NOT_MEASURED);
+    if (figures != NULL && PyDict_Check(figures) && core_get_reading(figures, key, &reading))
+        reading.value *= 1024.0 * 1024.0;
+    return reading;
+}
+
+static assay_gpu_memory read_gpu(void *function)
+{
+    PyObject *figures = PyObject_CallNoArgs(function);
+    assay_gpu_memory memory = {in_bytes(figures, "allocated_mb"), in_bytes(figures, "reserved_mb"),
+                               in_bytes(figures, "max_allocated_mb")};
+    Py_XDECREF(figures);
+    return memory;
+}
 
 static void release_epoch_monitor(core_epoch_monitor *monitor)
 {
+    Py_CLEAR(monitor->gpu_memory);
     assay_epoch_monitor_free(monitor->handle);
     monitor->handle = NULL;
     if (monitor->stream.file != NULL)
@@ -27,11 +47,13 @@ static void release_epoch_monitor(core_epoch_monitor *monitor)
 
 static int epoch_monitor_init(PyObject *self, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"enabled", "verbose_batches", NULL};
+    static char *names[] = {"enabled", "verbose_batches", "gpu_memory", NULL};
+    PyObject *gpu_memory = Py_None;
     core_epoch_monitor *monitor = (core_epoch_monitor *)self;
     assay_epoch_monitor_options options = ASSAY_EPOCH_MONITOR_OPTIONS_INIT;
     int enabled = 1, verbose = 5;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|pi:EpochMonitor", names, &enabled, &verbose))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|piO:EpochMonitor", names, &enabled, &verbose,
+                                     &gpu_memory))
         return -1;
     release_epoch_monitor(monitor);
     if (!core_stream_open(&monitor->stream))
@@ -39,6 +61,11 @@ static int epoch_monitor_init(PyObject *self, PyObject *args, PyObject *keywords
     options.disabled = !enabled;
     options.verbose_batches = verbose > 0 ? verbose : -1;
     options.output = monitor->stream.file;
+    if (gpu_memory != Py_None) {
+        monitor->gpu_memory = Py_NewRef(gpu_memory);
+        options.gpu_memory = read_gpu;
+        options.gpu_context = gpu_memory;
+    }
     assay_status status = assay_epoch_monitor_new(&options, &monitor->handle);
     if (status != ASSAY_OK)
         core_raise(status, NULL);
@@ -57,6 +84,10 @@ static void epoch_monitor_dealloc(PyObject *self)
 /* Hand on what was printed, and say once that calls were out of order. */
 static PyObject *after(core_epoch_monitor *monitor)
 {
+    if (PyErr_Occurred() != NULL) { /* the GPU could not be asked */
+        rewind(monitor->stream.file);
+        return NULL;
+    }
     fflush(monitor->stream.file);
     PyObject *text =
         PyUnicode_DecodeUTF8(monitor->stream.text, (Py_ssize_t)monitor->stream.length, "replace");
@@ -165,7 +196,8 @@ static PyType_Slot epoch_monitor_slots[] = {
     {Py_tp_new, PyType_GenericNew},
     {Py_tp_dealloc, epoch_monitor_dealloc},
     {Py_tp_methods, epoch_monitor_methods},
-    {Py_tp_doc, "EpochMonitor(enabled=True, verbose_batches=5)\n--\n\nEpochs and batches."},
+    {Py_tp_doc,
+     "EpochMonitor(enabled=True, verbose_batches=5, gpu_memory=None)\n--\n\nEpochs and batches."},
     {0, NULL},
 };
 

@@ -250,8 +250,8 @@ static void look_at_count(assay__log_ratio *log_ratio, const char *side, bool co
                how_to_repeat(subject));
 }
 
-/* A series that drifted by itself may have done so between the two runs as well, and one that was
- * on two levels may have met the other one. */
+/* A series that drifted by itself may have done so between the two runs as well, by about as much
+ * as within one of them, and one that was on two levels may have met the other one. */
 static assay_status look_at_series(assay__log_ratio *log_ratio, const double *baseline,
                                    const double *candidate, double margin)
 {
@@ -265,7 +265,7 @@ static assay_status look_at_series(assay__log_ratio *log_ratio, const double *ba
         status = assay__stats_drift(candidate, log_ratio->candidate_samples, &drifts[1]);
     if (status != ASSAY_OK)
         return status;
-    if (assay__stats_may_be_drift(mean, drifts[0] + drifts[1], margin)) {
+    if (assay__stats_may_be_drift(mean, fmax(drifts[0], drifts[1]), margin)) {
         format_percent(fmax(drifts[0], drifts[1]), percent);
         forbid(log_ratio, "the %s drifted by %s %% within its own run, which may be the difference",
                drifts[0] > drifts[1] ? "baseline" : "candidate", percent);

@@ -32,6 +32,8 @@ struct assay_epoch_monitor {
     uint64_t verbose_batches;
     FILE *output;
     const assay_clock *clock;
+    assay_gpu_memory (*gpu_memory)(void *context);
+    void *gpu_context;
     open_span epoch, batch;
     uint64_t batch_index;
     totals epochs, batches, batches_of_epoch;
@@ -70,6 +72,8 @@ assay_status assay_epoch_monitor_new(const assay_epoch_monitor_options *options,
         options->verbose_batches != 0 ? options->verbose_batches : DEFAULT_VERBOSE_BATCHES;
     fresh->verbose_batches = verbose > 0 ? (uint64_t)verbose : 0;
     fresh->output = options->output;
+    fresh->gpu_memory = options->gpu_memory;
+    fresh->gpu_context = options->gpu_context;
     fresh->clock = options->clock != NULL ? options->clock : assay_clock_default();
     status = find_monitor(fresh, options);
     if (status == ASSAY_OK)
@@ -162,11 +166,19 @@ void assay_epoch_monitor_on_batch_start(assay_epoch_monitor *monitor, uint64_t i
     begin(monitor, &monitor->batch, "batch");
 }
 
+static assay_gpu_memory gpu_memory_of(const assay_epoch_monitor *monitor)
+{
+    const assay_reading none = assay_reading_missing(ASSAY_UNSUPPORTED);
+    if (monitor->gpu_memory == NULL)
+        return (assay_gpu_memory){none, none, none};
+    return monitor->gpu_memory(monitor->gpu_context);
+}
+
 static void print_batch(assay_epoch_monitor *monitor, double seconds, double loss)
 {
     const assay__batch_line line = {.index = monitor->batch_index,
                                     .seconds = seconds,
-                                    .gpu_bytes = assay_reading_missing(ASSAY_UNSUPPORTED),
+                                    .gpu_bytes = gpu_memory_of(monitor).allocated_bytes,
                                     .cpu_bytes = assay__resident_bytes(),
                                     .loss = loss};
     keep_first(monitor, assay__line_batch(monitor->output, &line));
@@ -201,15 +213,15 @@ static assay_reading average(const totals *sum)
 
 static void print_epoch(assay_epoch_monitor *monitor, double seconds)
 {
-    const assay_reading no_gpu = assay_reading_missing(ASSAY_UNSUPPORTED);
+    const assay_gpu_memory gpu = gpu_memory_of(monitor);
     const totals *batches = &monitor->batches_of_epoch;
     assay_memory memory = {.struct_size = sizeof memory};
     if (assay_memory_read(&memory) != ASSAY_OK)
-        memory.rss_bytes = memory.peak_rss_bytes = no_gpu;
+        memory.rss_bytes = memory.peak_rss_bytes = assay_reading_missing(ASSAY_UNSUPPORTED);
     const assay__epoch_line line = {.seconds = seconds,
-                                    .gpu_bytes = no_gpu,
-                                    .gpu_reserved_bytes = no_gpu,
-                                    .gpu_peak_bytes = no_gpu,
+                                    .gpu_bytes = gpu.allocated_bytes,
+                                    .gpu_reserved_bytes = gpu.reserved_bytes,
+                                    .gpu_peak_bytes = gpu.max_allocated_bytes,
                                     .cpu_bytes = memory.rss_bytes,
                                     .cpu_peak_bytes = memory.peak_rss_bytes,
                                     .batch_avg_seconds = average(batches),

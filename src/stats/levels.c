@@ -2,8 +2,10 @@
  * (Fisher 1958; on a line the best of all cuts is found by trying each). The parts are levels if
  * their means are more than 4.5 standard deviations within a part apart: 3.5 is the distance of the
  * halves of a uniform distribution, 2.7 of a normal one. A series has been on the other level if at
- * least two samples in a row are, and at least a tenth of all: single slow runs are outliers. From
- * 20 changes on, the autocorrelation says what is needed (location.c).
+ * least two samples in a row are, and at least a tenth of all: single slow runs are outliers. In
+ * short series one sample is enough if it lies where the other series usually is: such a sample is
+ * the only sign that the difference is one of levels. From 20 changes on, the autocorrelation says
+ * what is needed (location.c).
  *
  * Without this, one series that happened to meet a fast machine and one that met a slow one differ
  * in one comparison of twelve with 20 samples each, if the machine changes every ten samples. */
@@ -17,12 +19,18 @@
 #include "stats/sorted.h"
 
 static const double LEVELS_APART = 4.5;
-enum { CHANGES_ENOUGH = 20, IN_A_ROW = 2, SHARE_LEAST = 10 };
+static const double AT_A_LEVEL = 3; /* standard deviations within a level */
+enum { CHANGES_ENOUGH = 20, IN_A_ROW = 2, SHARE_LEAST = 10, SHORT = 30 };
 
-/* The cut between the two parts, and how far apart their means are; 0 if they are no levels. */
-static double find_levels(const double *sorted, size_t count, double *cut)
+/* The cut between the two parts, their means, and the standard deviation within a part. */
+typedef struct levels {
+    double cut, low, high, within;
+} levels;
+
+/* The two parts; false if they are no levels. */
+static bool find_levels(const double *sorted, size_t count, levels *found)
 {
-    double n = (double)count, sum = 0, squares = 0, below = 0, best = -INFINITY, apart = 0;
+    double n = (double)count, sum = 0, squares = 0, below = 0, best = -INFINITY;
     for (size_t i = 0; i < count; i++)
         sum += (sorted[i] - sorted[0]) / n;
     double mean = sorted[0] + sum;
@@ -34,46 +42,74 @@ static double find_levels(const double *sorted, size_t count, double *cut)
         if (!(between > best))
             continue;
         best = between;
-        apart = -below / left - below / (n - left);
-        apart = fabs(apart);
-        *cut = (sorted[i] + sorted[i + 1]) / 2;
+        found->cut = (sorted[i] + sorted[i + 1]) / 2;
+        found->low = mean + below / left;
+        found->high = mean - below / (n - left);
     }
-    double within = sqrt(fmax(squares - best, 0) / fmax(n - 2, 1));
-    return apart > LEVELS_APART * within ? apart : 0;
+    found->within = sqrt(fmax(squares - best, 0) / fmax(n - 2, 1));
+    return found->high - found->low > LEVELS_APART * found->within;
 }
 
-/* Has the series been on the level where most of it is not? Its changes are counted. */
-static bool has_visited(const double *values, size_t count, double cut, size_t *changes)
+/* Is most of the series on the high level? */
+static bool is_usually_high(const double *values, size_t count, double cut)
 {
-    size_t above = 0, row = 0, away = 0;
+    size_t above = 0;
     for (size_t i = 0; i < count; i++)
         above += values[i] > cut;
-    bool usual = 2 * above > count;
+    return 2 * above > count;
+}
+
+static size_t count_changes(const double *values, size_t count, double cut)
+{
+    size_t changes = 0;
+    for (size_t i = 1; i < count; i++)
+        changes += (values[i] > cut) != (values[i - 1] > cut);
+    return changes;
+}
+
+/* Has the series stayed for a while on the level where most of it is not? */
+static bool has_stayed(const double *values, size_t count, double cut, bool usually_high)
+{
+    size_t row = 0, away = 0;
     for (size_t i = 0; i < count; i++) {
-        bool is_away = (values[i] > cut) != usual;
-        *changes += i > 0 && (values[i] > cut) != (values[i - 1] > cut);
-        row = is_away ? row + 1 : 0;
+        row = (values[i] > cut) != usually_high ? row + 1 : 0;
         away += row == IN_A_ROW ? IN_A_ROW : row > IN_A_ROW;
     }
     return away >= IN_A_ROW && away * SHARE_LEAST >= count;
 }
 
+/* Has a short series been there at all? */
+static bool has_visited(const double *values, size_t count, const levels *found, bool usually_high)
+{
+    double other = usually_high ? found->low : found->high;
+    for (size_t i = 0; i < count && count < SHORT; i++)
+        if (fabs(values[i] - other) <= AT_A_LEVEL * found->within)
+            return true;
+    return false;
+}
+
 assay_status assay__stats_seldom_levels(const double *a, size_t a_count, const double *b,
                                         size_t b_count, double *apart)
 {
-    double cut = 0, *all = malloc((a_count + b_count) * sizeof *all);
-    size_t changes = 0;
+    levels found = {0};
+    double *all = malloc((a_count + b_count) * sizeof *all);
     *apart = 0;
     if (all == NULL)
         return ASSAY_E_MEMORY;
     memcpy(all, a, a_count * sizeof *all);
     memcpy(all + a_count, b, b_count * sizeof *all);
     assay__stats_sort(all, a_count + b_count);
-    double distance = find_levels(all, a_count + b_count, &cut);
+    bool are_levels = find_levels(all, a_count + b_count, &found);
     free(all);
-    bool first = has_visited(a, a_count, cut, &changes);
-    bool second = has_visited(b, b_count, cut, &changes);
-    if ((first || second) && changes < CHANGES_ENOUGH)
-        *apart = distance;
+    if (!are_levels ||
+        count_changes(a, a_count, found.cut) + count_changes(b, b_count, found.cut) >=
+            CHANGES_ENOUGH)
+        return ASSAY_OK;
+    bool first = is_usually_high(a, a_count, found.cut);
+    bool second = is_usually_high(b, b_count, found.cut);
+    if (has_stayed(a, a_count, found.cut, first) || has_stayed(b, b_count, found.cut, second) ||
+        (first != second &&
+         (has_visited(a, a_count, &found, first) || has_visited(b, b_count, &found, second))))
+        *apart = found.high - found.low;
     return ASSAY_OK;
 }

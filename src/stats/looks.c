@@ -10,6 +10,7 @@
 #include "stats/looks.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 enum { POINTS = ASSAY__LOOKS_POINTS };
 
@@ -64,18 +65,47 @@ static double boundary_for(const assay__looks *looks, double seen, double share)
     return at;
 }
 
+/* The paths that arrive at x, from the midpoints on either side of 0, which are `distance` apart.
+ * All in units of the spread. */
+static double arriving(const double *density, double distance, double x)
+{
+    double sum = 0;
+    for (int k = 0; k < POINTS; k++) {
+        double from = distance * (k + 0.5);
+        sum += density[k] * (normal_density(x - from) + normal_density(x + from));
+    }
+    return sum;
+}
+
+/* The same without an exponential for each point: exp(-(x - from)² / 2) is the product of
+ * exp(-x² / 2), exp(-from² / 2), which is part of the weights, and exp(x from), which grows by one
+ * factor from point to point. */
+static double arriving_by_factors(const double *weights, double distance, double x)
+{
+    double growth = exp(x * distance), decline = 1 / growth, up = sqrt(growth), down = 1 / up;
+    double sum = 0;
+    for (int k = 0; k < POINTS; k++) {
+        sum += weights[k] * (up + down);
+        up *= growth;
+        down *= decline;
+    }
+    return sum * normal_density(x);
+}
+
 static void advance(assay__looks *looks, double seen, double boundary)
 {
-    double spread = sqrt(seen - looks->seen), next[POINTS];
+    static const double EXPONENT_MOST = 500; /* exponentials of more overflow */
+    double spread = sqrt(seen - looks->seen), distance = looks->reach / POINTS / spread;
+    bool is_first = looks->seen == 0,
+         by_factors = boundary / spread * looks->reach / spread < EXPONENT_MOST;
+    double weights[POINTS], next[POINTS];
+    for (int k = 0; k < POINTS; k++)
+        weights[k] = looks->density[k] * exp(-pow(distance * (k + 0.5), 2) / 2);
     for (int i = 0; i < POINTS; i++) {
-        double x = midpoint(boundary, i), sum = 0;
-        for (int k = 0; k < POINTS && looks->seen > 0; k++) {
-            double from = midpoint(looks->reach, k);
-            sum += looks->density[k] *
-                   (normal_density((x - from) / spread) + normal_density((x + from) / spread));
-        }
-        next[i] = looks->seen > 0 ? sum * looks->reach / POINTS / spread
-                                  : normal_density(x / spread) / spread;
+        double x = midpoint(boundary, i) / spread;
+        next[i] = is_first     ? normal_density(x) / spread
+                  : by_factors ? arriving_by_factors(weights, distance, x) * distance
+                               : arriving(looks->density, distance, x) * distance;
     }
     for (int i = 0; i < POINTS; i++)
         looks->density[i] = next[i];

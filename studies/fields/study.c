@@ -17,9 +17,11 @@
 #include "studies/common/results.h"
 #include "studies/fields/measure.h"
 #include "studies/fields/report.h"
+#include "studies/fields/sweep.h"
 
 enum {
     STEPS = ASSAY__FIELDS_FUNCTIONS * ASSAY__FIELDS_MODELS, /* trainings */
+    MAX_STEPS = STEPS + ASSAY__FIELDS_MAX_VARIANTS,         /* with the sweep */
     ROUNDS = 6, /* of epochs in turn, after each training */
     MAX_EPOCHS = ASSAY_SAMPLING_MAX_ROUNDS / 2,
     MAX_SAMPLES = 10000000
@@ -27,9 +29,11 @@ enum {
 
 typedef struct fields {
     assay__study_plan plan;
-    assay__study_step steps[STEPS];
+    assay__study_step steps[MAX_STEPS];
     char names[STEPS][ASSAY__FIELDS_NAME_BYTES];
-    char settings[128];
+    assay__fields_variant variants[ASSAY__FIELDS_MAX_VARIANTS];
+    size_t variant_count;
+    char settings[512];
     assay__study *study;
     assay__fields_points points;
     assay__fields_findings findings;
@@ -53,8 +57,10 @@ static assay_status take_options(fields *self, const assay__fields_options *opti
         return assay__fail(self->error, ASSAY_E_ARGUMENT, "epochs must be 1 to %d", MAX_EPOCHS);
     if (taken->samples < 1 || taken->samples > MAX_SAMPLES)
         return assay__fail(self->error, ASSAY_E_ARGUMENT, "samples must be 1 to %d", MAX_SAMPLES);
-    if (taken->baseline == NULL)
-        return ASSAY_OK;
+    assay_status status =
+        assay__fields_variants(taken, self->error, self->variants, &self->variant_count);
+    if (status != ASSAY_OK || taken->baseline == NULL)
+        return status;
     for (size_t m = 0; m < ASSAY__FIELDS_MODELS; m++)
         if (strcasecmp(taken->baseline, assay__fields_models[m].label) == 0) {
             taken->baseline = assay__fields_models[m].label;
@@ -63,6 +69,11 @@ static assay_status take_options(fields *self, const assay__fields_options *opti
     return assay__fail(self->error, ASSAY_E_ARGUMENT,
                        "no model '%.50s' to compare with; there are: MLP, SIREN, KAN",
                        taken->baseline);
+}
+
+static const char *known(const char *list)
+{
+    return list != NULL ? list : "default";
 }
 
 static void make_plan(fields *self)
@@ -74,11 +85,21 @@ static void make_plan(fields *self)
         self->steps[step].name = self->names[step];
         self->steps[step].weight = assay__fields_models[m].cost * (double)options->epochs;
     }
-    snprintf(self->settings, sizeof self->settings, "epochs %lld, samples %lld",
-             (long long)options->epochs, (long long)options->samples);
+    int used = snprintf(self->settings, sizeof self->settings, "epochs %lld, samples %lld",
+                        (long long)options->epochs, (long long)options->samples);
+    for (size_t i = 0; i < self->variant_count; i++) {
+        const assay__fields_variant *variant = &self->variants[i];
+        self->steps[STEPS + i].name = variant->name;
+        self->steps[STEPS + i].weight = assay__fields_models[variant->model].cost *
+                                        ASSAY__FIELDS_FUNCTIONS * (double)options->epochs;
+    }
+    if (self->variant_count > 0)
+        snprintf(self->settings + used, sizeof self->settings - (size_t)used,
+                 ", sweep %.100s/%.100s/%.100s", known(options->depths),
+                 known(options->activations), known(options->grids));
     self->plan.settings = self->settings;
     self->plan.steps = self->steps;
-    self->plan.step_count = STEPS;
+    self->plan.step_count = STEPS + self->variant_count;
     self->findings.plan = &self->plan;
 }
 
@@ -145,6 +166,12 @@ static assay_status train_timed(fields *self, const assay__fields_step *step, si
 
 static assay_status do_step(fields *self, size_t step, assay_record *found)
 {
+    if (step >= STEPS) {
+        const assay__fields_step variant = {self->study, &self->points, training_seed(self, step),
+                                            found};
+        return assay__fields_train_variant(&variant, &self->variants[step - STEPS],
+                                           &self->findings.options, self->error);
+    }
     size_t function = step / ASSAY__FIELDS_MODELS, model = step % ASSAY__FIELDS_MODELS;
     const assay__fields_step work = {self->study, &self->points, training_seed(self, step), found};
     assay__fields_points_evaluate(&self->points, &assay__fields_functions[function]);
@@ -233,14 +260,22 @@ static assay_status conclude(fields *self)
         status = assay__study_publish(self->study, self->findings.record, self->error);
     if (status == ASSAY_OK)
         status = assay__fields_export(&self->findings, self->study, self->error);
+    const char *table =
+        self->variant_count > 0 ? assay__study_file(self->study, "sweep.csv", self->error) : NULL;
+    if (status == ASSAY_OK && table != NULL)
+        status = assay__fields_sweep_save(self->findings.record, self->variants,
+                                          self->variant_count, table, self->error);
     assay__study_quiet(self->study);
     if (status == ASSAY_OK)
         status = assay__fields_print(&self->findings, self->plan.output, self->error);
+    if (status == ASSAY_OK && self->variant_count > 0)
+        status = assay__fields_sweep_print(self->findings.record, self->variants,
+                                           self->variant_count, self->plan.output);
     if (status == ASSAY_OK)
         fprintf(self->plan.output,
                 "Results in %s: accuracy.csv, fields_timing.csv, "
-                "fields_timing.json, record.json, results.json\n",
-                self->plan.folder);
+                "fields_timing.json, record.json, results.json%s\n",
+                self->plan.folder, self->variant_count > 0 ? ", sweep.csv" : "");
     return status;
 }
 
@@ -250,15 +285,15 @@ static assay_status run(fields *self)
     if (status != ASSAY_OK)
         return status;
     if (assay__study_resumed(self->study) > 0)
-        fprintf(self->plan.output, "%zu of %d steps were finished by an earlier run\n",
-                assay__study_resumed(self->study), STEPS);
+        fprintf(self->plan.output, "%zu of %zu steps were finished by an earlier run\n",
+                assay__study_resumed(self->study), self->plan.step_count);
     status = assay__fields_points_init(&self->points, self->findings.options.samples,
                                        self->plan.seed, self->error);
     if (status == ASSAY_OK)
         status = begin_record(self);
     if (status == ASSAY_OK)
         status = assay_record_new(&self->turns);
-    for (size_t step = 0; step < STEPS && status == ASSAY_OK; step++)
+    for (size_t step = 0; step < self->plan.step_count && status == ASSAY_OK; step++)
         status = take_step(self, step);
     if (status == ASSAY_OK)
         status = join_turns(self);

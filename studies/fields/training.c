@@ -12,9 +12,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "models/instance.h"
 
-enum { TEST_SIDE = 41 };
+enum { TEST_SIDE = 41, MAX_SETTINGS = 8 };
 
 static const assay__setting mlp_settings[] = {
     {"hidden-dim", 64}, {"num-layers", 3}, {"activation", 2}, {"batch-size", ASSAY__FIELDS_BATCH}};
@@ -44,9 +43,26 @@ static const struct {
 assay_status assay__fields_model_new(const assay__fields_model *model, uint64_t seed,
                                      assay_error *error, assay_model **instance)
 {
-    size_t index = (size_t)(model - assay__fields_models);
-    return assay__instance_new(model->class_name, settings_of[index].list, settings_of[index].count,
-                               seed, error, instance);
+    return assay__fields_variant_new(model, NULL, 0, seed, error, instance);
+}
+
+assay_status assay__fields_variant_new(const assay__fields_model *model,
+                                       const assay__setting *changed, size_t count, uint64_t seed,
+                                       assay_error *error, assay_model **instance)
+{
+    assay__setting settings[MAX_SETTINGS];
+    size_t index = (size_t)(model - assay__fields_models), used = settings_of[index].count;
+    memcpy(settings, settings_of[index].list, used * sizeof *settings);
+    for (size_t i = 0; i < count; i++) {
+        size_t at = 0;
+        while (at < used && strcmp(settings[at].name, changed[i].name) != 0)
+            at++;
+        if (at == MAX_SETTINGS)
+            return assay__fail(error, ASSAY_E_LIMIT, "more than %d settings", MAX_SETTINGS);
+        settings[at] = changed[i];
+        used += at == used;
+    }
+    return assay__instance_new(model->class_name, settings, used, seed, error, instance);
 }
 
 /* ---- points ---- */

@@ -6,6 +6,7 @@
 
 #include "assay/model.h"
 #include "base/random.h"
+#include "models/instance.h"
 #include "studies/fields/functions.h"
 
 enum { ASSAY__FIELDS_MODELS = 3, ASSAY__FIELDS_BATCH = 128 };
@@ -41,6 +42,12 @@ void assay__fields_points_evaluate(assay__fields_points *points,
 
 ASSAY_MUST_USE assay_status assay__fields_model_new(const assay__fields_model *model, uint64_t seed,
                                                     assay_error *error, assay_model **instance);
+
+/* The same with some settings changed. */
+ASSAY_MUST_USE assay_status assay__fields_variant_new(const assay__fields_model *model,
+                                                      const assay__setting *changed, size_t count,
+                                                      uint64_t seed, assay_error *error,
+                                                      assay_model **instance);
 
 /* One epoch over the points in a new order; *loss is the mean over its batches. */
 ASSAY_MUST_USE assay_status assay__fields_epoch(assay_model *instance, double learning_rate,

@@ -17,7 +17,13 @@
 #include "base/nearest.h"
 #include "studies/pde/config_yaml.h"
 
-enum { MAX_TEXT_BYTES = 8 << 20, MAX_PATH = 4096, MAX_CHOICES = 256, MAX_VALUE = 64 };
+enum {
+    MAX_TEXT_BYTES = 8 << 20,
+    MAX_PATH = 4096,
+    MAX_CHOICES = 256,
+    MAX_VALUE = 64,
+    MAX_DEPTH = 8
+};
 
 typedef struct composition {
     const assay__config_source *source;
@@ -107,7 +113,7 @@ static assay_status read_file(composition *self, const char *folder, const char 
     if (stat(path, &info) != 0 && errno == ENOENT)
         return fail_unknown_file(folder, name, self->error);
     assay__buffer bytes;
-    assay__buffer_init(&bytes, ASSAY__CONFIG_FILE_BYTES);
+    assay__buffer_init(&bytes, assay__file_maximum(ASSAY__CONFIG_FILE_BYTES));
     assay_status status = assay__file_read(path, &bytes, self->error);
     char *known_as = assay__arena_allocate(self->entries.arena, strlen(path) + 1, 1);
     if (status == ASSAY_OK && known_as == NULL)
@@ -149,6 +155,9 @@ static const char *overridden(const composition *self, const char *group)
     return choice;
 }
 
+static assay_status compose(composition *self, const char *folder, const char *name,
+                            unsigned depth);
+
 static assay_status read_group(composition *self, const char *group, const char *choice)
 {
     char folder[MAX_PATH];
@@ -157,25 +166,39 @@ static assay_status read_group(composition *self, const char *group, const char 
         return assay__fail(self->error, ASSAY_E_NOT_FOUND, "there is no group '%s' in '%s'", group,
                            self->source->directory);
     snprintf(folder, sizeof folder, "%s/%s", self->source->directory, group);
-    return read_file(self, folder, wanted != NULL ? wanted : choice);
+    return compose(self, folder, wanted != NULL ? wanted : choice, 1);
 }
 
-/* The experiment's own settings go behind those of its groups. */
-static assay_status compose(composition *self)
+/* One item of `defaults`: an experiment names choices of groups, a choice another one of its own
+ * group. */
+static assay_status read_default(composition *self, const assay__config_entry *entry,
+                                 const char *folder, unsigned depth)
+{
+    const char *group = group_of(entry->path);
+    if (strcmp(entry->text, "_self_") == 0)
+        return ASSAY_OK;
+    if (depth == 0 && group != NULL && entry->in_list)
+        return read_group(self, group, entry->text);
+    if (depth > 0 && group == NULL && entry->in_list)
+        return compose(self, folder, entry->text, depth + 1);
+    return assay__fail(self->error, ASSAY_E_FORMAT, "%s:%zu:%zu: 'defaults' is a list of '- %s'",
+                       entry->file, entry->line, entry->column,
+                       depth == 0 ? "group: choice" : "choice");
+}
+
+/* A file's own settings go behind those that its `defaults` name. */
+static assay_status compose(composition *self, const char *folder, const char *name, unsigned depth)
 {
     composition own = {
         .source = self->source, .entries = {.arena = self->entries.arena}, .error = self->error};
-    assay_status status = read_file(&own, self->source->directory, self->source->name);
-    for (size_t i = 0; i < own.entries.count && status == ASSAY_OK; i++) {
-        const assay__config_entry *entry = &own.entries.list[i];
-        const char *group = group_of(entry->path);
-        if (group != NULL && entry->in_list)
-            status = read_group(self, group, entry->text);
-        else if (strncmp(entry->path, "defaults", 8) == 0 && strcmp(entry->text, "_self_") != 0)
-            status = assay__fail(self->error, ASSAY_E_FORMAT,
-                                 "%s:%zu:%zu: 'defaults' is a list of '- group: choice'",
-                                 entry->file, entry->line, entry->column);
-    }
+    if (depth > MAX_DEPTH)
+        return assay__fail(self->error, ASSAY_E_LIMIT,
+                           "'%s' in '%s' is built on more than %d others, or on itself", name,
+                           folder, MAX_DEPTH);
+    assay_status status = read_file(&own, folder, name);
+    for (size_t i = 0; i < own.entries.count && status == ASSAY_OK; i++)
+        if (strncmp(own.entries.list[i].path, "defaults", 8) == 0)
+            status = read_default(self, &own.entries.list[i], folder, depth);
     for (size_t i = 0; i < own.entries.count && status == ASSAY_OK; i++)
         if (strncmp(own.entries.list[i].path, "defaults", 8) != 0)
             status = assay__config_entries_add(&self->entries, own.entries.list[i]);
@@ -308,7 +331,7 @@ assay_status assay__config_load(const assay__config_source *source,
         .source = source, .entries = {.arena = assay__arena_new(MAX_TEXT_BYTES)}, .error = error};
     if (self.entries.arena == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "out of memory");
-    assay_status status = compose(&self);
+    assay_status status = compose(&self, source->directory, source->name, 0);
     for (size_t i = 0; i < source->override_count && status == ASSAY_OK; i++)
         status = add_override(&self, source->overrides[i]);
     for (size_t i = 0; i < self.entries.count && status == ASSAY_OK; i++)

@@ -8,6 +8,9 @@
  *     problem:
  *       viscosity: 0.01
  *
+ * A choice may be built on another one of its group: `defaults: [synthetic]` in
+ * trainer/synthetic_with_memory.yaml.
+ *
  * Groups are read first, in the order of `defaults`; what the experiment says itself goes before
  * them, and overrides go before everything: `trainer=synthetic_with_memory` takes another choice of
  * a group, `trainer_params.epochs=5` sets one value. A study declares its keys as fields; any other

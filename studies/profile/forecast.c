@@ -11,7 +11,7 @@
 #include "studies/common/results.h"
 #include "studies/profile/view.h"
 
-enum { DEFAULT_TRIALS = 50, DEFAULT_WARMUP_TRIALS = 5, DEFAULT_FORECAST_STEPS = 100 };
+enum { DEFAULT_WARMUP_TRIALS = 5 };
 
 typedef struct forecasting {
     const assay__profile_plan *plan;
@@ -51,6 +51,19 @@ static assay_status run_forecast(void *context, uint64_t iterations)
     return status;
 }
 
+/* As many as the time of a call advises: the second one, since the first is slow. */
+static size_t default_trials(forecast_call *call)
+{
+    double seconds = 0;
+    for (int i = 0; i < 2; i++) {
+        assay_stopwatch pilot = assay_time_operation("pilot");
+        if (run_forecast(call, 1) != ASSAY_OK)
+            break; /* sampling meets the failure again, and reports it */
+        seconds = assay_stopwatch_seconds(&pilot);
+    }
+    return assay_trials_advise(seconds);
+}
+
 static assay_status sample_forecast(const forecasting *self, const char *what, const char *covers,
                                     uint64_t steps, assay_error *error, assay_timing *timing)
 {
@@ -64,7 +77,7 @@ static assay_status sample_forecast(const forecasting *self, const char *what, c
     subject.context = &call;
     assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
     options.yardstick = true;
-    options.runs = plan->num_runs != 0 ? plan->num_runs : DEFAULT_TRIALS;
+    options.runs = plan->num_runs != 0 ? plan->num_runs : default_trials(&call);
     options.warmup =
         plan->warmup_runs != 0 || plan->no_warmup ? plan->warmup_runs : DEFAULT_WARMUP_TRIALS;
     assay_record *sampled = NULL;
@@ -93,16 +106,17 @@ static uint64_t setting(const forecasting *self, const char *name)
 
 static assay_complexity_shape complexity_shape(const forecasting *self)
 {
-    const char *name = self->class_->name;
+    bool is_mvar = strcmp(self->class_->name, "mvar") == 0;
+    bool is_lstm = strcmp(self->class_->name, "lstm") == 0;
     const assay_tensor *input = self->plan->inputs;
     return (assay_complexity_shape){
-        .kind = strcmp(name, "mvar") == 0   ? ASSAY_RUNTIME_MVAR
-                : strcmp(name, "lstm") == 0 ? ASSAY_RUNTIME_LSTM
-                                            : ASSAY_RUNTIME_OTHER,
+        .kind = is_mvar   ? ASSAY_RUNTIME_MVAR
+                : is_lstm ? ASSAY_RUNTIME_LSTM
+                          : ASSAY_RUNTIME_OTHER,
         .latent_dim = input->rank > 0 ? (uint64_t)input->shape[input->rank - 1] : 1,
-        .lag = setting(self, "order"),
-        .hidden_size = setting(self, "hidden-dim"),
-        .num_layers = setting(self, "num-layers")};
+        .lag = is_mvar ? setting(self, "order") : 0,
+        .hidden_size = is_lstm ? setting(self, "hidden-dim") : 0,
+        .num_layers = is_lstm ? setting(self, "num-layers") : 0};
 }
 
 static assay_status time_fit(const forecasting *self, assay_error *error, assay_reading *seconds)
@@ -121,7 +135,7 @@ static assay_status measure(const forecasting *self, assay_error *error,
                             assay_runtime_profile *forecast)
 {
     int64_t steps =
-        self->plan->forecast_steps > 0 ? self->plan->forecast_steps : DEFAULT_FORECAST_STEPS;
+        self->plan->forecast_steps > 0 ? self->plan->forecast_steps : ASSAY_FORECAST_STEPS;
     assay_profile_parts parts = ASSAY_PROFILE_PARTS_INIT;
     parts.model_name = self->class_->name;
     parts.n_forecast_steps = (uint64_t)steps;

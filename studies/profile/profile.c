@@ -25,6 +25,9 @@ typedef struct profiling {
     assay_record_model model; /* added to the record when all is known of it */
 } profiling;
 
+const char *const assay__loss_names[] = {"mse", "l1", "bce", "cross-entropy", NULL};
+const char *const assay__optimizer_names[] = {"adam", "adamw", "sgd", "momentum", NULL};
+
 static void announce(const assay__profile_plan *plan, const char *stage)
 {
     if (plan->progress != NULL)
@@ -36,7 +39,9 @@ static assay_profile_target target_of(const assay__profile_plan *plan)
     return (assay_profile_target){.struct_size = sizeof(assay_profile_target),
                                   .model = plan->model,
                                   .inputs = plan->inputs,
-                                  .target = plan->target};
+                                  .target = plan->target,
+                                  .loss = plan->loss,
+                                  .optimizer = plan->optimizer};
 }
 
 /* ---- the model ---- */
@@ -106,6 +111,11 @@ static assay_status describe_model(profiling *self)
         status = describe_inputs(self);
     if (status == ASSAY_OK)
         status = assay_record_add_setting(self->record, "data", plan->data);
+    if (status == ASSAY_OK && plan->loss != ASSAY_LOSS_MSE)
+        status = assay_record_add_setting(self->record, "loss", assay__loss_names[plan->loss]);
+    if (status == ASSAY_OK && plan->optimizer != ASSAY_OPTIMIZER_ADAM)
+        status = assay_record_add_setting(self->record, "optimizer",
+                                          assay__optimizer_names[plan->optimizer]);
     if (status == ASSAY_OK)
         status = add_count(self->record, "seed", plan->seed);
     return status == ASSAY_OK ? add_count(self->record, "threads", plan->threads) : status;

@@ -29,12 +29,17 @@ enum {
     ASSAY__PROFILE_SCALING = 8
 };
 
+/* By assay_loss and assay_optimizer; NULL-terminated. */
+extern const char *const assay__loss_names[], *const assay__optimizer_names[];
+
 typedef struct assay__profile_plan {
     unsigned parts;
     assay_model *model;         /* fresh; training steps and fits change its parameters */
     const assay_tensor *inputs; /* input_count of its class, in its order; data NULL: absent */
     const assay_tensor *target; /* NULL: no backward */
     const char *data;           /* where the inputs come from, one line */
+    assay_loss loss;            /* of backward passes */
+    assay_optimizer optimizer;  /* of training steps */
     size_t num_runs;            /* 0: 100 */
     size_t warmup_runs;         /* 0: 10, unless no_warmup */
     bool no_warmup;

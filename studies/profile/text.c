@@ -109,6 +109,13 @@ static void print_times(const char *name, const assay__times *times, FILE *strea
             interval, ms(times->std, std), ms(times->min, least), times->count);
 }
 
+static void warn_of_few_trials(const char *name, const assay__times *times, FILE *stream)
+{
+    const assay_timing timing = {.count = times->count, .mean_seconds = times->mean.value};
+    if (assay_trials_check(&timing) != NULL)
+        fprintf(stream, "warning: %s: %s\n", name, assay_trials_check(&timing));
+}
+
 static void print_forecast(const assay_record *record, FILE *stream)
 {
     char name[CELL];
@@ -121,6 +128,8 @@ static void print_forecast(const assay_record *record, FILE *stream)
     print_times(name, &whole, stream);
     if (fit.validity == ASSAY_VALID)
         fprintf(stream, "%-16s %9s\n", "fit", ms(fit, name));
+    warn_of_few_trials("forecast 1", &single, stream);
+    warn_of_few_trials("whole forecast", &whole, stream);
 }
 
 static const char *const shown[ASSAY__PASSES] = {"forward", "backward", "training step"};

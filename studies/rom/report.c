@@ -270,6 +270,11 @@ static void print_models(const view *self, FILE *stream)
     for (int i = 0; i < MODELS; i++)
         if (!beats_last_value(self, i))
             fprintf(stream, "warning: %s forecasts no better than the last value does\n", names[i]);
+    for (int i = 0; i < MODELS; i++) {
+        const char *few = assay_trials_check(&self->profiles[i].inference_single_step);
+        if (few != NULL)
+            fprintf(stream, "warning: %s: %s (--n-trials)\n", names[i], few);
+    }
 }
 
 static void print_verdict(const view *self, FILE *stream)

@@ -23,7 +23,7 @@ assay__rom_settings assay__rom_defaults(bool quick)
                                  .batch = 4,
                                  .learning_rate = 3e-3,
                                  .n_steps = 100,
-                                 .n_trials = 50,
+                                 .n_trials = 100,
                                  .budget_seconds = quick ? 1 : 5};
 }
 

@@ -12,64 +12,10 @@
 #include "models/routes/performance.h"
 #include "studies/common/json_file.h"
 #include "studies/routes/run.h"
+#include "studies/routes/steps.h"
 
 static const assay__next_road_size sizes[ASSAY__ROUTES_TRAINED] = {ASSAY__NEXT_ROAD_VANILLA,
                                                                    ASSAY__NEXT_ROAD_DISTILLED};
-
-/* ---- Steps: data, then three kinds of them with one for each model, then the comparison ---- */
-
-enum { DATA, OF_MODELS };
-enum { TRAIN, GENERATE, EVALUATE, KINDS };
-enum { MAX_STEPS = OF_MODELS + KINDS * ASSAY__ROUTES_MAX_MODELS + 1, STEP_BYTES = 96 };
-
-typedef struct step_list {
-    assay__study_step steps[MAX_STEPS];
-    char names[KINDS * ASSAY__ROUTES_MAX_MODELS][STEP_BYTES];
-} step_list;
-
-static size_t step_of(const assay__routes_settings *settings, size_t kind, size_t model)
-{
-    return OF_MODELS + kind * settings->model_count + model;
-}
-
-static size_t compare_step(const assay__routes_settings *settings)
-{
-    return step_of(settings, KINDS, 0);
-}
-
-/* Does the study train it? The teacher also for the sake of its pupil. */
-static bool trains(const assay__routes_settings *settings, size_t model)
-{
-    return model < ASSAY__ROUTES_TRAINED &&
-           (settings->models[model].generates ||
-            (model == ASSAY__VANILLA && settings->models[ASSAY__DISTILLED].generates));
-}
-
-static size_t generating(const assay__routes_settings *settings)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < settings->model_count; i++)
-        count += settings->models[i].generates;
-    return count;
-}
-
-/* A step that this study does not have weighs nothing. */
-static void list_steps(const assay__routes_settings *settings, step_list *list)
-{
-    static const char *const kinds[KINDS] = {"train", "generate with", "evaluate"};
-    static const double weights[KINDS] = {6, 1, 1};
-    list->steps[DATA] = (assay__study_step){"data", 1};
-    for (size_t kind = 0; kind < KINDS; kind++)
-        for (size_t i = 0; i < settings->model_count; i++) {
-            size_t step = step_of(settings, kind, i);
-            bool has = kind == TRAIN ? trains(settings, i) : settings->models[i].generates;
-            char *name = list->names[step - OF_MODELS];
-            snprintf(name, STEP_BYTES, "%s %s", kinds[kind], settings->models[i].name);
-            list->steps[step] = (assay__study_step){name, has ? weights[kind] : 0};
-        }
-    list->steps[compare_step(settings)] =
-        (assay__study_step){"compare", generating(settings) > 1 ? 4 : 0};
-}
 
 static bool advance(void *context, double share)
 {
@@ -79,7 +25,7 @@ static bool advance(void *context, double share)
 static const char *file_of(assay__routes_run *run, size_t model, const char *name,
                            assay_error *error)
 {
-    char relative[STEP_BYTES];
+    char relative[ASSAY__STEP_BYTES];
     snprintf(relative, sizeof relative, "%s/%s", run->settings->models[model].name, name);
     return assay__study_file(run->study, relative, error);
 }
@@ -233,7 +179,7 @@ static assay_status load_weights(assay__routes_run *run, size_t model, assay_err
 
 static assay_status train(assay__routes_run *run, size_t model, assay_error *error)
 {
-    size_t step = step_of(run->settings, TRAIN, model);
+    size_t step = assay__routes_step(run->settings, ASSAY__TRAIN, model);
     bool trained = assay__study_done(run->study, step);
     assay__next_road_shape shape =
         assay__next_road_shape_of(sizes[model], run->data.network->roads);
@@ -310,12 +256,13 @@ static assay_status write_generation(assay__routes_run *run, size_t model, assay
 static assay_status generate_and_evaluate(assay__routes_run *run, size_t model, assay_error *error)
 {
     const assay__routes_settings *settings = run->settings;
-    assay_status status =
-        take_step(run, step_of(settings, GENERATE, model), model, generate_now, error);
+    assay_status status = take_step(run, assay__routes_step(settings, ASSAY__GENERATE, model),
+                                    model, generate_now, error);
     if (status == ASSAY_OK)
         status = write_generation(run, model, error);
     if (status == ASSAY_OK)
-        status = take_step(run, step_of(settings, EVALUATE, model), model, evaluate_now, error);
+        status = take_step(run, assay__routes_step(settings, ASSAY__EVALUATE, model), model,
+                           evaluate_now, error);
     if (status == ASSAY_OK)
         status =
             write_json(run, model, "results.json", assay__routes_results_json(run, model), error);
@@ -338,7 +285,8 @@ static assay_status write_comparison(assay__routes_run *run, assay_error *error)
     assay_record *found = NULL, *alone = NULL;
     assay_status status =
         path == NULL ? ASSAY_E_IO
-                     : assay__study_recall(run->study, compare_step(run->settings), error, &found);
+                     : assay__study_recall(run->study, assay__routes_compare_step(run->settings),
+                                           error, &found);
     if (status != ASSAY_OK)
         return status;
     status = assay_record_new(&alone);
@@ -358,8 +306,8 @@ static assay_status write_comparison(assay__routes_run *run, assay_error *error)
 
 static assay_status compare(assay__routes_run *run, assay_error *error)
 {
-    assay_status status =
-        take_step(run, compare_step(run->settings), ASSAY__VANILLA, compare_now, error);
+    assay_status status = take_step(run, assay__routes_compare_step(run->settings), ASSAY__VANILLA,
+                                    compare_now, error);
     if (status == ASSAY_OK)
         status = write_comparison(run, error);
     return status == ASSAY_OK ? assay__routes_print_comparison(run, error) : status;
@@ -372,12 +320,13 @@ static assay_status run_models(assay__routes_run *run, assay_error *error)
     const assay__routes_settings *settings = run->settings;
     assay_status status = ASSAY_OK;
     for (size_t i = 0; i < ASSAY__ROUTES_TRAINED && status == ASSAY_OK; i++) /* teachers first */
-        status = trains(settings, i) ? train(run, i, error) : ASSAY_OK;
+        status = assay__routes_trains(settings, i) ? train(run, i, error) : ASSAY_OK;
     if (status == ASSAY_OK)
         assay__routes_print_training(run);
     for (size_t i = 0; i < settings->model_count && status == ASSAY_OK; i++)
         status = settings->models[i].generates ? generate_and_evaluate(run, i, error) : ASSAY_OK;
-    return status == ASSAY_OK && generating(settings) > 1 ? compare(run, error) : status;
+    return status == ASSAY_OK && assay__routes_generating(settings) > 1 ? compare(run, error)
+                                                                        : status;
 }
 
 static assay_status finish(assay__routes_run *run, const char *summary_path, assay_error *error)
@@ -398,7 +347,7 @@ static assay_status run_study(assay__routes_run *run, const char *summary_path, 
 {
     assay_status status = assay__study_findings(run->study, error, &run->found);
     if (status == ASSAY_OK)
-        status = take_step(run, DATA, ASSAY__VANILLA, keep_data, error);
+        status = take_step(run, ASSAY__DATA, ASSAY__VANILLA, keep_data, error);
     if (status == ASSAY_OK) {
         assay__routes_print_data(run);
         status = run_models(run, error);
@@ -453,8 +402,8 @@ assay_status assay__routes_study(const assay__study_plan *plan,
     if (settings->evaluate != NULL)
         return evaluate_file(plan, settings, summary_path, error);
     assay__study_plan full = *plan;
-    step_list list = {0};
-    list_steps(settings, &list);
+    assay__routes_steps list = {0};
+    assay__routes_list_steps(settings, &list);
     char *text = assay__routes_settings_text(settings);
     assay__routes_run *run = calloc(1, sizeof *run);
     assay_status status = ASSAY_E_MEMORY;
@@ -462,7 +411,7 @@ assay_status assay__routes_study(const assay__study_plan *plan,
         goto cleanup;
     full.settings = text;
     full.steps = list.steps;
-    full.step_count = compare_step(settings) + 1;
+    full.step_count = assay__routes_compare_step(settings) + 1;
     run->plan = &full;
     run->settings = settings;
     run->output = plan->output;

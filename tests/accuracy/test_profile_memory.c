@@ -68,7 +68,8 @@ static figures measure(const char *name, const setting *changes)
     assert_int_equal(assay_model_example(model, 42, NULL, inputs, &wanted), ASSAY_OK);
     heap[2] = live_bytes(), resident[2] = resident_bytes();
     example += accounted_bytes(model);
-    const assay_profile_target target = {sizeof target, model, inputs, &wanted, 0};
+    const assay_profile_target target = {
+        .struct_size = sizeof target, .model = model, .inputs = inputs, .target = &wanted};
     assay_model_memory breakdown;
     assert_int_equal(assay_get_memory_breakdown(&target, NULL, &breakdown), ASSAY_OK);
     heap[3] = live_bytes(), resident[3] = resident_bytes();

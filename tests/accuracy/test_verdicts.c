@@ -112,8 +112,7 @@ static void test_power_rises(void **state)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
             const simulation it = {(noise_kind)kind, sizes[i], 0.05, 0.2, false, 0};
             double power = share_slower(&it, 60, NULL);
-            bool seldom = kind == NOISE_STICKY || kind == NOISE_MIXTURE || kind == NOISE_AR8;
-            if (power < before - (seldom && sizes[i] <= 20 ? 0.5 : 0.15))
+            if (power < before - 0.15)
                 fail_msg("%s: found %.2f of 60 with %zu samples, %.2f with fewer",
                          noise_names[kind], power, sizes[i], before);
             before = power;

@@ -57,6 +57,8 @@ check_bash 'rom|routes|' study ro
 check_bash 'another.csv|' run --quiet -- cat anot
 check_bash 'another.csv|' bench cat anot
 check_bash '|' doctor ''
+same "the second command of bench" ':command 6' "$("$assay" complete bench -q -- gzip f -- zstd)"
+same "a command that has '--' itself" ':command 3' "$("$assay" complete run -q -- git log -- x)"
 check_bash '|' nonsense ''
 in_bash run -- bas | grep -q 'bash|' || same "bash: assay run -- bas" 'bash|' "$(in_bash run -- bas)"
 # A program with a completion of its own is asked for it.

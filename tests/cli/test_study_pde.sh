@@ -17,6 +17,19 @@ study() { "$assay" study pde --config-dir "$conf" --quick "$@"; }
 burgers() { study --config-name burgers_experiment trainer=synthetic_with_memory trainer_params.epochs=2 "$@"; }
 heat() { study --config-name heat_physical_experiment trainer=physical_with_memory "$@"; }
 
+# A trainer with memory is the same trainer, monitored; the seed's reference values are the defaults.
+shown() { "$assay" study pde --config-dir "$conf" --config-name "$1" trainer="$2" --show-config; }
+for pair in burgers_experiment:synthetic heat_physical_experiment:physical; do
+    experiment=${pair%:*} trainer=${pair#*:}
+    differ=$(diff <(shown $experiment $trainer) <(shown $experiment ${trainer}_with_memory) | grep '^[<>]')
+    [ "$differ" = $'<   enable_memory_monitoring: false\n>   enable_memory_monitoring: true' ] ||
+        fail "$trainer and ${trainer}_with_memory differ in: $differ"
+done
+for value in 'memory_monitor_batches: 5' 'batch_size: 32' 'num_workers: 4'; do
+    shown burgers_experiment synthetic_with_memory | grep -q "$value" || fail "not by default: $value"
+done
+shown heat_physical_experiment physical_with_memory | grep -q 'epochs: 50' || fail "not 50 iterations by default"
+
 for kind in burgers heat; do
     $kind --out $kind-1 >$kind-1.txt || fail "$kind failed"
     $kind --out $kind-2 --json - >$kind-2.json 2>/dev/null || fail "$kind: --json - failed"

@@ -150,7 +150,7 @@ prints '^the child ended with status 42$' '^step +20 ' '^begun and not ended:$' 
 
 # The models' examples. Parameters: 20 + 5 x 20 x 20, and 4 x 64 x (20 + 64 + 2) + 20 x (64 + 1).
 run runtime_profile "$work"
-prints '"model_parameters": 2020,$' '"inference_flops_per_step": 4000,$' '"samples": 50$' \
+prints '"model_parameters": 2020,$' '"inference_flops_per_step": 4000,$' '"samples": 100$' \
     '"fastest_training": "(MVAR|LSTM)"' '"smallest_memory": "MVAR"$' '^LSTM: 93264 bytes of parameters'
 agree 'a ratio is not that of the parameters' \
     '/"parameter_ratio"/ { getline; found = near($2, 23316 / 2020, 1e-9) } END { exit !found }'
@@ -163,8 +163,22 @@ for file in runtime_profile runtime_comparison; do
         { echo "examples/runtime_profile: $file.json is not what was printed" && exit 1; }
 done
 
+cd "$work"
+shows test_runtime_analyzer '^4000 FLOPs a step +ok$' ' in test_outputs/test_runtime_profile.json$'
+cd "$OLDPWD"
+python3 - "$work/test_outputs/test_runtime_profile.json" <<'END' || { echo "examples/test_runtime_analyzer: wrong profile" && exit 1; }
+import json, sys
+profile = json.load(open(sys.argv[1]))
+assert list(profile) == ["model_name", "training", "inference", "memory", "throughput", "complexity"], list(profile)
+assert profile["memory"]["model_parameters"] == 2020 and abs(profile["memory"]["parameter_memory_mb"] - 0.01616) < 1e-12
+assert profile["complexity"]["lag_order"] == 5 and profile["complexity"]["inference_flops_per_step"] == 4000
+for timing in profile["inference"].values():
+    assert timing["samples"] >= 50 and "warning" not in timing, timing
+END
+
 shows profile_model '^graph transformer, 240641 parameters$' '^  forward .* 30$' '^  forward .* 100$' \
-    '^  backward +[0-9.]+ +n/a +n/a +n/a +30$' '^  training step .* 30$' '^  peak of the process +[0-9.]+ MB$'
+    '^  backward +[0-9.]+ +n/a +n/a +n/a +30$' '^  training step .* 30$' '^  peak of the process +[0-9.]+ MB$' \
+    '^By SGD on the cross-entropy, dropout drawn [1-9][0-9]* times from seed 42:$' '^  [0-9.]+ ± [0-9.]+ ms \(min [0-9.]+, max [0-9.]+, 30 runs\)$'
 agree 'the figures of a pass are not in order' \
     '/^  (forward|training).* (30|100)$/ { rows++; if (!($(NF - 2) <= $(NF - 4) && $(NF - 4) <= $(NF - 1))) wrong() }
      END { exit rows != 5 }'

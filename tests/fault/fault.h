@@ -24,7 +24,7 @@ typedef struct fault_scenario {
 
 extern const fault_scenario fault_clock, fault_instrument, fault_record, fault_monitor,
     fault_monitor_file, fault_facade, fault_report, fault_growth, fault_stats, fault_compare,
-    fault_sampling, fault_models;
+    fault_sampling, fault_models, fault_trajectories;
 
 /* failing_alloc.c */
 typedef struct fault_balance {

@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 static const fault_scenario *const scenarios[] = {
-    &fault_clock,        &fault_instrument, &fault_record,   &fault_monitor,
-    &fault_monitor_file, &fault_facade,     &fault_report,   &fault_growth,
-    &fault_stats,        &fault_compare,    &fault_sampling, &fault_models,
+    &fault_clock,    &fault_instrument, &fault_record,       &fault_monitor, &fault_monitor_file,
+    &fault_facade,   &fault_report,     &fault_growth,       &fault_stats,   &fault_compare,
+    &fault_sampling, &fault_models,     &fault_trajectories,
 };
 
 typedef struct holdings {

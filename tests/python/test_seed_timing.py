@@ -272,6 +272,24 @@ MLP                  :  1.25x faster
         with open("timers.json") as file:
             self.assertEqual(json.load(file)["timings"], timers)
 
+    def test_reasons_are_exported(self):
+        from assay.timing import export_timing_json
+        export_timing_json({"KAN": {"time": 1.0, "allocated_mb": math.nan, "unavailable": {"allocated_mb": "unsupported"}}}, "timers.json")
+        with open("timers.json") as file:
+            entry = json.load(file)["timings"]["KAN"]
+        self.assertEqual((entry["allocated_mb"], entry["unavailable"]), (None, {"allocated_mb": "unsupported"}))
+
+    def test_threads(self):
+        from concurrent.futures import ThreadPoolExecutor
+        from assay.timing import track_time_and_memory
+        timers = {}
+        with ThreadPoolExecutor(8) as pool:
+            for number in range(64):
+                pool.submit(track_time_and_memory, timers, f"job {number}", time.sleep, 0.001 * (number % 8))
+        self.assertEqual(len(timers), 64)
+        for number in range(64):
+            self.assertGreaterEqual(timers[f"job {number}"]["time"], 0.001 * (number % 8))
+
     def check_inference(self, model, test_input):
         printed = self.run_example('''
             from utils.timing import benchmark_inference, print_inference_benchmark
@@ -302,6 +320,14 @@ MLP                  :  1.25x faster
         results = self.check_inference(lambda numbers: calls.append(sum(numbers)), [1, 2, 3, 4])
         self.assertEqual(len(calls), 220)
         self.assertAlmostEqual(results["throughput_samples_per_sec"], 4e3 / results["mean_ms"], delta=1e-6 * 4e3 / results["mean_ms"])
+
+    def test_latencies_are_milliseconds(self):
+        from assay.timing import benchmark_inference
+        results = benchmark_inference(time.sleep, 0.002, num_iterations=5, warmup=0)
+        self.assertGreaterEqual(results["min_ms"], 2)
+        self.assertLess(results["min_ms"], 2000)
+        self.assertGreaterEqual(results["max_ms"], results["mean_ms"])
+        self.assertAlmostEqual(results["throughput_samples_per_sec"] * results["mean_ms"], 1000, delta=1)
 
     @unittest.skipUnless(torch, "no torch")
     def test_inference_of_torch(self):

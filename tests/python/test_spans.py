@@ -2,6 +2,7 @@
 import contextlib
 import copy
 import gc
+import inspect
 import io
 import pickle
 import threading
@@ -74,6 +75,21 @@ class Spans(Measured):
         self.assertEqual(self.counts(), {("work",): 2, ("work", "step"): 1})
         self.assertEqual(self.tree()["work",]["failed_spans"], 1)
         self.assertEqual(self.tree()["work", "step"]["failed_spans"], 1)
+        self.assertTrue(self.clean())
+
+    def test_stacks_of_contexts(self):
+        op = self.monitor.operation("op")
+        with contextlib.ExitStack() as stack:
+            self.assertIs(stack.enter_context(op), op)
+            span = stack.enter_context(self.monitor.track("span"))
+        with self.assertRaises(KeyError), contextlib.ExitStack() as stack:
+            stack.enter_context(op)
+            raise KeyError
+        type(op).__enter__(op)
+        type(op).__exit__(op, None, None, None)
+        self.assertEqual(self.counts(), {("op",): 3, ("op", "span"): 1})
+        self.assertEqual(self.tree()["op",]["failed_spans"], 1)
+        self.assertIsNotNone(span.seconds)
         self.assertTrue(self.clean())
 
     def test_recursion(self):
@@ -216,6 +232,37 @@ class Decorated(Measured):
         self.assertEqual((add.__name__, add.__doc__), ("add", "Adds."))
         self.assertEqual(list(self.counts().values()), [1])
 
+    def test_parameters_of_every_kind(self):
+        marker = object()
+
+        def positional(a, b, /, c=3, *, d, e=marker):
+            return a, b, c, d, e
+
+        def gathered(a, *args, b=2, **kwargs):
+            return a, args, b, kwargs
+
+        def none():
+            return "none"
+
+        def collides(_assay_function_, _assay_operation_=1):
+            return _assay_function_, _assay_operation_
+        for function, calls in ((positional, [((1, 2), {"d": 4}), ((1, 2, 5), {"d": 4, "e": 5}), ((1,), {"d": 4}),
+                                              ((1, 2), {}), ((1,), {"b": 2, "d": 4}), ((1, 2), {"d": 4, "x": 1})]),
+                                (gathered, [((1, 2, 3), {"b": 4, "c": 5}), ((), {})]),
+                                (none, [((), {}), ((1,), {})]), (collides, [((1,), {}), ((1, 2), {})]),
+                                (max, [((1, 2), {}), ((), {})])):
+            measured = self.monitor.tracked("f")(function)
+            self.assertEqual(str(inspect.signature(measured)) if function is not max else "",
+                             str(inspect.signature(function)) if function is not max else "")
+            for args, kwargs in calls:
+                try:
+                    expected = function(*args, **kwargs)
+                except TypeError:
+                    with self.assertRaises(TypeError):
+                        measured(*args, **kwargs)
+                else:
+                    self.assertEqual(measured(*args, **kwargs), expected)
+
     def test_names_and_methods(self):
         monitor = self.monitor
 
@@ -318,6 +365,11 @@ class BadInput(unittest.TestCase):
         for kind in (assay._core.Operation, assay._core.Span, assay._core.Record):
             with self.assertRaises(TypeError):
                 kind()
+        with self.assertRaises(TypeError):
+            type("Mine", (assay._core.Operation,), {})()
+        with self.assertRaises(TypeError):
+            type(assay.operation("x"))()
+        self.assertIsInstance(assay.operation("x"), assay._core.Operation)
         for wrong in ({"memory": "rom"}, {"samples": -1}, {"memory": 3}, {"name": 3}, {"nonsense": 1}):
             with self.assertRaises((TypeError, ValueError)):
                 assay.Monitor(**wrong)

@@ -1,10 +1,10 @@
 #!/bin/bash
 # The plots in docs/trust are small, well-formed XML with a title, axis labels and colours for dark pages, and
 # docs/trust.md shows each of them. Its tables say what docs/trust/tables.csv says: a table under a comment
-# "tables.csv: NAME" is compared cell by cell.
+# "tables.csv: NAME" is compared cell by cell. With --update these tables are rewritten first.
 set -u
 cd "$ASSAY_SOURCE" || exit 1
-python3 - <<'PYTHON'
+python3 - "$@" <<'PYTHON'
 import csv, glob, os, re, sys
 import xml.etree.ElementTree as xml
 
@@ -33,13 +33,27 @@ for path in plots:
     if len(labels) != 2:
         failures.append("%s has %d axis labels" % (path, len(labels)))
 
-cells = {}
+cells, texts = {}, {}
 with open("docs/trust/tables.csv", encoding="utf-8") as file:
     for row in csv.DictReader(file):
         cells[row["table"], row["row"], row["column"]] = float(row["value"])
+        texts.setdefault(row["table"], {}).setdefault(row["row"], {})[row["column"]] = row["value"]
+
+sourced_table = r"<!-- tables\.csv: (.*?) -->\n\n((?:\|.*\n)+)"
+
+def rewritten(match):
+    corner, rows = match[2].split("|")[1].strip(), texts[match[1]]
+    columns = list(next(iter(rows.values())))
+    lines = [[corner] + columns] + [[name] + list(row.values()) for name, row in rows.items()]
+    lines = ["| " + " | ".join(line) + " |" for line in lines]
+    return "<!-- tables.csv: %s -->\n\n" % match[1] + "\n".join([lines[0], "|---|" + "--:|" * len(columns)] + lines[1:]) + "\n"
+
+if sys.argv[1:] == ["--update"]:
+    page = re.sub(sourced_table, rewritten, page)
+    open("docs/trust.md", "w", encoding="utf-8").write(page)
 
 compared = 0
-for name, table in re.findall(r"<!-- tables\.csv: (.*?) -->\n\n((?:\|.*\n)+)", page):
+for name, table in re.findall(sourced_table, page):
     lines = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in table.splitlines()]
     for line in lines[2:]:
         for column, shown in zip(lines[0][1:], line[1:]):

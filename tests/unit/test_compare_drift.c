@@ -29,6 +29,23 @@ static void test_a_drift_as_large_as_the_difference(void **state)
     assay_record_free(record);
 }
 
+/* Two series that moved by 6 % each may differ by that, but hardly by 9 %. */
+static void test_both_drifted(void **state)
+{
+    (void)state;
+    for (int percent = 4; percent <= 9; percent += 5) {
+        assay_record *record = empty_record();
+        add(record, "a", MANY, 1e-3, 0.001);
+        add(record, "b", MANY, 1e-3 * (1 + percent / 100.0), 0.001);
+        for (size_t side = 0; side < 2; side++)
+            for (size_t i = MANY / 2; i < MANY; i++)
+                ((double *)record->subjects[side].samples_seconds)[i] *= 1.06;
+        const assay_record_comparison *it = compare(record, 0.01, false);
+        assert_int_equal(it->reason != NULL && strstr(it->reason, "drifted") != NULL, percent < 6);
+        assay_record_free(record);
+    }
+}
+
 /* Wherever the level steps: not only in the middle. */
 static void test_a_ratio_that_changes_within_the_run(void **state)
 {
@@ -183,6 +200,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_drift_as_large_as_the_difference),
+        cmocka_unit_test(test_both_drifted),
         cmocka_unit_test(test_a_ratio_that_changes_within_the_run),
         cmocka_unit_test(test_a_drift_within_the_margin),
         cmocka_unit_test(test_a_slow_drift),

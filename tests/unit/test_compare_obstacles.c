@@ -36,10 +36,10 @@ static void test_samples_that_say_nothing(void **state)
     (void)state;
     check_forbidden(with_sample(2e-3, 0), false, "the candidate has no samples");
     check_forbidden(with_sample(2e-3, 1), false,
-                    "1 sample of the candidate: at least 10 are needed");
-    check_forbidden(with_sample(2e-3, 9), true,
-                    "9 samples of the candidate: at least 10 are needed");
-    check_judged(with_sample(2e-3, 10));
+                    "1 sample of the candidate: at least 20 are needed");
+    check_forbidden(with_sample(2e-3, 19), true,
+                    "19 samples of the candidate: at least 20 are needed");
+    check_judged(with_sample(2e-3, 20));
     check_forbidden(with_sample(NAN, MANY), false, "sample 1 of the candidate is not a number");
     check_forbidden(with_sample(INFINITY, MANY), false,
                     "sample 1 of the candidate is not a number");
@@ -59,7 +59,7 @@ static void test_samples_that_say_nothing(void **state)
     record = with_sample(2e-3, 1);
     record->subjects[1].source = "google-benchmark";
     check_forbidden(record, false,
-                    "1 sample of the candidate: at least 10 are needed (--benchmark_repetitions)");
+                    "1 sample of the candidate: at least 20 are needed (--benchmark_repetitions)");
 }
 
 /* Not all equal, but equal in their logarithms: the difference is known exactly. */
@@ -109,12 +109,12 @@ static void test_failures_that_were_asked_for(void **state)
     assert_string_equal(it->reason,
                         "1 of 109 runs of the candidate failed and are timed all the same");
     assay_record_free(record);
-    record = with_sample(2e-3, 9);
+    record = with_sample(2e-3, 19);
     record->subjects[1].failed_runs = 3;
     record->subjects[1].failures_timed = true;
     check_forbidden(record, true,
-                    "9 samples of the candidate: at least 10 are needed; "
-                    "3 of 9 runs of the candidate failed and are timed all the same");
+                    "19 samples of the candidate: at least 20 are needed; "
+                    "3 of 19 runs of the candidate failed and are timed all the same");
 }
 
 /* One measure more for each sample of a subject. */
@@ -263,6 +263,31 @@ static void test_levels_that_change_seldom(void **state)
     assay_record_free(record);
 }
 
+/* Two short series, each on a level of its own, where one sample of the candidate is `at` times the
+ * baseline's level. */
+static assay_verdict verdict_with_visitor(size_t count, double at, bool *levels)
+{
+    assay_record *record = empty_record();
+    add(record, "a", count, 1e-3, 0.01);
+    add(record, "b", count, 1.2e-3, 0.01);
+    ((double *)record->subjects[1].samples_seconds)[count / 2] = 1e-3 * at;
+    const assay_record_comparison *it = compare(record, 0.01, false);
+    assay_verdict verdict = it->verdict;
+    *levels = it->reason != NULL && strstr(it->reason, "jump between two levels") != NULL;
+    assay_record_free(record);
+    return verdict;
+}
+
+static void test_a_single_visit_to_the_other_level(void **state)
+{
+    (void)state;
+    bool levels;
+    assert_int_equal(verdict_with_visitor(20, 1, &levels), ASSAY_VERDICT_INCONCLUSIVE);
+    assert_true(levels);
+    assert_int_equal(verdict_with_visitor(20, 1.4, &levels), ASSAY_VERDICT_SLOWER); /* an outlier */
+    assert_int_equal(verdict_with_visitor(40, 1, &levels), ASSAY_VERDICT_SLOWER);
+}
+
 /* They were looked at, and others would not have been forbidden: the risk is shared with them. */
 static void test_what_cannot_be_judged_shares_the_risk(void **state)
 {
@@ -333,6 +358,7 @@ int main(void)
         cmocka_unit_test(test_looks_share_the_risk),
         cmocka_unit_test(test_series_that_remember_too_well),
         cmocka_unit_test(test_levels_that_change_seldom),
+        cmocka_unit_test(test_a_single_visit_to_the_other_level),
         cmocka_unit_test(test_what_cannot_be_judged_shares_the_risk),
         cmocka_unit_test(test_pairs_that_remember_too_well),
         cmocka_unit_test(test_how_many_more),

@@ -99,6 +99,26 @@ static void test_groups_then_own_then_overrides(void **state)
     assert_int_equal(got.solver, 0);
 }
 
+static void test_a_choice_is_built_on_another(void **state)
+{
+    (void)state;
+    settings got;
+    assay_error error;
+    const char *const overrides[] = {"trainer=louder"};
+    put("trainer/loud.yaml",
+        "trainer_params:\n  enable_memory_monitoring: true\ndefaults:\n  - quiet\n");
+    put("trainer/louder.yaml", "defaults:\n  - loud\n  - _self_\ntrainer_params:\n  epochs: 9\n");
+    put("plain.yaml", "defaults:\n  - trainer: loud\n");
+    assert_int_equal(load("plain", NULL, 0, &got, &error), ASSAY_OK);
+    assert_int_equal(got.epochs, 7);
+    assert_int_equal(got.batch_size, 32);
+    assert_true(got.monitoring);
+    assert_int_equal(load("plain", overrides, 1, &got, &error), ASSAY_OK);
+    assert_int_equal(got.epochs, 9);
+    assert_int_equal(got.batch_size, 32);
+    assert_true(got.monitoring);
+}
+
 static void check_failure(const char *name, const char *override, const char *expected)
 {
     settings got;
@@ -138,6 +158,12 @@ static void test_failures_say_where(void **state)
     check_failure("word", NULL, "did you mean 'implicit'?");
     check_failure("nogroup", NULL, "no group 'optimizer'");
     check_failure("badlist", NULL, "'defaults' is a list");
+    put("trainer/circle.yaml", "defaults:\n  - circle\n");
+    put("trainer/nested.yaml", "defaults:\n  - trainer: quiet\n");
+    put("trainer/lost.yaml", "defaults:\n  - quite\n");
+    check_failure("burgers", "trainer=circle", "or on itself");
+    check_failure("burgers", "trainer=nested", "'defaults' is a list of '- choice'");
+    check_failure("burgers", "trainer=lost", "did you mean 'quiet'?");
     check_failure("scalar", NULL, "/scalar.yaml:1:1: expected 'key: value'");
     check_failure("flag", NULL, "is true or false, not '1'");
     check_failure("burgrs", NULL, "did you mean 'burgers'?");
@@ -203,6 +229,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_groups_then_own_then_overrides),
+        cmocka_unit_test(test_a_choice_is_built_on_another),
         cmocka_unit_test(test_failures_say_where),
         cmocka_unit_test(test_deep_and_tangled_files_are_refused_soon),
         cmocka_unit_test(test_printed_form_reads_back),

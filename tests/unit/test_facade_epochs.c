@@ -84,6 +84,39 @@ static void test_epoch_lines_are_printed(void **state)
     free(text.text);
 }
 
+static assay_gpu_memory made_up_gpu(void *context)
+{
+    const double mb = 1024.0 * 1024.0;
+    ++*(int *)context;
+    return (assay_gpu_memory){assay_reading_of(14.4 * mb), assay_reading_of(3236 * mb),
+                              assay_reading_of(2880 * mb)};
+}
+
+static void test_lines_show_the_gpu(void **state)
+{
+    (void)state;
+    int asked = 0;
+    golden_text text;
+    assay_clock *clock = test_clock();
+    assay_epoch_monitor *monitor = NULL;
+    assay_epoch_monitor_options options = ASSAY_EPOCH_MONITOR_OPTIONS_INIT;
+    options.output = golden_open(&text);
+    options.verbose_batches = 1;
+    options.clock = clock;
+    options.gpu_memory = made_up_gpu;
+    options.gpu_context = &asked;
+    assert_int_equal(assay_epoch_monitor_new(&options, &monitor), ASSAY_OK);
+    run_epochs(monitor);
+    assay_epoch_monitor_free(monitor);
+    assay_clock_free(clock);
+    fclose(text.stream);
+    assert_int_equal(asked, 4); /* a batch and the end of each of two epochs */
+    assert_non_null(strstr(text.text, "  Batch 0: 0.538s, GPU 14.4MB, CPU "));
+    assert_non_null(
+        strstr(text.text, "  Epoch end: 0.815s total, GPU 14.4MB, 3236MB reserved, peak 2880MB\n"));
+    free(text.text);
+}
+
 static void test_epochs_stand_in_a_shared_monitor(void **state)
 {
     (void)state;
@@ -167,6 +200,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_epoch_statistics_have_all_keys),
         cmocka_unit_test(test_epoch_lines_are_printed),
+        cmocka_unit_test(test_lines_show_the_gpu),
         cmocka_unit_test(test_epochs_stand_in_a_shared_monitor),
         cmocka_unit_test(test_epoch_calls_out_of_order),
         cmocka_unit_test(test_disabled_epoch_monitor_is_nothing),

@@ -277,7 +277,7 @@ static void test_gradient_with_dropout(void **state)
         float *x = make_values(BATCH * TIME * INPUT, 5), *target = make_values(BATCH * 2, 6);
         double loss, losses[2], squares = 0;
         assay__lstm_set_training(model, true);
-        uint64_t pass = model->passes;
+        uint64_t pass = model->how.passes;
         assert_int_equal(assay__lstm_gradient(model, BATCH, TIME, x, target, &loss), ASSAY_OK);
         size_t total = model->parameters.total;
         float *direction = calloc(total, sizeof *direction);
@@ -287,7 +287,7 @@ static void test_gradient_with_dropout(void **state)
         for (int side = 0; side < 2; side++) {
             for (size_t i = 0; i < total; i++)
                 model->parameters.values[i] += (side == 0 ? 0.01F : -0.02F) * direction[i];
-            model->passes = pass;
+            model->how.passes = pass;
             assert_int_equal(assay__lstm_gradient(model, BATCH, TIME, x, target, &losses[side]),
                              ASSAY_OK);
         }

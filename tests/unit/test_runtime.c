@@ -102,9 +102,14 @@ static assay_runtime_profile example(const char *name, double training, double s
 {
     assay_runtime_profile profile = {.model_name = name,
                                      .training_seconds = assay_reading_of(training)};
-    double single[] = {step, step}, full[] = {100 * step, 100 * step};
-    assert_int_equal(assay_timing_summarize(single, 2, &profile.inference_single_step), ASSAY_OK);
-    assert_int_equal(assay_timing_summarize(full, 2, &profile.inference_full_trajectory), ASSAY_OK);
+    enum { TRIALS = 100 };
+    double single[TRIALS], full[TRIALS];
+    for (int i = 0; i < TRIALS; i++)
+        full[i] = 100 * (single[i] = step);
+    assert_int_equal(assay_timing_summarize(single, TRIALS, &profile.inference_single_step),
+                     ASSAY_OK);
+    assert_int_equal(assay_timing_summarize(full, TRIALS, &profile.inference_full_trajectory),
+                     ASSAY_OK);
     profile.memory =
         (assay_memory_result){.peak_bytes = assay_reading_of(245.5e6),
                               .current_bytes = assay_reading_missing(ASSAY_UNSUPPORTED),
@@ -226,9 +231,9 @@ static void test_times_say_what_they_cover(void **state)
     assert_non_null(stream);
     assert_int_equal(assay_runtime_profile_print(&profile, stream, NULL), ASSAY_OK);
     fclose(stream);
-    const char *step = strstr(text, "\"samples\": 2,\n      \"covers\": \"1 step\"\n");
+    const char *step = strstr(text, "\"samples\": 100,\n      \"covers\": \"1 step\"\n");
     assert_non_null(step);
-    assert_non_null(strstr(step, "\"samples\": 2,\n      \"covers\": \"100 steps\"\n"));
+    assert_non_null(strstr(step, "\"samples\": 100,\n      \"covers\": \"100 steps\"\n"));
     free(text);
 }
 
@@ -250,6 +255,105 @@ static assay_status counted_forecast(void *context, uint64_t steps)
     count->single_calls += steps == 1;
     count->now_ns += steps * (warm ? 10000000 : 100000000);
     return ASSAY_OK;
+}
+
+/* Takes the nanoseconds that are set for a step. */
+static uint64_t step_ns;
+
+static assay_status even_forecast(void *context, uint64_t steps)
+{
+    counted *count = context;
+    count->calls++;
+    count->single_calls += steps == 1;
+    count->now_ns += steps * step_ns;
+    return ASSAY_OK;
+}
+
+static void check_trials(uint64_t ns, size_t single, size_t full)
+{
+    counted count = {.now_ns = 1000000000};
+    assay_clock *clock = NULL;
+    assert_int_equal(assay_clock_new_injected(counted_now, &count, &clock), ASSAY_OK);
+    assay_sampling_options options = ASSAY_SAMPLING_OPTIONS_INIT;
+    options.clock = clock;
+    const assay_forecast forecast = {even_forecast, &count};
+    assay_timing one, whole;
+    step_ns = ns;
+    assert_int_equal(assay_forecast_benchmark(&forecast, 0, &options, NULL, &one, &whole),
+                     ASSAY_OK);
+    assert_int_equal(one.count, single);
+    assert_int_equal(whole.count, full);
+    assert_int_equal(count.calls, single + full + 2 * 5);
+    assert_near(whole.mean_seconds, 100 * 1e-9 * (double)ns); /* 100 steps by default */
+    assert_null(assay_trials_check(&one));
+    assert_null(assay_trials_check(&whole));
+    options.n_trials = 9;
+    assert_int_equal(assay_forecast_benchmark(&forecast, 3, &options, NULL, &one, &whole),
+                     ASSAY_OK);
+    assert_int_equal(one.count, 9);
+    assert_non_null(assay_trials_check(&one));
+    assay_clock_free(clock);
+}
+
+/* At least 50; 100 below 1 ms; fewer above 1 s. */
+static void test_trials_follow_the_advice(void **state)
+{
+    (void)state;
+    check_trials(1000, 100, 100);
+    check_trials(20000, 100, 50);
+    check_trials(15000000, 50, 10);
+    assay_timing timing = {.count = 99, .mean_seconds = 0.0005};
+    assert_non_null(strstr(assay_trials_check(&timing), "100"));
+    timing.mean_seconds = 0.002;
+    assert_null(assay_trials_check(&timing));
+    timing.count = 49;
+    assert_non_null(strstr(assay_trials_check(&timing), "50"));
+}
+
+/* The kind of a model is told by its sizes, and by its name where these are of both kinds; the
+ * kind tells the bytes of a parameter; a training may be timed part by part. */
+static void test_what_is_inferred(void **state)
+{
+    (void)state;
+    assay_runtime_profile profile = example("MVAR", 12.5, 0.00025, 2020);
+    assay_profile_parts parts = ASSAY_PROFILE_PARTS_INIT;
+    parts.model_name = "MVAR";
+    parts.single_step = profile.inference_single_step;
+    parts.full_trajectory = profile.inference_full_trajectory;
+    parts.model_params = 2020;
+    parts.training_seconds = assay_reading_of(12.5);
+    parts.shape.latent_dim = 20;
+    parts.shape.lag = 5;
+    assert_int_equal(assay_build_profile(&parts, NULL, &profile), ASSAY_OK);
+    assert_int_equal(profile.complexity.kind, ASSAY_RUNTIME_MVAR);
+    assert_near(profile.complexity.expected_parameters.value, 2020);
+    assert_near(profile.memory.parameter_bytes, 2020 * 8);
+    assert_near(profile.throughput.seconds_per_step, parts.full_trajectory.mean_seconds / 100);
+    assert_int_equal(profile.training.count, 1);
+    assert_near(profile.training.mean_seconds, 12.5);
+    parts.shape.hidden_size = 64;
+    parts.shape.num_layers = 1;
+    parts.model_name = "my LSTM with lags";
+    assert_int_equal(assay_build_profile(&parts, NULL, &profile), ASSAY_OK);
+    assert_int_equal(profile.complexity.kind, ASSAY_RUNTIME_LSTM);
+    assert_near(profile.memory.parameter_bytes, 2020 * 4);
+    parts.model_name = "hybrid";
+    assert_int_equal(assay_build_profile(&parts, NULL, &profile), ASSAY_OK);
+    assert_int_equal(profile.complexity.kind, ASSAY_RUNTIME_OTHER);
+    const double epochs[] = {2, 3, 4};
+    assert_int_equal(assay_timing_summarize(epochs, 3, &parts.training), ASSAY_OK);
+    parts.training_seconds = assay_reading_missing(ASSAY_NOT_MEASURED);
+    parts.single_step.count = 99;
+    assert_int_equal(assay_build_profile(&parts, NULL, &profile), ASSAY_OK);
+    assert_near(profile.training_seconds.value, 9);
+    char *text = NULL;
+    size_t length = 0;
+    FILE *stream = open_memstream(&text, &length);
+    assert_int_equal(assay_runtime_profile_print(&profile, stream, NULL), ASSAY_OK);
+    fclose(stream);
+    assert_non_null(strstr(text, "\"total_seconds\": 9,\n    \"mean_seconds\": 3,"));
+    assert_non_null(strstr(text, "\"warning\": \"fewer than"));
+    free(text);
 }
 
 static assay_status failing_forecast(void *context, uint64_t steps)
@@ -347,6 +451,8 @@ int main(void)
         cmocka_unit_test(test_speedup_goes_by_whole_forecasts),
         cmocka_unit_test(test_times_say_what_they_cover),
         cmocka_unit_test(test_quick_benchmark),
+        cmocka_unit_test(test_trials_follow_the_advice),
+        cmocka_unit_test(test_what_is_inferred),
         cmocka_unit_test(test_operation_timer),
         cmocka_unit_test(test_memory),
     };

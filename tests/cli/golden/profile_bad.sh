@@ -13,7 +13,6 @@ show profile --model mlp --runtime-profile a.json
 show profile --model mlp --dataset peptides_func
 show profile --model mlp --synthetic
 show profile --model graph_transformer --dataset peptide_func
-show profile --model graph_transformer --dataset peptides_func
 mkdir -p here/raw && touch here/raw/edge.csv.gz
 show profile --model graph_transformer --dataset peptides_func --data-dir here
 show profile --model graph_transformer --num-heads 3 --num-nodes 4 --num-edges 4

@@ -35,6 +35,7 @@ python3 show.py 80 run -- sh -c 'exit 3' | grep '^result'
 python3 show.py 80 run -- sh -c 'exit 0' | grep '^result'
 python3 show.py 80 report nothing.json
 python3 show.py 80 compare r.json | grep '\^'
+python3 show.py 80 compare --gate r.json | grep '^gate'
 echo "— none"
 NO_COLOR=1 python3 show.py 80 compare r.json | grep -c '\^'
 NO_COLOR='' python3 show.py 80 compare r.json | grep -c '\^'

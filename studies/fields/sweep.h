@@ -1,0 +1,43 @@
+/* Sweeps of the study "fields": one model at several depths, with several activations, on several
+ * grids of its splines. */
+#ifndef ASSAY_STUDIES_FIELDS_SWEEP_H
+#define ASSAY_STUDIES_FIELDS_SWEEP_H
+
+#include "studies/fields/findings.h"
+
+enum { ASSAY__FIELDS_MAX_VARIANTS = 36 };
+
+/* "MLP depth 2 tanh", "SIREN depth 2", "KAN grid 4" */
+typedef struct assay__fields_variant {
+    char name[ASSAY__FIELDS_NAME_BYTES];
+    size_t model;
+    assay__setting settings[2];
+    size_t setting_count;
+} assay__fields_variant;
+
+/* Every combination that the options ask for; none without --sweep and its lists. ASSAY_E_ARGUMENT
+ * names what is wrong in a list, and too many variants. */
+ASSAY_MUST_USE assay_status
+assay__fields_variants(const assay__fields_options *options, assay_error *error,
+                       assay__fields_variant variants[ASSAY__FIELDS_MAX_VARIANTS], size_t *count);
+
+/* Train the variant on every function. Adds of it the figures "time", "rmse" (the mean),
+ * "parameters" and "functions_converged". `step` is as for assay__fields_train(). */
+ASSAY_MUST_USE assay_status assay__fields_train_variant(const assay__fields_step *step,
+                                                        const assay__fields_variant *variant,
+                                                        const assay__fields_options *options,
+                                                        assay_error *error);
+
+/* ---- showing ---- */
+
+/* The seed's timing summary of all variants, and a table of what their time bought. */
+ASSAY_MUST_USE assay_status assay__fields_sweep_print(const assay_record *record,
+                                                      const assay__fields_variant *variants,
+                                                      size_t count, FILE *stream);
+/* variant, parameters, time, rmse, functions_converged */
+ASSAY_MUST_USE assay_status assay__fields_sweep_save(const assay_record *record,
+                                                     const assay__fields_variant *variants,
+                                                     size_t count, const char *path,
+                                                     assay_error *error);
+
+#endif
