@@ -325,13 +325,19 @@ static void examine_gpu(doctor_finding *f)
         conclude(f, DOCTOR_NO, "%s", count == 0 ? "a driver, but no device" : error.message);
         return;
     }
-    char others[48] = "";
+    char others[48] = "", slowed[64] = "";
     if (count > 1)
         snprintf(others, sizeof others, " and %zu more", count - 1);
-    conclude(f, DOCTOR_OK,
-             "%s, %.0f GiB, driver %s%s: spans on its streams, memory, load, power and energy%s",
+    assay_device_state state = ASSAY_INIT(assay_device_state);
+    if (assay_device_read(0, ASSAY_DEVICE_LOAD, &error, &state) == ASSAY_OK &&
+        state.throttle.validity == ASSAY_VALID && state.throttle.value > 0)
+        snprintf(slowed, sizeof slowed, "; slowed down now: %s",
+                 assay_device_throttle_text((unsigned)state.throttle.value));
+    conclude(f, slowed[0] != '\0' ? DOCTOR_LIMITED : DOCTOR_OK,
+             "%s, %.0f GiB, driver %s%s: spans on its streams, memory, load, power and energy%s%s",
              device.name, device.memory_bytes.value / (1 << 30), device.driver, others,
-             device.partitioned ? "; it is partitioned, figures are of the whole board" : "");
+             device.partitioned ? "; it is partitioned, figures are of the whole board" : "",
+             slowed);
 }
 
 static void examine_peak(doctor_finding *f)

@@ -10,7 +10,7 @@
 #include <assay/assay.h>
 #include <assay/record_build.h>
 
-enum { SAMPLES = 12 };
+enum { SAMPLES = 20 };
 
 /* A phase of the device's job. What is not known stays "not measured" as the init call sets it. */
 static assay_status add_phase(assay_record *record, const char *name, int32_t parent,
@@ -62,10 +62,12 @@ static assay_status add_timings(assay_record *record, const char *name, const ch
 
 static assay_status fill(assay_record *record)
 {
-    static const double old_firmware[SAMPLES] = {0.0412, 0.0409, 0.0415, 0.0411, 0.0413, 0.0410,
-                                                 0.0414, 0.0412, 0.0411, 0.0413, 0.0410, 0.0412};
-    static const double new_firmware[SAMPLES] = {0.0371, 0.0374, 0.0370, 0.0373, 0.0372, 0.0371,
-                                                 0.0375, 0.0372, 0.0370, 0.0373, 0.0372, 0.0371};
+    static const double old_firmware[SAMPLES] = {
+        0.0412, 0.0409, 0.0415, 0.0411, 0.0413, 0.0410, 0.0414, 0.0412, 0.0411, 0.0413,
+        0.0410, 0.0412, 0.0411, 0.0414, 0.0412, 0.0410, 0.0413, 0.0412, 0.0411, 0.0412};
+    static const double new_firmware[SAMPLES] = {
+        0.0371, 0.0374, 0.0370, 0.0373, 0.0372, 0.0371, 0.0375, 0.0372, 0.0370, 0.0373,
+        0.0372, 0.0371, 0.0373, 0.0371, 0.0372, 0.0374, 0.0372, 0.0371, 0.0373, 0.0372};
     record->kind = "monitor";
     record->name = assay_record_text(record, "camera");
     record->total_seconds = 1.60;

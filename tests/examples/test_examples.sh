@@ -239,7 +239,7 @@ agree 'a p-value, a statistic or an interval cannot be' '
 
 run own_record "$work/own.json"
 prints '^frame +30 +1\.500 s 300\.0 ms 50\.00 ms +n/a +n/a$' '^  compress +30 ' '^power on,0\.1,,$' \
-    '^old firmware +new firmware +0\.903 .* faster$' '^  samples +12$'
+    '^old firmware +new firmware +0\.903 .* faster$' '^  samples +20$'
 "$ASSAY_BUILD/assay" report "$work/own.json" >"$output"
 prints 'new firmware' '41\.18 ms'
 

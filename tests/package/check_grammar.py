@@ -77,6 +77,7 @@ CLOSED = {
     "assay_error": "a status and one line of text",
     "assay_reading": "a value or the reason why there is none",
     "assay_span": "the hot path passes it by value: part of the binary interface",
+    "assay_gpu_span": "an open measurement, opaque",
     "assay_site": "the hot path reads it: part of the binary interface",
     "assay_performance": "an open measurement, opaque",
     "assay_stopwatch": "an open measurement, opaque",
