@@ -28,9 +28,9 @@
  * processor time where wall time is inconclusive and both subjects are bound by the processor. The
  * two share the risk.
  *
- * Identical subjects are called different in 1 % of comparisons at most if they took turns, or if
- * they did not and have 20 samples or more whose neighbours correlate by 0.8 at most (docs/trust.md
- * has the table). No method can see what stays constant during a run: if one run
+ * Identical subjects are called different in 1 % of comparisons at most if they took turns (1.5 %
+ * with 6 to 10 pairs), or if they did not and their neighbours correlate by 0.8 at most
+ * (docs/trust.md has the table). No method can see what stays constant during a run: if one run
  * has another clock frequency or another memory layout than the next from beginning to end, that is
  * a difference between two saved records. Interleave the subjects to compare them, or let
  * `fresh_rounds` (sampling.h) draw a new memory layout.

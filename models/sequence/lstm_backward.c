@@ -108,7 +108,8 @@ static double head_backward(assay__lstm *model, int64_t rows, const float *state
                             const float *target, float *slopes)
 {
     int64_t hidden = model->shape.hidden, output = model->shape.output;
-    double loss = assay__loss(model->how.loss, rows, output, model->output, target, model->output_slope);
+    double loss =
+        assay__loss(model->how.loss, rows, output, model->output, target, model->output_slope);
     assay__linear_backward(
         rows, hidden, output, model->output_slope, states, value_of(model, model->fc_weight),
         slopes, gradient_of(model, model->fc_weight), gradient_of(model, model->fc_bias));

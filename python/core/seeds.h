@@ -57,6 +57,10 @@ PyObject *core_memory_tracking(PyObject *module, PyObject *unused);
 PyObject *core_timers_print(PyObject *module, PyObject *args);
 PyObject *core_timers_export(PyObject *module, PyObject *args);
 PyObject *core_timers_speedups(PyObject *module, PyObject *args);
+
+/* ---- phase_timer.c ----------------------------------------------------------------------------
+ */
+
 PyObject *core_phase_timer_type(void);
 
 /* ---- training.c -------------------------------------------------------------------------------
@@ -66,6 +70,10 @@ PyObject *core_epoch_monitor_type(void);
 PyObject *core_warmup(PyObject *module, PyObject *epoch_times);
 PyObject *core_print_warmup(PyObject *module, PyObject *args);
 PyObject *core_convergence(PyObject *module, PyObject *args);
+
+/* ---- performance.c ----------------------------------------------------------------------------
+ */
+
 PyObject *core_performance_begin(PyObject *module, PyObject *unused);
 PyObject *core_performance_end(PyObject *module, PyObject *begun);
 PyObject *core_print_performance(PyObject *module, PyObject *args);

@@ -9,7 +9,14 @@
 #include "report/export.h"
 #include "report/format.h"
 
-enum { ROWS_MAX = 12, UNSEEN_ROWS_MAX = 4, NAME_WIDTH = 30, COLUMN_WIDTH = 14, SHARE_WIDTH = 9 };
+enum {
+    ROWS_MAX = 12,
+    UNSEEN_ROWS_MAX = 4,
+    NAME_WIDTH = 28,
+    COUNT_WIDTH = 11,
+    COLUMN_WIDTH = 14,
+    SHARE_WIDTH = 9
+};
 
 static const double least_seconds =
     0.1; /* a table of less says nothing: the kernel's tick is 10 ms */
@@ -104,7 +111,7 @@ static void print_row(FILE *stream, const group *g, double total)
 {
     char text[ASSAY__FORMAT_SIZE];
     assay__format_ends(stream, g->name, NAME_WIDTH);
-    assay__format_right(stream, assay__format_count(g->count, text), SHARE_WIDTH);
+    assay__format_right(stream, assay__format_count(g->count, text), COUNT_WIDTH);
     print_seconds(stream, g->seconds, total);
     assay__format_right(stream,
                         g->peak_bytes.validity == ASSAY_VALID
@@ -120,7 +127,7 @@ static void print_table(FILE *stream, const group *groups, size_t count, double 
     double seen = 0;
     fputc('\n', stream);
     assay__format_left(stream, "program", NAME_WIDTH);
-    assay__format_right(stream, "processes", SHARE_WIDTH);
+    assay__format_right(stream, "processes", COUNT_WIDTH);
     assay__format_right(stream, "processor", COLUMN_WIDTH);
     assay__format_right(stream, "share", SHARE_WIDTH);
     assay__format_right(stream, "largest", COLUMN_WIDTH);
@@ -140,7 +147,7 @@ static void print_table(FILE *stream, const group *groups, size_t count, double 
     if (others.count > 0)
         print_row(stream, &others, total);
     if (total - seen >= 0.01 * total) {
-        assay__format_left(stream, "not seen by samples", NAME_WIDTH + SHARE_WIDTH);
+        assay__format_left(stream, "not seen by samples", NAME_WIDTH + COUNT_WIDTH);
         print_seconds(stream, total - seen, total);
         fputc('\n', stream);
     }

@@ -7,7 +7,7 @@
  * two series the likelihoods multiply, so that both speak about the memory, and the difference has
  * Welch's degrees of freedom.
  *
- * The priors are chosen by simulation (bench/verdicts.c). Pairs have no memory in 98 of 100 cases,
+ * The priors are chosen by simulation (bench/verdicts.c). Pairs have no memory in 97 of 100 cases,
  * because their random order destroys what memory the machine has; two series have none in 40 of
  * 100. The other cases are every ρ up to 0.95 and every λ alike, but the strongest memories of two
  * series depend on the number of values:
@@ -45,7 +45,7 @@ static const double WHITE[] = {0, 0.2, 0.4, 0.6, 0.8};
 enum { RHOS = sizeof RHO / sizeof *RHO, WHITES = sizeof WHITE / sizeof *WHITE };
 _Static_assert(RHOS *WHITES + 1 == ASSAY__LOCATION_TERMS, "one term for each memory, and none");
 
-static const double NO_MEMORY_OF_SERIES = 0.4, NO_MEMORY_OF_PAIRS = 0.98;
+static const double NO_MEMORY_OF_SERIES = 0.4, NO_MEMORY_OF_PAIRS = 0.97;
 
 /* Values in which memory is looked for; longer series are averaged in groups. */
 enum { MEMORY_IN = 1024 };

@@ -30,7 +30,7 @@ static void test_equals_that_took_turns(void **state)
         check_equals((simulation){(noise_kind)kind, 20, 0.05, 0, true, 0}, 300, 4);
         check_equals((simulation){(noise_kind)kind, 20, 0.3, 0, true, 0}, 300, 6);
         check_equals((simulation){(noise_kind)kind, 60, 0.05, 0, true, 0}, 200, 3);
-        check_equals((simulation){(noise_kind)kind, 0, 0.05, 0, true, 80}, 100, 2);
+        check_equals((simulation){(noise_kind)kind, 0, 0.05, 0, true, 80}, 200, 4);
     }
 }
 
@@ -38,7 +38,7 @@ static void test_equals_one_after_the_other(void **state)
 {
     (void)state;
     for (int kind = 0; kind < NOISE_KINDS; kind++) {
-        size_t more = kind == NOISE_STICKY || kind == NOISE_MIXTURE ? 9 : 0;
+        size_t more = kind == NOISE_MIXTURE ? 9 : 0;
         check_equals((simulation){(noise_kind)kind, 20, 0.05, 0, false, 0}, 300, 5 + more);
         check_equals((simulation){(noise_kind)kind, 80, 0.05, 0, false, 0}, 200, 4);
     }

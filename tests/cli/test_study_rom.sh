@@ -38,7 +38,7 @@ rounds = record["subjects"][0]["rounds"]
 for name, subject in subjects.items():
     assert subject["model"] == name.split()[0] and "window of" in subject["covers"]
     # At most half of the rounds are left out as disturbed.
-    assert 25 <= len(subject["samples_seconds"]) == len(subject["rounds"]) <= 50
+    assert 50 <= len(subject["samples_seconds"]) == len(subject["rounds"]) <= 100
     assert subject["rounds"] == rounds, "not interleaved"
 leading = [c for c in record["comparisons"] if not c.get("beside")]
 pairs = [(c["baseline"], c["candidate"], c["paired"]) for c in record["comparisons"] if not c.get("beside")]

@@ -77,6 +77,25 @@ class Spans(Measured):
         self.assertEqual(self.tree()["work", "step"]["failed_spans"], 1)
         self.assertTrue(self.clean())
 
+    def test_spans_that_are_kept_are_not_handed_out_again(self):
+        spans = []
+        for seconds in (0.002, 0, 0.001, 0):
+            with self.monitor.track("x") as span:
+                with self.monitor.track("x") as inner:
+                    self.assertIsNot(inner, span)
+                    time.sleep(seconds)
+            spans.append((span, span.seconds))
+        self.assertEqual(len({id(span) for span, _ in spans}), 4)
+        for span, seconds in spans:
+            self.assertEqual(span.seconds, seconds)
+        leave = self.monitor.track("y").__exit__     # all that is left of a span that was never begun
+        self.monitor.track("z").__enter__()          # and one that is open, which nobody refers to
+        with self.monitor.track("z"):
+            pass
+        leave(None, None, None)
+        self.assertEqual(self.counts()["z", "z"], 1)
+        self.assertTrue(self.clean())
+
     def test_stacks_of_contexts(self):
         op = self.monitor.operation("op")
         with contextlib.ExitStack() as stack:

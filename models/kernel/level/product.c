@@ -275,7 +275,8 @@ void ASSAY__AT(product)(int64_t m, int64_t n, int64_t k, const float *a, int64_t
                                .add = add || l > 0,
                                .c = c + j,
                                .c_stride = c_stride,
-                               .next = panel_at(n, k, l, j + columns, b, b_row, b_column),
+                               .next = near ? (ahead){0}
+                                            : panel_at(n, k, l, j + columns, b, b_row, b_column),
                                .next_each = 1 + (b_row == 1 ? PANEL : DEPTH) / (m / ROWS + 1)};
             if (!near)
                 copy_panel(depth, columns, b + l * b_row + j * b_column, b_row, b_column, panel);

@@ -21,7 +21,7 @@ PYTHON
 "$ASSAY" study rom --quick --out a --experiment first >again.txt
 "$ASSAY" study rom --quick --out a --experiment first | cmp - again.txt && echo 'same report'
 # The same seed gives the same models, byte for byte; another seed others.
-"$ASSAY" study rom --quick --out b --experiment first >/dev/null
+"$ASSAY" study rom --quick --budget 200ms --out b --experiment first >/dev/null
 cmp a/first/.study/LSTM.safetensors b/first/.study/LSTM.safetensors && echo 'same LSTM'
 cmp a/first/.study/MVAR.safetensors b/first/.study/MVAR.safetensors && echo 'same MVAR'
 python3 - <<'PYTHON'
@@ -32,7 +32,7 @@ def timeless(name):
 assert timeless("a/first/summary.json") == timeless("b/first/summary.json")
 print("same numbers")
 PYTHON
-"$ASSAY" study rom --quick --seed 1 --out c >/dev/null
+"$ASSAY" study rom --quick --epochs 1 --budget 200ms --seed 1 --out c >/dev/null
 cmp -s a/first/.study/MVAR.safetensors c/rom/.study/MVAR.safetensors || echo 'another MVAR'
 # A folder that belongs to something else; data that cannot be used.
 show study rom --quick --out a --experiment first --seed 7
