@@ -1,8 +1,7 @@
-# Figures and the findings that depend on times are masked; lines, titles, columns and keys stay. Whether the memory of a short
-# span was read depends on how long ago the last reading was.
+# Figures and the findings that depend on times are masked; lines, titles, columns and keys stay.
 shape() {
     sed -E -e '/^(⚠️|⚡|      - |CPU \(MB\) sums )/d' -e '/^(\$|exit|Epoch [0-9]|  Batch [0-9])/!s/\b[0-9]+ (iterations|evaluations)/# \1/g' \
-        -e 's/[+-]?[0-9]+\.[0-9]+(e[-+][0-9]+)?/#/g' -e 's/peak [0-9]+MB/peak #MB/' -e 's/  +/ /g' -e 's/^ evaluation # # / evaluation # n\/a /'
+        -e 's/[+-]?[0-9]+\.[0-9]+(e[-+][0-9]+)?/#/g' -e 's/peak [0-9]+MB/peak #MB/' -e 's/  +/ /g'
 }
 cp -r "$(dirname "$0")/../../../conf" .
 show study pde --config-name burgers_experiment trainer=synthetic_with_memory trainer_params.epochs=2 --quick --out burgers | shape
