@@ -46,7 +46,7 @@ enum { ASSAY_FORECAST_STEPS = 100 }; /* the horizon where none is given */
 ASSAY_API size_t assay_trials_advise(double seconds);
 
 /* A sentence that says that a timing has fewer trials than that, and what to do; NULL if it has
- * enough. Static storage. */
+ * enough. A tenth may be missing, because disturbed trials are left out. Static storage. */
 ASSAY_API const char *assay_trials_check(const assay_timing *timing);
 
 /* Time single steps and whole forecasts of `n_steps` (0: ASSAY_FORECAST_STEPS), the seed's

@@ -241,7 +241,7 @@ run own_record "$work/own.json"
 prints '^frame +30 +1\.500 s 300\.0 ms 50\.00 ms +n/a +n/a$' '^  compress +30 ' '^power on,0\.1,,$' \
     '^old firmware +new firmware +0\.903 .* faster$' '^  samples +20$'
 "$ASSAY_BUILD/assay" report "$work/own.json" >"$output"
-prints 'new firmware' '41\.18 ms'
+prints 'new firmware' '41\.19 ms'
 
 run own_study "$work/study.json"
 /usr/bin/python3 - "$work/study.json" >"$output" <<'END'
