@@ -345,7 +345,7 @@ static void test_what_is_inferred(void **state)
     const double epochs[] = {2, 3, 4};
     assert_int_equal(assay_timing_summarize(epochs, 3, &parts.training), ASSAY_OK);
     parts.training_seconds = assay_reading_missing(ASSAY_NOT_MEASURED);
-    parts.single_step.count = 99;
+    parts.single_step.count = 89;
     assert_int_equal(assay_build_profile(&parts, NULL, &profile), ASSAY_OK);
     assert_near(profile.training_seconds.value, 9);
     char *text = NULL;
