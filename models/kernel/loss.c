@@ -36,21 +36,22 @@ static double binary_cross_entropy(int64_t count, const float *y, const float *t
 static double cross_entropy(int64_t rows, int64_t width, const float *y, const float *target,
                             float *dy)
 {
-    double sum = 0;
+    double likelihood = 0;
     for (int64_t r = 0; r < rows; r++, y += width, target += width, dy += width) {
         double largest = y[0], total = 0, weight = 0;
-        for (int64_t i = 1; i < width; i++)
-            largest = fmax(largest, y[i]);
+        for (int64_t i = 1; i < width; i++) /* by fmax() gcc 12 fails for AArch64 */
+            largest = y[i] > largest ? y[i] : largest;
         for (int64_t i = 0; i < width; i++)
             total += exp(y[i] - largest);
+        const double offset = largest + log(total);
         for (int64_t i = 0; i < width; i++) {
             weight += target[i];
-            sum -= target[i] * (y[i] - largest - log(total));
+            likelihood += target[i] * (y[i] - offset);
         }
         for (int64_t i = 0; i < width; i++)
             dy[i] = (float)((weight * exp(y[i] - largest) / total - target[i]) / (double)rows);
     }
-    return sum / (double)rows;
+    return -likelihood / (double)rows;
 }
 
 double assay__loss(assay_loss loss, int64_t rows, int64_t width, const float *y,

@@ -6,6 +6,7 @@
  *
  * Tests put its folder into LD_LIBRARY_PATH. A value for `lost` makes every call for that board say
  * so. */
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -40,7 +41,7 @@ static int told(const char *key, int otherwise)
 
 static int board_of(const void *device)
 {
-    return (int)((const char *)device - (const char *)0) - 1;
+    return (int)((intptr_t)device - 1);
 }
 
 static int answer(const char *key, const void *device)
@@ -73,7 +74,7 @@ int nvmlDeviceGetCount_v2(unsigned *count)
 EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device);
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device)
 {
-    *device = (char *)0 + index + 1;
+    *device = (void *)(intptr_t)(index + 1);
     return answer("device_at", *device);
 }
 
