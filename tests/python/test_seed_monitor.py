@@ -2,6 +2,7 @@
 import asyncio
 import csv
 import math
+import sys
 import time
 import unittest
 import warnings
@@ -331,9 +332,13 @@ class Epochs(Examples):
 
     def test_training_loop(self):
         printed = self.run_example(self.LOOP, **{**STAND_INS, "epochs": 1, "dataloader": range(6)})
-        batches = "".join(f"Batch {i}: 0.5s, CPU 1648.9MB, loss=0.009458\n" for i in range(5))
-        self.assert_shows(printed, batches + '''\
-Epoch end: 4.774s total, CPU 14.4MB, peak 2880MB
+        # Where PyTorch has a GPU, the lines show its memory as the seed's do.
+        torch = sys.modules.get("torch")
+        gpu = torch is not None and torch.cuda.is_available()
+        memory = "GPU 23.1MB, CPU 1648.9MB" if gpu else "CPU 1648.9MB"
+        batches = "".join(f"Batch {i}: 0.5s, {memory}, loss=0.009458\n" for i in range(5))
+        self.assert_shows(printed, batches + f'''\
+Epoch end: 4.774s total, {"GPU 14.4MB, 3236MB reserved" if gpu else "CPU 14.4MB"}, peak 2880MB
 Batch timing: avg=0.201s, min=0.082s, max=0.538s
 ''')
         self.assertIn("  Batch 4: ", printed)
