@@ -133,7 +133,10 @@ static void print_system(const assay_record_process *process, FILE *stream)
     print_pair(stream, "storage", assay__format_reading_bytes(process->read_bytes, a), "read",
                assay__format_reading_bytes(process->written_bytes, b), "written");
     label(stream, "processes");
-    fprintf(stream, "≥ %s", assay__format_reading_count(process->process_count, a));
+    /* Samples miss processes that live between two of them. */
+    bool known = process->process_count.validity == ASSAY_VALID;
+    fprintf(stream, "%s%s", known ? "≥ " : "",
+            assay__format_reading_count(process->process_count, a));
     if (process->running_processes > 0)
         fprintf(stream, ", %llu of them still running",
                 (unsigned long long)process->running_processes);
