@@ -28,7 +28,7 @@
  * processor time where wall time is inconclusive and both subjects are bound by the processor. The
  * two share the risk.
  *
- * Identical subjects are called different in 1 % of comparisons at most if they took turns (1.5 %
+ * Identical subjects are called different in 1 % of comparisons at most if they took turns (1.6 %
  * with 6 to 10 pairs), or if they did not and their neighbours correlate by 0.8 at most
  * (docs/trust.md has the table). No method can see what stays constant during a run: if one run
  * has another clock frequency or another memory layout than the next from beginning to end, that is
