@@ -17,9 +17,10 @@
  *
  * The driver (libcuda.so.1) must already be part of the process, which it is wherever there is a
  * stream; no toolkit is needed to build. Contexts are those of the caller or of the framework that
- * made the stream. A span is dropped on the device's side, and counted in the lane of its stream,
- * if there is no driver, if the stream is being captured into a graph, if more than 4096 spans of a
- * stream are under way, or if the driver refuses an event; its time on the thread is kept.
+ * made the stream. Without a driver or a context, only the time on the thread is recorded. The same
+ * holds if the stream is being captured into a graph, if more than 4096 spans of a stream are under
+ * way, or if the driver refuses an event; the span is then counted as dropped in the lane of its
+ * stream.
  *
  * Threads: every call may be made from any thread; a span ends on the thread that began it. Fork: a
  * child cannot use its parent's device, and drops what its parent had begun.

@@ -151,7 +151,7 @@ assay__node *assay__node_for_site(assay__lane_owner *owner, const assay_site *si
 assay__node *assay__node_for_name(assay__lane_owner *owner, const char *name);
 assay__node *assay__node_for_counter(assay__lane_owner *owner, const char *name);
 
-/* The node of this lane at the place of the call tree where the open spans of another lane lead. */
+/* The node of this lane that has the same path of names as the innermost open span of `other`. */
 assay__node *assay__node_at_path(assay__lane_owner *owner, const assay__lane *other);
 
 /* distribution.c — enter one duration into the node's statistics, or forget all of them. */

@@ -2,11 +2,12 @@
  * of the stream's lane that waits for their time. Flights of a stream complete in the order of
  * their ends, so each stream has a queue, and only its head is asked for.
  *
- * Where a flight stands in time: the device measures its start from `origin`, the start of an
- * earlier flight on the same stream. When that was on our clock is not known exactly. It was not
- * before the call that started a flight, so each flight gives a lower bound for the origin, and the
- * largest of them is taken: it is exact to some microseconds as soon as one flight found the stream
- * idle. The driver measures in single precision, so the origin moves on every few seconds. */
+ * A trace also needs to know when a flight started. The device tells how long after `origin` that
+ * was; the origin is the start of an earlier flight on the same stream. The time of the origin on
+ * our clock is estimated: no flight can start before the call that launched it, so each flight
+ * gives a time that the origin cannot be earlier than, and the latest of these times is used. It is
+ * right to some microseconds once a flight has found its stream idle. The driver gives times in
+ * single precision, which suffices for some seconds; then a later flight becomes the origin. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +22,7 @@ enum {
     MOST_STREAMS = 256
 };
 
-/* An origin is used for this long: the milliseconds then have 24 bits for 8 s, half a microsecond.
- */
+/* An origin is used for 8 s: a float still tells half a microsecond from the next there. */
 static const double ORIGIN_MS = 8000;
 
 /* By how much the clocks of device and processor may have drifted apart meanwhile. */

@@ -9,8 +9,8 @@
  *
  * The priors are chosen by simulation (bench/verdicts.c). Pairs have no memory in 97 of 100 cases,
  * because their random order destroys what memory the machine has; two series have none in 40 of
- * 100. The other cases are every ρ up to 0.95 and every λ alike, but the strongest memories of two
- * series depend on the number of values:
+ * 100. The other cases share the rest evenly over every ρ up to 0.95 and every λ, with two
+ * exceptions. They concern strong memory in two series, and depend on how many values there are:
  * - Without much white noise (ρ > 0.9, λ < 0.3) they count in full with 20 values, and with an
  *   eighth from 40 values on. Otherwise noise with ρ = 0.8 would need 1.5 times the samples, since
  *   40 values cannot tell it from noise with ρ = 0.95.
