@@ -30,8 +30,18 @@ def _library() -> Any:
     try:
         from . import _models
     except ImportError as error:
-        raise ImportError(f"assay.generation needs the models of assay, which `make build` puts into build/python ({error})") from error
+        raise ImportError(_without_models(error)) from error
     return _models
+
+
+def _without_models(error: ImportError) -> str:
+    try:
+        from ._without_models import MISSING        # setup.py writes it
+    except ImportError:
+        return ("assay.generation needs the models of assay, which `make build` puts into build/python and `pip install ./python "
+                f"--no-build-isolation` into an environment ({error})")
+    return (f"assay.generation needs the models of assay, and this package was installed without them: {MISSING} was not found. "
+            "Install that, and then the package again: `pip install --force-reinstall ./python --no-build-isolation`.")
 
 
 def _folder(dataset: Path) -> str:
