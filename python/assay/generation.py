@@ -99,7 +99,7 @@ def _fresh_file(dataset: Path, seed: int) -> str:
 
 
 def _generate(dataset: Path, model_path: Path, output_file: str, od_source: str, seed: int, num_gene: int, beam_search: bool,
-              beam_width: int) -> Tuple[int, Dict[str, Any], str]:
+              beam_width: int, pair: Optional[Tuple[int, int]] = None) -> Tuple[int, Dict[str, Any], str]:
     """(trajectories, what performance.json of a study has, the printed block)"""
     if num_gene < 1 or beam_width < 1:
         raise ValueError(f"num_gene and beam_width must be 1 or more, not {num_gene} and {beam_width}")
@@ -108,7 +108,7 @@ def _generate(dataset: Path, model_path: Path, output_file: str, od_source: str,
         performance_file = os.path.join(folder, "performance.json")
         _, generated, text = library.generate(
             dataset=_folder(dataset), model_path=os.fspath(model_path), output_file=output_file, from_train=_from_train(od_source), seed=seed,
-            num_gene=num_gene, beam_search=beam_search, beam_width=beam_width, performance_file=performance_file)
+            num_gene=num_gene, beam_search=beam_search, beam_width=beam_width, performance_file=performance_file, pair=pair)
         return generated, _load(performance_file), text
 
 
@@ -151,26 +151,39 @@ def evaluate_trajectories_programmatic(generated_file: Path, dataset: Path, od_s
 
 
 class Searcher:
-    """Single searches with one model. Every search takes the next pair of an origin and a destination, drawn from the seed."""
+    """Single searches with one model, from one road to another:
+
+        route, metrics = Searcher('city', 'city/vanilla/weights.safetensors').beam_search(17, 230)
+
+    Roads have the ids of the dataset's files. Without them every search takes the next pair that the seed draws from od_source.
+    """
 
     def __init__(self, dataset: Path, model_path: Path, od_source: str = "test", seed: int = 42):
         self.dataset, self.model_path, self.od_source = dataset, model_path, od_source
         self._seed = seed
 
-    def search(self) -> Tuple[Optional[List[int]], Dict[str, Any]]:
+    def search(self, origin_road_id: Optional[int] = None, destination_road_id: Optional[int] = None
+               ) -> Tuple[Optional[List[int]], Dict[str, Any]]:
         """Search greedily: (the roads of the trajectory, or None if it did not arrive; 'total_time', 'forward_time_total', 'forward_count',
         'forward_time_avg', and the ends)."""
-        return self._search(False, 1)
+        return self._search(origin_road_id, destination_road_id, False, 1)
 
-    def beam_search(self, beam_width: int = 4) -> Tuple[Optional[List[int]], Dict[str, Any]]:
+    def beam_search(self, origin_road_id: Optional[int] = None, destination_road_id: Optional[int] = None, beam_width: int = 4
+                    ) -> Tuple[Optional[List[int]], Dict[str, Any]]:
         """The same with a beam; the metrics have its 'beam_width' too."""
-        return self._search(True, beam_width)
+        return self._search(origin_road_id, destination_road_id, True, beam_width)
 
-    def _search(self, beam_search: bool, beam_width: int) -> Tuple[Optional[List[int]], Dict[str, Any]]:
-        seed, self._seed = self._seed, self._seed + 1
+    def _search(self, origin: Optional[int], destination: Optional[int], beam_search: bool, beam_width: int
+                ) -> Tuple[Optional[List[int]], Dict[str, Any]]:
+        if (origin is None) != (destination is None):
+            raise ValueError("a search goes from one road to another: give both ids, or none to have a pair drawn")
+        pair = None if origin is None or destination is None else (origin, destination)
+        seed = self._seed
+        if pair is None:
+            self._seed += 1
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "generated.csv")
-            _, figures, _ = _generate(self.dataset, self.model_path, path, self.od_source, seed, 1, beam_search, beam_width)
+            _, figures, _ = _generate(self.dataset, self.model_path, path, self.od_source, seed, 1, beam_search, beam_width, pair)
             with open(path, newline="", encoding="utf-8") as file:
                 rows = list(csv.DictReader(file))
         metrics = dict(figures["searches"][0])
