@@ -120,7 +120,9 @@ class Growth:
         return self._fitted.text()
 
     def __repr__(self):
-        return f"<assay growth {self.growth_class!r}, exponent {self.exponent}>"
+        if self.growth_class is None:
+            return f"<assay growth, not known: {self.reason}>"
+        return f"<assay growth {self.growth_class!r}, exponent {self.exponent:.4g}>"
 
 
 def fit(sizes, seconds):
