@@ -60,7 +60,8 @@ static PyMethodDef functions[] = {
     {"lanes_forked", core_lanes_forked, METH_NOARGS,
      "lanes_forked()\n--\n\nThis process is a forked child."},
     {"bench", (PyCFunction)(void (*)(void))core_bench, METH_VARARGS | METH_KEYWORDS,
-     "bench(functions, names, budget_seconds=0, precision=0, margin=0, runs=0, warmup=0, seed=0)\n"
+     "bench(functions, names, budget_seconds=0, precision=0, margin=0, runs=0, warmup=0, seed=0, "
+     "yardstick=False)\n"
      "--\n\nSample functions in turns and compare them. Zeros are the defaults."},
     {"compare", (PyCFunction)(void (*)(void))core_compare, METH_VARARGS | METH_KEYWORDS,
      "compare(sides, margin=0, metric=None)\n--\n\nCompare records: sides are (name, records)."},

@@ -55,6 +55,15 @@ for seed in timing runtime generation; do
     PATH=$ASSAY_BUILD:$PATH env -u PYTHONPATH PYTHONDONTWRITEBYTECODE=1 env/bin/python "$ASSAY_SOURCE/tests/python/test_seed_$seed.py" 2>log || { cat log; exit 1; }
 done
 PATH=$ASSAY_BUILD:$PATH env/bin/python -m assay --version >log || { cat log; exit 1; }
+if env/bin/python -c 'import pytest' 2>/dev/null; then
+    # The plugin is found by its entry point, and `-p` beside it does no harm.
+    for options in "" "-p assay.pytest_plugin"; do
+        (cd "$work" && env -u PYTHONPATH env/bin/python -m pytest $options -p no:cacheprovider --fixtures -q) 2>&1 | grep -q assay_benchmark ||
+            { echo "the installed package does not bring its plugin of pytest"; exit 1; }
+    done
+else
+    echo "no pytest: its plugin is not tried (Debian: python3-pytest)"
+fi
 
 # Without the libraries of the models, which this pkg-config does not know, in the same build folder as before.
 mkdir pkgconfig
