@@ -41,6 +41,14 @@ from ._model import profile
 from ._monitor import Monitor, Record, default_monitor, load, print_summary, record, snapshot, tracked
 from ._run import run
 
+
+
+def load_ipython_extension(shell):
+    """What `%load_ext assay` calls in a notebook: it brings the magic %assay and %%assay."""
+    from ._magic import load as load_magic
+    load_magic(shell)
+
+
 __version__ = _core.version
 __all__ = ["Growth", "Monitor", "Record", "bench", "compare", "default_monitor", "fit", "load", "operation",
            "print_summary", "profile", "record", "run", "snapshot", "steps", "track", "tracked"]

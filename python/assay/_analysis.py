@@ -123,6 +123,10 @@ class Growth:
     def __str__(self):
         return self._fitted.text()
 
+    def _repr_html_(self):
+        from . import _html     # loaded by those who show it
+        return _html.of_growth(self.to_dict())
+
     def __repr__(self):
         if self.growth_class is None:
             return f"<assay growth, not known: {self.reason}>"

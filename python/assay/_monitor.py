@@ -67,6 +67,10 @@ class Record(_core.Record):
         """Print a report; `assay report --help` lists the formats."""
         print(self.text(format), end="", file=file)
 
+    def _repr_html_(self):
+        from . import _html     # loaded by those who show it
+        return _html.of_record(self.to_dict())
+
     def __repr__(self):
         record = self.to_dict()
         parts = [f"{len(record[key])} {key if len(record[key]) != 1 else key[:-1]}"
@@ -85,6 +89,9 @@ class Monitor(_core.Monitor):
     """
 
     __slots__ = ()
+
+    def _repr_html_(self):
+        return None if self.closed else self.record()._repr_html_()
 
     def __repr__(self):
         return f"<assay monitor, {'closed' if self.closed else 'enabled' if self.enabled else 'not enabled'}>"

@@ -84,6 +84,9 @@ class Run:
     def __str__(self):
         return str(self.record)
 
+    def _repr_html_(self):
+        return self.record._repr_html_() if self._made is not None or self._directory is not None else None
+
 
 def run(name=None, *, memory=True, trace_events=0, samples=0, save=None):
     """Measure a block with everything in it, and all processes that it starts:
