@@ -108,13 +108,15 @@ def _comparisons(comparisons):
     shown = [found for found in comparisons if not found.get("beside") or found["verdict"] in ("slower", "faster")]
     ends = [abs(math.log(end)) for found in shown for end in (found["low"], found["high"]) if end is not None and end > 0]
     reach = max([*ends, 0.05]) * 1.1
+    reasons = any(found["reason"] for found in shown)
     rows = [(_sides(found), found["metric"].replace("_seconds", " time").replace("_bytes", "").replace("_", " "), ratio(found["ratio"]),
              interval(found["low"], found["high"]), _interval_plot(found, reach),
-             (found["verdict"], f"background:{_VERDICTS.get(found['verdict'], 'none')};"), found["reason"] or "") for found in shown]
+             (found["verdict"], f"background:{_VERDICTS.get(found['verdict'], 'none')};"),
+             *([found["reason"] or ""] if reasons else [])) for found in shown]
     note = "ratio: the second over the first"
     if shown:
         note += f"; the line stands at 1, and up to 1 ± {100 * shown[0]['margin']:.4g} % counts as the same"
-    return _table(("comparison", " metric", "ratio", "95 % interval", " ", " verdict", " reason"), rows) + _paragraph(note)
+    return _table(("comparison", " metric", "ratio", "95 % interval", " ", " verdict", *([" reason"] if reasons else [])), rows) + _paragraph(note)
 
 
 def _sides(found):

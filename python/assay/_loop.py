@@ -3,6 +3,7 @@ import time
 
 from . import _core
 from ._format import digits
+from ._log import log
 from ._progress import Progress
 
 _REDRAW_SECONDS = 0.1
@@ -69,7 +70,9 @@ class Steps:
         finally:
             self.seconds = before + time.perf_counter() - start
             if number > 0:
-                self._progress.end(self._line(epoch, number, total))
+                line = self._line(epoch, number, total)
+                self._progress.end(line)
+                log("debug" if self._progress.shown else "info", "%s", line)
 
     def _count(self, item, seconds):
         self.batches += 1

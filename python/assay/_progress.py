@@ -17,7 +17,7 @@ class Progress:
 
     def draw(self, line):
         """Replace the line."""
-        if self.shown and not _bars():
+        if self.shown and _tqdm() is None:
             self._file.write(f"\r{line:<{_WIDTH}}")
             self._file.flush()
 
@@ -25,15 +25,15 @@ class Progress:
         """Replace the line for the last time. What comes next stands below it."""
         if not self.shown:
             return
-        bars = _bars()
-        if bars:
-            bars[0].write(line, file=self._file)
+        tqdm = _tqdm()
+        if tqdm is not None:
+            tqdm.write(line, file=self._file)
         else:
             self._file.write(f"\r{line:<{_WIDTH}}\n")
             self._file.flush()
 
 
-def _bars():
-    """The classes of tqdm that have a bar on the screen; nothing is imported for the question."""
-    kinds = {getattr(sys.modules.get(name), "tqdm", None) for name in ("tqdm", "tqdm.std", "tqdm.auto", "tqdm.asyncio")}
-    return [kind for kind in kinds if kind is not None and any(not getattr(bar, "disable", False) for bar in list(getattr(kind, "_instances", ())))]
+def _tqdm():
+    """tqdm's class if the program uses it and has a bar on the screen; else None. It is not imported for the question."""
+    tqdm = getattr(sys.modules.get("tqdm"), "tqdm", None)
+    return tqdm if tqdm is not None and len(getattr(tqdm, "_instances", ())) > 0 else None

@@ -21,6 +21,8 @@ import tempfile
 import time
 from typing import Any, Dict, List, Optional, Tuple, Union
 
+from ._log import log
+
 __all__ = ["Searcher", "TrajectoryEvaluator", "TrajectoryGenerator", "evaluate_trajectories_programmatic", "generate_trajectories_programmatic"]
 
 Path = Union[str, "os.PathLike[str]"]
@@ -121,6 +123,8 @@ def generate_trajectories_programmatic(dataset: Path, model_path: Path, od_sourc
     default gene/DATASET/seedSEED/TIME.csv. cuda_device is accepted and not used: the models run on the CPU, and 'device' says so.
     Returns 'output_file', 'num_generated' (searches that arrived) and 'performance', with the aggregates over all searches.
     """
+    if cuda_device is not None:
+        log("info", "cuda_device=%s is not used: the models run on the CPU", cuda_device)
     path = os.fspath(output_file) if output_file is not None else _fresh_file(_folder(dataset), seed)
     generated, figures, _ = _generate(dataset, model_path, path, od_source, seed, num_gene, beam_search, beam_width)
     _log("generation", figures["performance"])
