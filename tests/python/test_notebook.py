@@ -53,7 +53,7 @@ class Magic(unittest.TestCase):
 
     def test_statements_are_compared(self):
         record = self.value("%assay -b 0.5 sum(range(3000)) ;; sum(range(10))")
-        self.assertEqual(record.verdict, "faster")
+        self.assertLess(record.comparisons[0]["ratio"], 1)
         self.assertEqual(record.comparisons[0]["candidate"], "sum(range(10))")
 
     def test_options(self):

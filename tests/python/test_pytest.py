@@ -1,6 +1,6 @@
 """The plugin of pytest: the fixture, records that are saved and compared, the gate and what it prints.
 
-Verdicts are made certain by baselines whose samples were multiplied by five or divided by it. No test depends on a speed.
+No test depends on a speed: where verdicts matter, the samples are made up (SAMPLER), and the times of baselines are multiplied.
 """
 import json
 import os
@@ -35,6 +35,27 @@ BENCHMARKS = """
     def test_sorted(assay_benchmark, n):
         assert assay_benchmark(sorted, list(range(n)), reverse=True)[0] == n - 1
     """
+SAMPLER = """
+    import os
+    import random
+    import types
+
+    import assay
+    from assay import pytest_plugin
+
+    measure = pytest_plugin._core.bench
+    noise = random.Random(os.getpid())
+
+    def bench(functions, names, **options):
+        record = measure(functions, names, runs=3).to_dict()
+        samples = [1e-3 * (1 + 0.002 * noise.gauss(0, 1)) for _ in range(60)]
+        record["subjects"][0].update(samples_seconds=samples, mean_seconds=1e-3, median_seconds=1e-3, low_seconds=0.99e-3, high_seconds=1.01e-3,
+                                     min_seconds=min(samples), max_seconds=max(samples), std_seconds=2e-6,
+                                     measures=[{"metric": "yardstick_seconds", "samples": [2e-5 * (1 + 0.002 * noise.gauss(0, 1)) for _ in samples]}])
+        return assay.Record.from_dict(record)
+
+    pytest_plugin._core = types.SimpleNamespace(bench=bench)
+    """
 BUDGET = ("--assay-budget", "100ms")
 
 
@@ -66,9 +87,6 @@ class Plugin(unittest.TestCase):
             factor = next(factor for part, factor in factors.items() if part in subject["name"])
             for key in ("samples_seconds", *(key for key in subject if re.fullmatch("(mean|low|high|median|std|min|max)_seconds", key))):
                 subject[key] = [value * factor for value in subject[key]] if isinstance(subject[key], list) else subject[key] * factor
-            for measure in subject["measures"]:
-                if measure["metric"] == "cpu_seconds":
-                    measure["samples"] = [value * factor for value in measure["samples"]]
         (self.folder / name).write_text(json.dumps(record))
 
 
@@ -196,12 +214,17 @@ class Gate(Plugin):
     def setUp(self):
         super().setUp()
         self.write(BENCHMARKS)
+        self.write(SAMPLER, "conftest.py")
         self.saved = self.save()
 
     def test_the_record_is_an_ordinary_one(self):
         record = assay.load(self.folder / "before.json")
         self.assertEqual((record.to_dict()["kind"], record.to_dict()["study"]), ("study", "pytest"))
         self.assertIn("test_it.py::test_sorted[100]", str(record))
+
+    def test_samples_have_a_yardstick(self):
+        self.write("", "conftest.py")
+        record = assay.Record.from_dict(self.save())
         self.assertIn("yardstick_seconds", [measure["metric"] for measure in record.to_dict()["subjects"][0]["measures"]])
 
     def test_slower_fails_and_says_what_to_do(self):
@@ -219,9 +242,11 @@ class Gate(Plugin):
         self.assertRegex(out, r"test_sorted\[10\] .* faster")
         self.assertLessEqual(max(map(len, out.splitlines())), 80)
 
-    def test_faster_passes(self):
-        self.scale(self.saved, {"": 5})
-        self.assertIn("gate: passed", self.run_well("--assay-compare", "before.json", "--assay-gate"))
+    def test_faster_and_the_same_pass(self):
+        self.scale(self.saved, {"test_sum": 5, "test_sorted": 1.05})
+        out = self.run_well("--assay-compare", "before.json", "--assay-gate")
+        self.assertEqual((len(re.findall("  faster$", out, re.M)), len(re.findall("  same$", out, re.M))), (1, 2))
+        self.assertIn("gate: passed\n", out)
 
     def test_without_the_gate_slower_passes(self):
         self.scale(self.saved, {"": 0.2})
@@ -230,8 +255,10 @@ class Gate(Plugin):
         self.assertNotIn("gate", out)
 
     def test_a_margin_that_allows_it(self):
-        for given in ("90%", "0.9"):
-            self.assertIn("up to 1 ± 90 %", self.run_well("--assay-compare", "before.json", "--assay-gate", "--assay-margin", given))
+        self.scale(self.saved, {"": 0.7})       # 1.43 times as long
+        self.assertEqual(self.pytest("--assay-compare", "before.json", "--assay-gate").returncode, 1)
+        for given in ("60%", "0.6"):
+            self.assertIn("up to 1 ± 60 %", self.run_well("--assay-compare", "before.json", "--assay-gate", "--assay-margin", given))
 
     def test_the_command_gives_the_same_verdicts(self):
         self.scale(self.saved, {"test_sum": 0.2, "test_sorted": 5})
@@ -253,6 +280,7 @@ class Gate(Plugin):
         self.assertIn("1 failed in", done.stdout)
 
     def test_inconclusive_passes_unless_strict(self):
+        self.write("", "conftest.py")           # real samples, and too few of them
         self.write("import time\n\ndef test_sleep(assay_benchmark):\n    assay_benchmark(time.sleep, 0.02)\n")
         options = ("--assay-budget", "50ms")
         self.assertEqual(self.pytest(*options, "--assay-save", "before.json").returncode, 0)
