@@ -1,0 +1,3 @@
+class WatchReport:
+    def _activations(self):
+        return None
