@@ -46,6 +46,8 @@ _BY_INPUT_COMPOSED = {"mse_loss": ("add", "multiply", "mean"), "linalg_vector_no
 _ACCUMULATED = "index_add scatter_add scatter_reduce _index_put_impl index_put segment_reduce index_reduce"    # elements of the source
 _LOOKED_UP = "embedding index_select gather index take nll_loss_forward nll_loss2d_forward"                      # elements of the output
 
+_NAMED_BY_KIND = ("bias", "dropout", "LSTM cell")       # parts of operations, in lists of what is left out
+
 # Operations without arithmetic: they make, move, compare or look at data.
 _FREE = frozenset("""
     view _unsafe_view reshape _reshape_alias alias detach clone copy contiguous t transpose permute expand squeeze unsqueeze select
@@ -81,8 +83,8 @@ def _table():
     table.update((name, Tracer.accumulated) for name in _ACCUMULATED.split())
     table.update((name, functools.partial(Tracer.by_output, kinds=("embedding",))) for name in _LOOKED_UP.split())
     table.update({"mm": Tracer.product, "bmm": Tracer.product, "mv": Tracer.product, "dot": Tracer.product, "vdot": Tracer.product,
-                  "_sparse_mm": Tracer.product, "addmm": Tracer.product_and_bias, "baddbmm": Tracer.product_and_bias,
-                  "addmv": Tracer.product_and_bias, "addbmm": Tracer.product_and_bias, "_sparse_addmm": Tracer.product_and_bias,
+                  "addmm": Tracer.product_and_bias, "baddbmm": Tracer.product_and_bias,
+                  "addmv": Tracer.product_and_bias, "addbmm": Tracer.product_and_bias, "_sparse_addmm": functools.partial(Tracer.product, first=1),
                   "_addmm_activation": Tracer.product_and_bias, "addr": Tracer.product_and_bias,
                   "linear": Tracer.linear, "mkldnn_linear": Tracer.linear, "_mkl_linear": Tracer.linear,
                   "mul": Tracer.multiplied, "div": Tracer.divided, "add": Tracer.added,
@@ -159,7 +161,7 @@ class Tracer:
         storage, size = _storage(tensor)
         if storage not in self._own:
             self._saved.setdefault(storage, (size, self._where[-1]))
-        return tensor.detach()      # the tensor itself would hold the graph that holds it
+        return tensor.detach() if tensor.grad_fn is not None else tensor    # with its graph it would hold itself
 
     # ---- counting ----
 
@@ -170,9 +172,9 @@ class Tracer:
         name = function._schema.name.split("::")[-1]
         count = _table_of().get(name) or _table_of().get(name.rstrip("_"))
         try:
-            if count is not None:
+            if count is not None and _computes(self._torch, args, output):
                 count(self, _Call(self._torch, name, args, kwargs, output, self.grad))
-            elif name.rstrip("_") not in _FREE and not name.endswith("_backward") and _computes(self._torch, args, output):
+            elif count is None and name.rstrip("_") not in _FREE and not name.endswith("_backward") and _computes(self._torch, args, output):
                 self.unknown[name.strip("_")] += 1
         except Exception:       # a signature that is not the one expected
             self.unknown[name.strip("_")] += 1
@@ -190,7 +192,7 @@ class Tracer:
             if backward:
                 figures[convention][1] += back
             if forward == 0 and count * m * n > 0:
-                self.left_out[convention].add(call.name.strip("_"))
+                self.left_out[convention].add(kind if kind in _NAMED_BY_KIND else call.name.strip("_").replace("native_", ""))
 
     def by_output(self, call, kinds):
         for kind in kinds:

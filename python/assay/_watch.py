@@ -63,7 +63,9 @@ class Watch(WatchReport):
         self._tracing = self._expected = None
         self._other_calls = 0       # of more shapes than are kept
         self.messages = []
-        self.name = _distinct(name or type(model).__name__, self)
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"the name of a model must be a string, not {type(name)}")
+        self.name = name or _distinct(type(model).__name__, self)
         self.modules = collections.OrderedDict()        # name -> (module, how deep)
         queue = torch.autograd.Variable._execution_engine.queue_callback
         self._core = _core.new_watch(self._called, self._switch_parts, queue, torch.is_grad_enabled,
@@ -147,6 +149,9 @@ class Watch(WatchReport):
         for handle in self._handles:
             handle.remove()
         self._handles.clear()
+        self._switches.clear()
+        if _names_in_use.get(self.name) is self:
+            del _names_in_use[self.name]
 
     def __enter__(self):
         return self
@@ -168,7 +173,7 @@ class Watch(WatchReport):
         trace = self._traces.get(shapes)
         if trace is None and len(self._traces) < _MOST_SHAPES:
             trace = self._traces[shapes] = _Trace()
-            if self._counts:
+            if self._counts and not _is_closed(self._model()):
                 self._start_tracing(trace)
         if trace is None:
             self._other_calls += 1
@@ -269,8 +274,6 @@ def _what_is_missing(model, torch):
 
 def _distinct(name, owner):
     """A name that no other watch has at the moment, so that records tell two models of one class apart."""
-    if not isinstance(name, str):
-        raise TypeError(f"the name of a model must be a string, not {type(name)}")
     fresh, number = name, 2
     while fresh in _names_in_use:
         fresh, number = f"{name}-{number}", number + 1
@@ -288,6 +291,11 @@ def _is_closed(module):
     return None
 
 
+def _can_hook(module):
+    """Whether a compiled module can be measured as a whole: only the wrapper that torch.compile(model) makes."""
+    return "OptimizedModule" in {kind.__name__ for kind in type(module).__mro__}
+
+
 def _parts(model, root, depth, say):
     """(name, module, level) of all that is called, each module once. Lists of modules are not called, and count no level."""
     seen = set()
@@ -298,8 +306,13 @@ def _parts(model, root, depth, say):
             return
         seen.add(module)
         closed = _is_closed(module)
+        if closed and not _can_hook(module):
+            if level == 0:
+                raise TypeError(f"watch() cannot look into {name}, which {closed}; watch the model that it was made of")
+            say(f"{name} {closed}: it is not measured on its own")
+            return
         if closed:
-            say(f"{name} {closed}: it is measured as a whole, and its arithmetic is not counted")
+            say(f"{name} {closed}: it is measured as a whole")
         if called:
             yield name, module, level
         if not closed:

@@ -9,8 +9,8 @@
  *
  * So the thread keeps a stack of modules that go backward. An event closes what lies above the
  * nearest module that contains the new one, and opens what lies between. A container whose output
- * is the output of its last part needs no event of its own: `tail` remembers that part, and the
- * two begin together. The engine's final callback closes the rest.
+ * is the output of its last part needs no event of its own: the part remembers that the two begin
+ * together. The engine's final callback closes the rest.
  *
  * The alternative, PyTorch's full backward hooks, puts two more nodes around each module. They cost
  * ten times as much, and modules that work in place fail. Here a node gets a hook of the kind that
@@ -46,8 +46,9 @@ typedef struct open_stack {
  */
 typedef struct open_modules {
     open_stack forward, backward;
-    PyObject *last_node;  /* that got a hook during this pass; owned */
-    core_hook *last_hook; /* the outermost module that begins with it; owned */
+    PyObject *last_node;    /* that got a hook during this pass; owned */
+    core_hook *last_hook;   /* the module whose output it made; owned */
+    core_hook *last_around; /* the outermost module that begins with it; owned */
 } open_modules;
 
 static __thread open_modules *of_thread;
@@ -118,6 +119,7 @@ static void forget_node(open_modules *here)
 {
     Py_CLEAR(here->last_node);
     core_set_hook(&here->last_hook, NULL);
+    core_set_hook(&here->last_around, NULL);
 }
 
 /* ---- forward ---- */
@@ -164,20 +166,28 @@ static bool hook_node(core_hook *hook, PyObject *node)
     return registered != NULL;
 }
 
+static uint8_t *levels_of_last(core_hook *hook)
+{
+    return &hook->levels[hook->awaited % sizeof hook->levels];
+}
+
 /* The node of one tensor of the output. Takes the reference. */
 static void follow_node(core_hook *hook, PyObject *node)
 {
     open_modules *here = of_thread;
     if (node == here->last_node) {
-        if (here->last_hook != NULL && here->last_hook->parent == hook) {
-            core_set_hook(&hook->tail, here->last_hook);
-            core_set_hook(&here->last_hook, hook);
+        if (here->last_around != NULL && here->last_around->parent == hook) {
+            ++*levels_of_last(here->last_hook);
+            core_set_hook(&here->last_around, hook);
         }
         Py_DECREF(node); /* a module that returned what another one made has nothing to do */
     } else if (hook_node(hook, node)) {
+        hook->awaited++;
+        *levels_of_last(hook) = 0;
         Py_XDECREF(here->last_node);
         here->last_node = node;
         core_set_hook(&here->last_hook, hook);
+        core_set_hook(&here->last_around, hook);
     } else {
         Py_DECREF(node);
     }
@@ -248,7 +258,6 @@ PyObject *core_hook_after(PyObject *self, PyObject *const *arguments, Py_ssize_t
         PyObject *inputs = arguments[1];
         PyObject *input =
             PyTuple_Check(inputs) && PyTuple_Size(inputs) > 0 ? PyTuple_GetItem(inputs, 0) : NULL;
-        core_set_hook(&hook->tail, NULL);
         hook->several = follow(hook, arguments[2], input, 0, 0) > 1;
     }
     if (here->forward.count == 0)
@@ -289,10 +298,12 @@ PyObject *core_hook_arrived(PyObject *self, PyObject *gradient)
     (void)gradient;
     core_hook *hook = (core_hook *)self;
     open_stack *stack = modules_here() != NULL ? &of_thread->backward : NULL;
+    uint8_t levels = *levels_of_last(hook);
+    hook->awaited -= hook->awaited > 0;
     if (stack == NULL || hook->watch->removed || (hook->several && place_of(stack, hook) > 0))
         Py_RETURN_NONE;
     core_hook *first = hook; /* the outermost module that begins now */
-    for (int i = 0; i < MOST_OPEN && first->parent != NULL && first->parent->tail == first; i++)
+    for (; levels > 0 && first->parent != NULL; levels--)
         first = first->parent;
     const core_hook *around = first->parent;
     for (int i = 0; i < MOST_OPEN && around != NULL && place_of(stack, around) == 0; i++)

@@ -16,7 +16,6 @@ static void hook_clear_references(core_hook *hook)
     Py_CLEAR(hook->whole);
     Py_CLEAR(hook->carrier);
     core_set_hook(&hook->parent, NULL);
-    core_set_hook(&hook->tail, NULL);
 }
 
 /* What an open span needs stays: only the references between hooks and tensors make cycles. */
@@ -25,7 +24,6 @@ static int hook_clear(PyObject *self)
     core_hook *hook = (core_hook *)self;
     Py_CLEAR(hook->carrier);
     core_set_hook(&hook->parent, NULL);
-    core_set_hook(&hook->tail, NULL);
     return 0;
 }
 
@@ -38,7 +36,6 @@ static int hook_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(hook->whole);
     Py_VISIT(hook->carrier);
     Py_VISIT(hook->parent);
-    Py_VISIT(hook->tail);
     Py_VISIT(Py_TYPE(self));
     return 0;
 }
@@ -290,7 +287,7 @@ PyObject *core_new_watch(PyObject *module, PyObject *args)
     watch->synchronize = synchronizing != Py_None ? Py_NewRef(synchronizing) : NULL;
     watch->finish = PyCFunction_New(&finish_method, NULL);
     watch->every = every > 0 ? (size_t)every : 0;
-    watch->cycle = 1;
+    watch->cycle = every > 0 ? (size_t)every : 1;
     PyObject_GC_Track((PyObject *)watch);
     if (watch->finish == NULL)
         Py_CLEAR(watch);

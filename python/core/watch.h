@@ -33,7 +33,8 @@ typedef struct core_hook {
     PyObject *name;
     PyObject *carrier;        /* the tensor that carries the hook for backward, or NULL */
     struct core_hook *parent; /* the module around it when it was last called, or NULL */
-    struct core_hook *tail;   /* the part whose output was the output, or NULL */
+    size_t awaited;           /* nodes that have the hook and have not gone backward, a stack */
+    uint8_t levels[64];       /* by the place in it: how many modules around this one begin too */
     bool root, several;       /* several: the output has more than one tensor */
 } core_hook;
 
