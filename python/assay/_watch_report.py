@@ -25,13 +25,13 @@ class WatchReport:
         self._expect(self._expected)
         return self._other_calls + sum(trace.calls for trace in self._traces.values())
 
-    def _last_traced(self):
-        """The tracer of the shapes with most calls, those with gradients first; None before any."""
+    def traced(self):
+        """What was found by tracing a call: of the shapes with most calls, those with gradients first; None before any."""
         counted = [(tracer.grad, calls, tracer) for calls, tracer in self._counted() if tracer is not self._tracing]
         return max(counted, key=lambda item: item[:2])[2] if counted else None
 
     def _activations(self):
-        tracer = self._last_traced()
+        tracer = self.traced()
         return tracer.activations() if tracer is not None and tracer.grad else None
 
     def flops(self, convention="assay"):
@@ -39,7 +39,7 @@ class WatchReport:
         are listed themselves; the sum is that of the model. None before the first call."""
         if convention not in CONVENTIONS:
             raise ValueError(f"convention must be one of {', '.join(CONVENTIONS)}, not {convention!r}")
-        tracer = self._last_traced()
+        tracer = self.traced()
         if tracer is None:
             return None
         return {name: tuple(tracer.flops[name][convention]) for name in self.modules if name in tracer.flops}
@@ -56,7 +56,7 @@ class WatchReport:
     @property
     def not_counted(self):
         """What the FLOPs leave out: {"every convention": operations without a price, convention: operations that it counts as 0}."""
-        tracer = self._last_traced()
+        tracer = self.traced()
         if tracer is None:
             return {}
         found = {"every convention": sorted(tracer.unknown)}
@@ -66,7 +66,7 @@ class WatchReport:
     def notes(self):
         """What a reader of the figures has to know, one sentence each."""
         notes = list(self.messages)
-        tracer = self._last_traced()
+        tracer = self.traced()
         if tracer is not None and tracer.failed:
             notes.append(f"the call could not be traced in full: {tracer.failed}")
         if tracer is not None and tracer.without_gradients:
@@ -106,7 +106,7 @@ class WatchReport:
     def record(self):
         """The record of the monitor, with the model: parameters, memory by use, and FLOPs by module and convention."""
         record = self._record_of_monitor().to_dict()
-        record.setdefault("models", []).append(model_of(self.name, self._model(), self.memory(), self._last_traced(), self.modules,
+        record.setdefault("models", []).append(model_of(self.name, self._model().parameters(), self.memory(), self.traced(), self.modules,
                                                         {"depth": max(level for _, level in self.modules.values()), "calls": self.calls}))
         return Record.from_dict(record)
 
@@ -155,7 +155,7 @@ class WatchReport:
 
     def _subtrees(self):
         """{module: (FLOPs of forward, bytes of parameters and activations)} with everything in it."""
-        tracer = self._last_traced()
+        tracer = self.traced()
         own = self.flops() or {}
         kept = tracer.activations() if tracer is not None else {}
         found = {}
@@ -171,7 +171,7 @@ class WatchReport:
         return [(use.replace("_", " "), _bytes(size)) for use, size in self.memory().items()]
 
     def _flops_lines(self):
-        if self._last_traced() is None:
+        if self.traced() is None:
             return []
         rows = []
         left_out = self.not_counted
@@ -194,10 +194,10 @@ class WatchReport:
                 ("computing", _seconds(loading["compute_seconds"]))]
 
 
-def model_of(name, model, memory, tracer, components, settings):
-    """The model's entry in a run record."""
-    parameters = sum(parameter.numel() for parameter in model.parameters())
-    entry = {"name": name, "class_name": None, "parameters": parameters, "parameter_bytes": memory["parameters"],
+def model_of(name, parameters, memory, tracer, components, settings):
+    """The entry of a model in a run record."""
+    sizes = [parameter.numel() for parameter in parameters]
+    entry = {"name": name, "class_name": None, "parameters": sum(sizes) if sizes else None, "parameter_bytes": memory["parameters"],
              "gradient_bytes": memory["gradients"], "optimizer_bytes": memory["optimizer_state"],
              "activation_bytes": memory["activations"], "workspace_bytes": None, "settings": settings, "flops": []}
     if tracer is not None:
