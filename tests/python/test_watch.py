@@ -387,6 +387,15 @@ class Flops(Watched):
         self.assertIn({"component": "1", "convention": "assay", "forward": 2 * 4 * 16 + 8, "backward": 4 * 4 * 16 + 8}, entry["flops"])
 
 
+    def test_profile_counts_too(self):
+        model = nn.Sequential(nn.Linear(8, 4), nn.Tanh())
+        entry = assay.profile(model, torch.randn(2, 8), runs=3).to_dict()["models"][0]
+        self.assertIn({"component": "0", "convention": "pytorch", "forward": 128, "backward": 128}, entry["flops"])
+        self.assertEqual(entry["activation_bytes"], 4 * (16 + 8))
+        self.assertEqual(entry["parameters"], 36)
+        self.assertFalse(model._forward_hooks)
+
+
 class Memory(Watched):
     def test_by_use(self):
         model = nn.Sequential(nn.Linear(8, 16), nn.BatchNorm1d(16), nn.Tanh(), nn.Linear(16, 16))
