@@ -347,8 +347,8 @@ def watch(model, *, depth=3, optimizer=None, monitor=None, name=None, backward=T
     depth: how many levels of modules within modules (0: the model as a whole). optimizer: measure its steps, and the memory of its state.
     monitor: where the spans go (default: where assay.track() writes). name: what to call the model (default: its class).
     backward: whether to measure backward passes. flops: whether to trace the first call of each shape, which is then not timed.
-    every: measure the parts of the model in one of so many calls (default: in all calls, but if these are short, in as many as cost 2 % of the
-    time). synchronize: wait for the GPU at both ends of every span; without, the spans of a GPU are the times of the launches.
+    every: measure the parts of the model in one of so many calls (default: in all calls, but if these are short, in as many as cost some 1.5 %
+    of the time). synchronize: wait for the GPU at both ends of every span; without, the spans of a GPU are the times of the launches.
     """
     return Watch(model, depth=depth, optimizer=optimizer, monitor=monitor, name=name, backward=backward, flops=flops,
                  every=every, synchronize=synchronize)
