@@ -113,7 +113,7 @@ class Tracer:
         self._suspended = 0
         self._masks = []            # of dropout, held so that their identity stays theirs
         self._modes = []
-        self._own = {_storage(tensor)[0] for tensor in [*model.parameters(), *model.buffers()]}
+        self._own = {storage_of(tensor)[0] for tensor in [*model.parameters(), *model.buffers()]}
         self._saved = {}            # storage of a saved tensor -> (bytes, module)
         self.flops = collections.defaultdict(lambda: {name: [0, 0] for name in CONVENTIONS})
         self.unknown = collections.Counter()    # operations without a price
@@ -158,7 +158,7 @@ class Tracer:
         return sizes
 
     def _keep(self, tensor):
-        storage, size = _storage(tensor)
+        storage, size = storage_of(tensor)
         if storage not in self._own:
             self._saved.setdefault(storage, (size, self._where[-1]))
         return tensor.detach() if tensor.grad_fn is not None else tensor    # with its graph it would hold itself
@@ -324,7 +324,7 @@ def _computes(torch, args, output):
             and any(isinstance(part, torch.Tensor) and (part.is_floating_point() or part.is_complex()) for part in outputs))
 
 
-def _storage(tensor):
+def storage_of(tensor):
     """What tells storages apart, and the bytes of the tensor's."""
     try:
         storage = tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()

@@ -11,7 +11,7 @@ import warnings
 import weakref
 
 from . import _core, _torch
-from ._flops import Tracer, _storage
+from ._flops import Tracer, storage_of
 from ._monitor import default_monitor
 from ._watch_report import WatchReport
 
@@ -332,7 +332,7 @@ def _tensors_in(state):
 
 def _sizes(tensors):
     """{storage: bytes}"""
-    return dict(_storage(tensor) for tensor in tensors)
+    return dict(storage_of(tensor) for tensor in tensors)
 
 
 def watch(model, *, depth=3, optimizer=None, monitor=None, name=None, backward=True, flops=True, every=None, synchronize=False):
