@@ -35,10 +35,12 @@ int history_plot(const history_call *call);
  * or a word that is a tag, or else the beginning of a commit. */
 int history_select(const history_call *call, const char *operand, assay__store_filter *filter);
 
-/* The records of the runs that a filter chooses, as one side of a comparison, without the run
- * `except` (0: none). The caller releases it; the origin is borrowed. */
+/* The records of the runs that a filter chooses, as one side of a comparison, without
+ * those that are saved runs of `except` (NULL: nothing). The caller releases it; the origin is
+ * borrowed. */
 int history_read_side(const char *speaker, assay__store *store, const assay__store_filter *filter,
-                      int64_t except, const char *origin, assay_compare_side *side);
+                      const assay_compare_side *except, const char *origin,
+                      assay_compare_side *side);
 void history_release_side(assay_compare_side *side);
 
 int history_compare(const history_call *call);

@@ -73,17 +73,35 @@ void history_release_side(assay_compare_side *side)
     side->count = 0;
 }
 
-static assay_status read_records(assay__store *store, const assay__store_runs *runs, int64_t except,
-                                 assay_error *error, assay_compare_side *side)
+/* Is the run one of those that the side was saved as? */
+static assay_status find_among(assay__store *store, int64_t run, const assay_compare_side *side,
+                               assay_error *error, bool *found)
+{
+    assay_status status = ASSAY_OK;
+    *found = false;
+    for (size_t i = 0; side != NULL && i < side->count && status == ASSAY_OK && !*found; i++) {
+        int64_t saved;
+        status = assay__store_find_record(store, side->records[i], error, &saved);
+        *found = saved == run;
+    }
+    return status;
+}
+
+static assay_status read_records(assay__store *store, const assay__store_runs *runs,
+                                 const assay_compare_side *except, assay_error *error,
+                                 assay_compare_side *side)
 {
     const assay_record **records = calloc(runs->count + 1, sizeof *records);
     assay_status status = records != NULL ? ASSAY_OK : ASSAY_E_MEMORY;
     side->records = records;
     for (size_t i = 0; i < runs->count && status == ASSAY_OK; i++) {
         assay_record *record = NULL;
-        if (runs->items[i].id == except)
+        bool own;
+        status = find_among(store, runs->items[i].id, except, error, &own);
+        if (own)
             continue;
-        status = assay__store_read_record(store, runs->items[i].id, error, &record);
+        if (status == ASSAY_OK)
+            status = assay__store_read_record(store, runs->items[i].id, error, &record);
         if (status == ASSAY_OK)
             records[side->count++] = record;
     }
@@ -91,7 +109,8 @@ static assay_status read_records(assay__store *store, const assay__store_runs *r
 }
 
 int history_read_side(const char *speaker, assay__store *store, const assay__store_filter *filter,
-                      int64_t except, const char *origin, assay_compare_side *side)
+                      const assay_compare_side *except, const char *origin,
+                      assay_compare_side *side)
 {
     assay__store_runs runs;
     assay_error error = {0};
@@ -143,8 +162,8 @@ static int read_sides(const history_call *call, assay_compare_side *sides)
         if (code == EX_OK)
             code = keep_to_machine(call, call->operands[i], &filter, machine, sizeof machine);
         if (code == EX_OK)
-            code =
-                history_read_side("history", call->store, &filter, 0, call->operands[i], &sides[i]);
+            code = history_read_side("history", call->store, &filter, NULL, call->operands[i],
+                                     &sides[i]);
         if (code == EX_OK && sides[i].count == 0) {
             message_error("assay history: no run '%.200s' on '%.200s'", call->operands[i], machine);
             code = EX_NOINPUT;

@@ -220,3 +220,15 @@ assay_status assay__store_save(assay__store *store, const assay_record *record, 
     parcel_release(&made);
     return status;
 }
+
+assay_status assay__store_find_record(assay__store *store, const assay_record *record,
+                                      assay_error *error, int64_t *run)
+{
+    parcel made = {0};
+    *run = 0;
+    assay_status status = write_document(record, error, &made);
+    if (status == ASSAY_OK)
+        status = find_run(store, made.token, error, run);
+    parcel_release(&made);
+    return status;
+}

@@ -49,6 +49,11 @@ ASSAY_MUST_USE assay_status assay__store_save(assay__store *store, const assay_r
                                               const char *machine, assay_error *error,
                                               assay__store_saved *saved);
 
+/* The run as which the same record was saved, or 0. */
+ASSAY_MUST_USE assay_status assay__store_find_record(assay__store *store,
+                                                     const assay_record *record, assay_error *error,
+                                                     int64_t *run);
+
 /* The name under which runs of this record's machine are saved; `machine` as above. */
 const char *assay__store_machine(const assay_record *record, const char *machine);
 

@@ -196,10 +196,25 @@ static line fit_line(const totals *sums, size_t begin, size_t end)
     return found;
 }
 
+/* The cost of fit_line alone. */
+static double level_cost(const totals *sums, size_t begin, size_t end)
+{
+    double rho = sums->rho, weight = 1 - rho, others = (double)(end - begin - 1);
+    double first = sums->first[begin], first_weight = sqrt(1 - rho * rho);
+    double value = sums->value[end] - sums->value[begin + 1];
+    double square = sums->square[end] - sums->square[begin + 1];
+    double cy = first_weight * first + weight * value;
+    double cc = first_weight * first_weight + weight * weight * others;
+    return fmax(0, first * first + square - cy * cy / cc);
+}
+
 static double stretch_cost(const totals *sums, size_t begin, size_t end, bool *sloped)
 {
+    *sloped = false;
+    if (sums->level_only)
+        return level_cost(sums, begin, end);
     line found = fit_line(sums, begin, end);
-    *sloped = !sums->level_only && end - begin >= SHORTEST_SLOPE && found.gain > SLOPE_PRICE;
+    *sloped = end - begin >= SHORTEST_SLOPE && found.gain > SLOPE_PRICE;
     return *sloped ? fmax(0, found.cost - found.gain) + SLOPE_PRICE : found.cost;
 }
 
