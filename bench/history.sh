@@ -4,7 +4,7 @@
 # points included. 1000 benchmarks were run 1000 times; their figures are 50 million rows in 50 000 series. Each
 # of 25 benchmarks is asked for once, so that no cache but the kernel's has seen it; the median counts.
 #
-# It needs 12 GB of disk below TMPDIR for some minutes and deletes it afterwards.
+# It needs 14 GB of disk below TMPDIR for some minutes and deletes it afterwards.
 #   history.sh [RUNS_OF_EACH_BENCHMARK]
 set -eu
 rounds=${1:-1000}
@@ -17,7 +17,7 @@ trap 'postgresql_stop; rm -rf "$work"' EXIT
 
 command -v sqlite3 >/dev/null || { echo "sqlite3 is missing" >&2; exit 77; }
 free=$(df --output=avail -k "$work" | tail -n 1)
-[ "$free" -gt $((rounds * 12 * 1024)) ] || { echo "less than $((rounds * 12 / 1000)) GB free in $work" >&2; exit 77; }
+[ "$free" -gt $((rounds * 14 * 1024)) ] || { echo "less than $((rounds * 14 / 1000)) GB free in $work" >&2; exit 77; }
 
 # Rows in the order in which runs would have made them; the SQL is both databases'.
 fill="
