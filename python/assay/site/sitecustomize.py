@@ -17,10 +17,9 @@ def _start():
     try:
         sampler = _load(os.path.dirname(here))
         import atexit
-        import dis
         if sampler.start(directory, float(os.environ.get("ASSAY_PYTHON_RATE", "100")),
                          float(os.environ.get("ASSAY_PYTHON_INTERVAL", "0")),
-                         int(os.environ.get("ASSAY_PYTHON_EVENTS", "0")), _jumps(dis)):
+                         int(os.environ.get("ASSAY_PYTHON_EVENTS", "0")), _jumps()):
             os.register_at_fork(before=sampler.pause, after_in_parent=sampler.resume, after_in_child=sampler.forked)
             atexit.register(sampler.pause)
     except Exception as error:          # the script runs all the same; `assay run` shows the reason
@@ -30,19 +29,20 @@ def _start():
 
 def _load(package):
     """The extension module, without the package: a script that does not import assay shall not have it."""
+    import _frozen_importlib
+    import _frozen_importlib_external
+    import _imp
     import os
     import sys
-    from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader
-    from importlib.util import module_from_spec, spec_from_loader
 
     if "t" in getattr(sys, "abiflags", "") or not getattr(sys, "_is_gil_enabled", lambda: True)():
         raise RuntimeError("free-threaded builds of Python are not supported")
-    for suffix in EXTENSION_SUFFIXES:
+    for suffix in _imp.extension_suffixes():
         path = os.path.join(package, "_sampler" + suffix)
         if suffix.startswith(".cpython") and os.path.isfile(path):
-            loader = ExtensionFileLoader("_sampler", path)
-            module = module_from_spec(spec_from_loader("_sampler", loader))
-            loader.exec_module(module)
+            loader = _frozen_importlib_external.ExtensionFileLoader("_sampler", path)
+            module = loader.create_module(_frozen_importlib.ModuleSpec("_sampler", loader, origin=path))
+            sys.modules.pop("_sampler", None)
             return module
     version = "%d.%d" % sys.version_info[:2]
     if not (3, 11) <= sys.version_info[:2] <= (3, 13):
@@ -50,18 +50,15 @@ def _load(package):
     raise RuntimeError(f"the module assay._sampler is not built for Python {version}; install the package with this Python")
 
 
-def _jumps(dis):
-    """For each opcode, specialised ones too: 1 if it jumps."""
+def _jumps():
+    """For each opcode, specialised ones too: 1 if it jumps. The latter have the numbers that are left, in their order."""
     import opcode
 
-    jumps = bytearray(256)
-    numbers = dict(dis.opmap)
-    numbers.update(getattr(dis, "_all_opmap", {}))
-    numbers.update(getattr(opcode, "_specialized_opmap", {}))
-    for name, number in numbers.items():
-        if number < 256 and "JUMP" in name:
-            jumps[number] = 1
-    return bytes(jumps)
+    names = list(opcode.opname)
+    left = [number for number, name in enumerate(names) if name.startswith("<")]
+    for number, name in zip(left, getattr(opcode, "_specialized_instructions", ())):
+        names[number] = name
+    return bytes("JUMP" in name for name in names[:256])
 
 
 def _chain():
