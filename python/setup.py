@@ -19,6 +19,10 @@ class BuildExtension(build_ext):
     """The sources lie outside of this folder: the compiler gets their full paths, so that objects stay in build/."""
 
     def build_extension(self, ext):
+        if ext.name == "assay._sampler":
+            ext.sources = sorted(str(path) for path in HERE.glob("sampler/*.c"))
+            super().build_extension(ext)
+            return
         library = [path for path in ROOT.glob("src/*/*.c") if path.parent.name != "interposer"]
         # Figures of models that need no model, as in cmake/AssayPython.cmake.
         figures = [path for name in ("profile/flop*", "profile/runtime*", "profile/forecast", "profile/graphs", "kernel/describe")
@@ -54,5 +58,15 @@ setup(
                             *pkg_config("--cflags")],
         extra_link_args=[f"-Wl,--version-script={HERE}/core/core.map", "-Wl,-z,nodelete", "-Wl,-z,now", *pkg_config("--libs"), "-lm", "-lpthread", "-ldl"],
         py_limited_api=True,
+    ), Extension(
+        # For the profiles of `python3 -m assay run`. It is for the version of Python that builds it: with another one the
+        # rest of the package works, and the command says what is missing.
+        "assay._sampler",
+        sources=[],
+        include_dirs=[str(ROOT), str(ROOT / "src")],
+        define_macros=[("_GNU_SOURCE", None)],
+        extra_compile_args=["-std=gnu11", "-O3", "-fvisibility=hidden"],
+        extra_link_args=[f"-Wl,--version-script={HERE}/core/core.map", "-Wl,-z,nodelete", "-lm", "-lpthread"],
+        optional=True,
     )],
 )

@@ -80,8 +80,7 @@ static assay_status add_lane(assay__script_merge *m, const assay__script_view *v
 static assay_status add_thread(assay__script_merge *m, const assay__script_view *view,
                                const int32_t *functions, uint32_t thread)
 {
-    static _Thread_local chart c;
-    c = (chart){.thread = thread};
+    chart c = {.thread = thread}; /* 8 KiB */
     bool has_lane = false;
     assay_status status = ASSAY_OK;
     for (size_t i = 0; i < view->events.count && status == ASSAY_OK; i++) {
