@@ -26,7 +26,7 @@
 bool memory_copy(void *target, const void *source, size_t bytes);
 
 /* The same for several pieces in one system call; up to MEMORY_MAX_PIECES. */
-enum { MEMORY_MAX_PIECES = 256 };
+enum { MEMORY_MAX_PIECES = ASSAY__SCRIPT_MAX_DEPTH };
 typedef struct memory_piece {
     void *target;
     const void *source;

@@ -121,9 +121,11 @@ static void add_node(assay__script_merge *m, const node_map *map, size_t i,
     m->watched_seconds += seconds_of(node->watched_ns);
     m->seen_native_seconds += seconds_of(node->native_ns);
     m->stamps++;
-    for (int32_t at = (int32_t)i; node->busy_ns > 0 && at >= 0; at = map->parents[at]) {
+    int32_t at = (int32_t)i;
+    for (int depth = 0; node->busy_ns > 0 && at >= 0 && depth < ASSAY__SCRIPT_MAX_DEPTH; depth++) {
         add_total(&m->functions.items[map->functions[at]], m->stamps, seconds_of(node->busy_ns));
         add_total(&m->lines.items[map->lines[at]], m->stamps, seconds_of(node->busy_ns));
+        at = map->parents[at];
     }
 }
 

@@ -17,7 +17,8 @@
 #define ASSAY__SCRIPT_MAGIC  UINT64_C(0x31505952434153a5)
 enum {
     ASSAY__SCRIPT_MAX_BYTES = 64 << 20, /* of a file; what does not fit is counted as dropped */
-    ASSAY__SCRIPT_MAX_TEXT = 4096
+    ASSAY__SCRIPT_MAX_TEXT = 4096,
+    ASSAY__SCRIPT_MAX_DEPTH = 256 /* of a stack, from the innermost frame */
 };
 
 typedef struct assay__script_header {

@@ -8,7 +8,7 @@
 #include "base/grow.h"
 #include "snapshot/script_merge.h"
 
-enum { MAX_DEPTH = 256 };
+enum { MAX_DEPTH = ASSAY__SCRIPT_MAX_DEPTH };
 
 /* A thread's stack between two of its events. */
 typedef struct chart {
@@ -77,32 +77,45 @@ static assay_status add_lane(assay__script_merge *m, const assay__script_view *v
     return lane.name != NULL ? assay_record_add_lane(m->record, &lane) : ASSAY_E_MEMORY;
 }
 
+/* The events of one thread. */
 static assay_status add_thread(assay__script_merge *m, const assay__script_view *view,
-                               const int32_t *functions, uint32_t thread)
+                               const int32_t *functions, const assay__script_event *const *events,
+                               size_t count)
 {
-    chart c = {.thread = thread}; /* 8 KiB */
-    bool has_lane = false;
-    assay_status status = ASSAY_OK;
-    for (size_t i = 0; i < view->events.count && status == ASSAY_OK; i++) {
-        const assay__script_event *event = assay__script_at(view, view->events.places[i]);
-        if (event->thread != thread)
-            continue;
-        if (!has_lane)
-            status = add_lane(m, view, &c);
-        has_lane = true;
-        if (status == ASSAY_OK)
-            status = add_event(m, &c, view, functions, event);
-    }
+    chart c = {.thread = events[0]->thread}; /* 8 KiB */
+    assay_status status = add_lane(m, view, &c);
+    for (size_t i = 0; i < count && status == ASSAY_OK; i++)
+        status = add_event(m, &c, view, functions, events[i]);
     return status == ASSAY_OK ? close_down_to(m, &c, 0, view->header->end_ns) : status;
+}
+
+/* By thread, and then as they stand in the file. */
+static int by_thread(const void *left, const void *right)
+{
+    const assay__script_event *a = *(const assay__script_event *const *)left,
+                              *b = *(const assay__script_event *const *)right;
+    if (a->thread != b->thread)
+        return a->thread < b->thread ? -1 : 1;
+    return a < b ? -1 : a > b;
 }
 
 assay_status assay__script_merge_events(assay__script_merge *m, const assay__script_view *view,
                                         const int32_t *functions)
 {
-    assay_status status = ASSAY_OK;
+    size_t count = view->events.count;
+    const assay__script_event **events = malloc((count + 1) * sizeof *events);
+    assay_status status = events != NULL ? ASSAY_OK : ASSAY_E_MEMORY;
     m->record->integrity.dropped_events += view->header->dropped_events;
-    for (size_t i = 0; i < view->threads.count && view->events.count > 0 && status == ASSAY_OK; i++)
-        status = add_thread(m, view, functions, view->threads.places[i]);
+    for (size_t i = 0; i < count && events != NULL; i++)
+        events[i] = assay__script_at(view, view->events.places[i]);
+    if (count > 0 && events != NULL)
+        qsort(events, count, sizeof *events, by_thread);
+    for (size_t i = 0, next; i < count && status == ASSAY_OK; i = next) {
+        for (next = i + 1; next < count && events[next]->thread == events[i]->thread;)
+            next++;
+        status = add_thread(m, view, functions, &events[i], next - i);
+    }
+    free(events);
     return status;
 }
 
