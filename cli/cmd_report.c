@@ -7,14 +7,11 @@
 #include "assay/record.h"
 #include "assay/report.h"
 #include "base/nearest.h"
-#include "base/text.h"
 #include "cli/common/ascii.h"
 #include "cli/common/commands.h"
 #include "cli/common/input.h"
 #include "cli/common/message.h"
 #include "cli/common/output.h"
-
-enum { PATH_SHOWN = 1024 };
 
 typedef struct report_settings {
     const char *format, *json, *output, *trace;
@@ -73,18 +70,13 @@ static void print_formats(FILE *stream)
     }
 }
 
+/* Several records stand under the names of their files. */
 static assay_status print_text(const void *subject, FILE *stream, assay_error *error)
 {
     const record_list *list = subject;
-    assay_status status = ASSAY_OK;
-    for (size_t i = 0; i < list->count && status == ASSAY_OK; i++) {
-        char name[PATH_SHOWN];
-        assay__text_copy_name(name, sizeof name, list->names[i], strlen(list->names[i]));
-        if (list->count > 1)
-            fprintf(stream, "%s%s:\n", i > 0 ? "\n" : "", name);
-        status = assay_report_print(list->records[i], "text", stream, error);
-    }
-    return status;
+    return assay_reports_print((const assay_record *const *)list->records,
+                               list->count > 1 ? (const char *const *)list->names : NULL,
+                               list->count, "text", stream, error);
 }
 
 static const char *csv_for(const record_list *list)
