@@ -151,6 +151,22 @@ class Time(Folder):
         self.assertGreater(lines[14]["waiting_seconds"], 0.4)
         self.assertLess(lines[14]["self_seconds"], 0.1)
 
+    def test_waiting_in_turns(self):
+        """Processor time is not charged to the line that happens to wait when the thread is looked at."""
+        self.write("turns.py", """
+            import time
+            for _ in range(150):
+                end = time.thread_time() + 0.006
+                while time.thread_time() < end:
+                    pass
+                time.sleep(0.006)
+            """)
+        self.run_it("turns.py")
+        python = self.record()["python"]
+        line = next(item for item in python["lines"] if item["line"] == 7)
+        self.assertLess(line["self_seconds"], 0.2 * python["busy_seconds"])
+        self.assertGreater(line["waiting_seconds"], 0.5)
+
     def test_recursion(self):
         """A function counts once in its own total, however deep it recurs."""
         self.write("deep.py", """
