@@ -20,6 +20,7 @@
 #include "cli/common/message.h"
 #include "cli/common/output.h"
 #include "cli/launch.h"
+#include "cli/run_python.h"
 #include "cli/run_record.h"
 #include "cli/scratch_dir.h"
 #include "cli/watch_program.h"
@@ -29,15 +30,19 @@ enum { EXIT_OWN_FAILURE = 125, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 }
 
 static const size_t default_trace_events = 65536;
 static const double default_interval_seconds = 0.010;
+static const double default_rate_hz = 100;
+static const double max_rate_hz = 10000;
 
 typedef struct run_settings {
-    const char *json, *trace, *output, *name;
-    double interval_seconds;
+    const char *json, *trace, *output, *name, *python;
+    double interval_seconds, rate_hz;
     size_t trace_events;
-    bool heap, quiet, save;
+    bool heap, quiet, save, allocations;
 } run_settings;
 
 static const option run_options[] = {
+    {"allocations", 'a', OPTION_FLAG, NULL, "With --python: Python's allocations by line too.",
+     offsetof(run_settings, allocations)},
     {"heap", 'H', OPTION_FLAG, NULL,
      "Measure the heap exactly, through the preloaded libassay_heap.so.",
      offsetof(run_settings, heap)},
@@ -51,7 +56,13 @@ static const option run_options[] = {
      offsetof(run_settings, name)},
     {"output", 'o', OPTION_TEXT, "FILE",
      "Write the text summary to FILE instead of standard error.", offsetof(run_settings, output)},
+    {"python", 0, OPTION_TEXT, "DIR",
+     "Profile its Python programs by function and line; DIR is the folder of the Python package. "
+     "`python3 -m assay run SCRIPT.py` gives it.",
+     offsetof(run_settings, python)},
     {"quiet", 'q', OPTION_FLAG, NULL, "Print no summary.", offsetof(run_settings, quiet)},
+    {"rate", 'r', OPTION_REAL, "HZ", "With --python: samples in a second (default 100).",
+     offsetof(run_settings, rate_hz)},
     HISTORY_SAVE_OPTION(run_settings, save),
     {"trace", 't', OPTION_TEXT, "FILE",
      "Write a Chrome trace of its processes, spans and memory, for ui.perfetto.dev; '-' is "
@@ -69,8 +80,9 @@ typedef struct run {
     char *const *command;
     char journal_dir[SCRATCH_PATH_SIZE];
     char heap_dir[SCRATCH_PATH_SIZE];
-    char *preload;        /* value of LD_PRELOAD, or NULL */
-    char *asan_options;   /* of ASAN_OPTIONS: sanitized programs start although we are preloaded */
+    char *preload;      /* value of LD_PRELOAD, or NULL */
+    char *asan_options; /* of ASAN_OPTIONS: sanitized programs start although we are preloaded */
+    run_python python;
     sigset_t signal_mask; /* before we blocked signals */
     launch_result launch;
     watch_result watch;
@@ -115,7 +127,7 @@ static bool find_interposer(run *r)
 static void start(run *r)
 {
     char events[32];
-    launch_variable variables[5];
+    launch_variable variables[5 + RUN_PYTHON_VARIABLES];
     size_t count = 0;
     variables[count++] = (launch_variable){"ASSAY_JOURNAL_DIR", r->journal_dir};
     if (r->settings->trace != NULL) {
@@ -127,6 +139,7 @@ static void start(run *r)
         variables[count++] = (launch_variable){"LD_PRELOAD", r->preload};
         variables[count++] = (launch_variable){"ASAN_OPTIONS", r->asan_options};
     }
+    count += run_python_variables(&r->python, variables + count);
     launch_block_signals(&r->signal_mask);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); /* orphans of the tree come to us */
     r->launch = launch_start(r->command, variables, count, &r->signal_mask);
@@ -179,6 +192,7 @@ static int measure(run *r)
                        .watch = &r->watch,
                        .journal_dir = r->journal_dir,
                        .heap_dir = r->settings->heap ? r->heap_dir : NULL,
+                       .python_dir = r->python.package != NULL ? r->python.directory : NULL,
                        .steal_before = steal};
     assay_record *record = NULL;
     assay_error error = {0};
@@ -186,6 +200,7 @@ static int measure(run *r)
     scratch_dir_remove(r->journal_dir);
     scratch_dir_remove(r->heap_dir);
     r->journal_dir[0] = r->heap_dir[0] = '\0';
+    run_python_release(&r->python);
     launch_restore_signals(&r->signal_mask); /* a pipe may make the writing wait */
     int code = exit_of(r->watch.wait_status);
     if (status != ASSAY_OK) {
@@ -202,6 +217,7 @@ static int measure(run *r)
 static int run_main(const command *self, int argc, char **argv)
 {
     run_settings settings = {.interval_seconds = default_interval_seconds,
+                             .rate_hz = default_rate_hz,
                              .trace_events = default_trace_events};
     char **operands;
     int count, code;
@@ -211,6 +227,10 @@ static int run_main(const command *self, int argc, char **argv)
         message_error("assay run: no command to measure; write: assay run -- COMMAND ARGUMENT...");
         return EX_USAGE;
     }
+    if (settings.rate_hz > max_rate_hz) {
+        message_error("assay run: --rate: at most %.0f samples in a second", max_rate_hz);
+        return EX_USAGE;
+    }
     const char *outputs[] = {settings.json, settings.trace, settings.output};
     int refused = output_refuse("run", outputs, sizeof outputs / sizeof *outputs);
     if (refused == EX_OK)
@@ -218,7 +238,14 @@ static int run_main(const command *self, int argc, char **argv)
     if (refused != EX_OK)
         return refused;
     run r = {.settings = &settings, .command = operands};
-    code = find_interposer(&r) && make_scratch(&r) ? measure(&r) : EXIT_OWN_FAILURE;
+    r.python = (run_python){.package = settings.python,
+                            .rate_hz = settings.rate_hz,
+                            .allocations = settings.allocations,
+                            .events = settings.trace != NULL ? settings.trace_events : 0};
+    code = find_interposer(&r) && make_scratch(&r) && run_python_prepare(&r.python)
+               ? measure(&r)
+               : EXIT_OWN_FAILURE;
+    run_python_release(&r.python);
     scratch_dir_remove(r.journal_dir);
     scratch_dir_remove(r.heap_dir);
     free(r.preload);

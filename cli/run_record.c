@@ -8,6 +8,7 @@
 #include "assay/memory.h"
 #include "assay/record.h"
 #include "assay/record_build.h"
+#include "assay/script.h"
 #include "assay/snapshot.h"
 #include "cli/common/message.h"
 #include "cli/run_processes.h"
@@ -184,6 +185,23 @@ static assay_status add_memory_tracks(assay_record *record, const run_facts *fac
     return status;
 }
 
+/* The profiles of Python programs; without any, the reason is told. */
+static assay_status add_python(assay_record *record, const run_facts *facts, assay_error *error)
+{
+    assay_error trouble = {0};
+    assay_status status =
+        assay_script_profiles_add(record, facts->python_dir, facts->launch->start_ns, &trouble);
+    if (status != ASSAY_OK)
+        *error = trouble;
+    else if (trouble.status != ASSAY_OK)
+        message_note("%s of Python could not be profiled: %s",
+                     record->has_python ? "a process" : "the program", trouble.message);
+    else if (!record->has_python)
+        message_note("no Python was profiled: none ran that reads PYTHONPATH (python3 -E and -I do "
+                     "not)");
+    return status;
+}
+
 /* Where memory is short, our own files are on a disk, and the kernel takes them for the program's.
  */
 static void mention_own_files(const run_facts *facts)
@@ -223,6 +241,8 @@ assay_status run_record_make(const run_facts *facts, assay_error *error, assay_r
     status = run_processes_add(record, facts, error);
     if (status == ASSAY_OK && facts->heap_dir != NULL)
         fill_heap(record, facts);
+    if (status == ASSAY_OK && facts->python_dir != NULL)
+        status = add_python(record, facts, error);
     if (status == ASSAY_OK)
         status = add_memory_tracks(record, facts);
     if (status == ASSAY_OK)

@@ -15,6 +15,7 @@ typedef struct run_facts {
     const watch_result *watch;
     const char *journal_dir;
     const char *heap_dir;       /* NULL: the heap was not measured */
+    const char *python_dir;     /* NULL: Python was not profiled */
     assay_reading steal_before; /* of the machine, when the run began */
 } run_facts;
 

@@ -35,6 +35,23 @@ target_include_directories(assay_python_models SYSTEM PRIVATE ${Python3_INCLUDE_
 target_link_options(assay_python_models PRIVATE -Wl,-z,undefs -Wl,--version-script=${CMAKE_SOURCE_DIR}/python/core/core.map -Wl,-z,nodelete)
 target_link_libraries(assay_python_models PRIVATE assay_models_static assay_static)
 
+# assay._sampler: it reads structures of the interpreter, so it is for the version of Python found here alone.
+set(sampler)
+if(Python3_VERSION VERSION_GREATER_EQUAL 3.11 AND Python3_VERSION VERSION_LESS 3.14)
+  file(GLOB sources CONFIGURE_DEPENDS python/sampler/*.c)
+  add_library(assay_python_sampler MODULE ${sources})
+  set_target_properties(assay_python_sampler PROPERTIES PREFIX "" OUTPUT_NAME _sampler SUFFIX .${Python3_SOABI}.so
+                        C_VISIBILITY_PRESET hidden LINK_DEPENDS ${CMAKE_SOURCE_DIR}/python/core/core.map
+                        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/python/assay)
+  target_include_directories(assay_python_sampler PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/src)
+  target_include_directories(assay_python_sampler SYSTEM PRIVATE ${Python3_INCLUDE_DIRS})
+  target_link_options(assay_python_sampler PRIVATE -Wl,-z,undefs -Wl,--version-script=${CMAKE_SOURCE_DIR}/python/core/core.map -Wl,-z,nodelete)
+  target_link_libraries(assay_python_sampler PRIVATE m)
+  set(sampler assay_python_sampler)
+else()
+  message(STATUS "assay._sampler is not built: it knows Python 3.11, 3.12 and 3.13, not ${Python3_VERSION}")
+endif()
+
 file(GLOB_RECURSE files RELATIVE ${CMAKE_SOURCE_DIR}/python CONFIGURE_DEPENDS python/assay/*.py python/assay/*.pyi
                                                                                python/assay/py.typed)
 set(copies)
@@ -45,5 +62,5 @@ foreach(file ${files})
   list(APPEND copies ${CMAKE_BINARY_DIR}/python/${file})
 endforeach()
 add_custom_target(python ALL DEPENDS ${copies})
-add_dependencies(python assay_python assay_python_models)
+add_dependencies(python assay_python assay_python_models ${sampler})
 list(APPEND PRODUCT python)

@@ -76,6 +76,11 @@ class BuildExtension(build_ext):
                 modules[name].extra_link_args[:0] = [archives[archive] for archive in needed]
         super().build_extensions()
 
+    def build_extension(self, ext):
+        if ext.name == "assay._sampler":
+            ext.sources = find("python/sampler/*.c")
+        super().build_extension(ext)
+
     def compile_models(self, ext):
         objects = self.compile(find("models/*.c", "models/*/*.c"), ext, "", MODEL_OPTIONS)
         for level, options in LEVELS.items():
@@ -130,6 +135,12 @@ if missing(["jansson"]):
     sys.exit("assay needs the JSON library jansson with its headers, which pkg-config does not find (Debian: libjansson-dev)")
 MISSING = missing(MODEL_LIBRARIES)
 EXTENSIONS = [extension("assay._core", ["jansson"])]
+# For the profiles of `python3 -m assay run`. It is for the version of Python that builds it: with another one the rest of the
+# package works, and the command says what is missing.
+EXTENSIONS.append(Extension("assay._sampler", sources=[], include_dirs=[str(ROOT), str(ROOT / "src")],
+                            define_macros=[("_GNU_SOURCE", None)], extra_compile_args=["-std=gnu11", "-O3", "-fvisibility=hidden"],
+                            extra_link_args=[f"-Wl,--version-script={HERE}/core/core.map", "-Wl,-z,nodelete", "-lm", "-lpthread"],
+                            optional=True))
 if not MISSING:
     EXTENSIONS.append(extension("assay._models", ["jansson", *MODEL_LIBRARIES]))
 

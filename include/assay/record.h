@@ -107,10 +107,11 @@ typedef struct assay_record_lane {
 /* One entry of the event trace. */
 typedef struct assay_record_event {
     assay_event_kind kind;
-    uint32_t name;           /* span: index into operations; counter: index into counters */
+    uint32_t name;           /* span: index into operations; counter: into counters; function: into
+                                the functions of `python` */
     uint32_t lane;           /* index into lanes */
     double start_seconds;    /* since the start of the run */
-    double duration_seconds; /* span only */
+    double duration_seconds; /* span and function only */
     double value;            /* counter only */
 } assay_record_event;
 
@@ -178,6 +179,55 @@ typedef struct assay_record_member {
     bool running;         /* it outlived the command */
     uint64_t reserved[8]; /* zero */
 } assay_record_member;
+
+/* A function of a Python program, or a line of one, and the time that samples found it at. */
+typedef struct assay_record_code {
+    const char *name; /* of the function: "Model.forward" */
+    const char *file;
+    uint64_t line;          /* of a function: its first */
+    const char *source;     /* text of the line; NULL for a function, or if it cannot be read */
+    double self_seconds;    /* processor time while it was the innermost */
+    double total_seconds;   /* the same, with what it called */
+    double waiting_seconds; /* of the main thread, while it was the innermost */
+    assay_reading native_seconds; /* of self_seconds: in native code that it called */
+    uint64_t samples;             /* with processor time, while it was the innermost */
+    uint64_t reserved[4];         /* zero */
+} assay_record_code;
+
+/* A line of a Python program that allocates; estimates from sampled allocations. */
+typedef struct assay_record_allocation {
+    const char *name; /* of the function */
+    const char *file;
+    uint64_t line;
+    const char *source;
+    double bytes, blocks; /* allocated in the whole run; a block that is resized counts again */
+    double peak_bytes;    /* of them living when the process had the most */
+    double live_bytes;    /* living at the end */
+    uint64_t samples;
+    uint64_t reserved[4]; /* zero */
+} assay_record_allocation;
+
+/* Where the time and the memory of the Python programs went, over all of their processes. */
+typedef struct assay_record_python {
+    uint64_t processes;       /* that were sampled */
+    double rate_hz;           /* asked for */
+    uint64_t samples;         /* that found a thread with processor time */
+    uint64_t torn_samples;    /* of them: the stack changed while it was read */
+    uint64_t dropped_samples; /* counted for a caller, for want of room */
+    double busy_seconds;      /* processor time of threads that run Python, as far as samples saw */
+    assay_reading native_seconds; /* of it: in native code */
+    double waiting_seconds;       /* of the main threads */
+    double other_seconds;         /* processor time not seen: threads of libraries, short threads */
+    double sampler_seconds;       /* processor time of the sampling itself */
+    assay_reading interval_bytes; /* mean distance of sampled allocations */
+    assay_reading allocated_bytes;
+    assay_reading peak_bytes; /* of the largest process: living blocks of Python's allocators */
+    assay_record_code *functions, *lines; /* the costliest first; at most 4096 and 1024 */
+    size_t function_count, line_count;
+    assay_record_allocation *allocations; /* the largest first; at most 1024 */
+    size_t allocation_count;
+    uint64_t reserved[8]; /* zero */
+} assay_record_python;
 
 /* A device beside the processor. Its lanes are the streams. */
 typedef struct assay_record_device {
@@ -375,6 +425,8 @@ typedef struct assay_record {
     assay_record_process process;
     assay_record_member *processes; /* of the tree, as far as they were seen */
     size_t process_count;
+    bool has_python;
+    assay_record_python python;
     assay_record_device *devices;
     size_t device_count;
     double total_seconds; /* sum over top-level spans; in JSON only where there are spans */

@@ -14,7 +14,11 @@ typedef enum assay_lane_kind {
     ASSAY_LANE_PROCESS = 4 /* counters of a process as a whole; no spans */
 } assay_lane_kind;
 
-typedef enum assay_event_kind { ASSAY_EVENT_SPAN = 1, ASSAY_EVENT_COUNTER = 2 } assay_event_kind;
+typedef enum assay_event_kind {
+    ASSAY_EVENT_SPAN = 1,
+    ASSAY_EVENT_COUNTER = 2,
+    ASSAY_EVENT_FUNCTION = 3 /* a sampled Python function; not in journals */
+} assay_event_kind;
 
 #ifdef __cplusplus
 }

@@ -19,6 +19,11 @@ def main(arguments):
     if arguments == ["compat-path"]:
         print(COMPAT)
         return 0
+    if arguments[:1] == ["run"]:
+        from assay._script import command_of
+        arguments = command_of(arguments)
+        if arguments is None:
+            return 0
     command = find_command()
     if command is None:
         print("python3 -m assay: the command 'assay' is neither built nor installed (`make install`)", file=sys.stderr)

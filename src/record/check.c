@@ -48,10 +48,14 @@ static assay_status check_event(const checker *check, size_t i)
     const assay_record_event *it = &record->events[i];
     if (assay__event_kind_name(it->kind) == NULL)
         return violated(check, "events[%zu]: %d is no kind of event", i, (int)it->kind);
-    bool span = it->kind == ASSAY_EVENT_SPAN;
-    if (it->name >= (span ? record->operation_count : record->counter_count))
-        return violated(check, "events[%zu]: there is no %s %u", i, span ? "operation" : "counter",
-                        it->name);
+    const struct {
+        const char *what;
+        size_t count;
+    } named[] = {[ASSAY_EVENT_SPAN] = {"operation", record->operation_count},
+                 [ASSAY_EVENT_COUNTER] = {"counter", record->counter_count},
+                 [ASSAY_EVENT_FUNCTION] = {"function", record->python.function_count}};
+    if (it->name >= named[it->kind].count)
+        return violated(check, "events[%zu]: there is no %s %u", i, named[it->kind].what, it->name);
     if (it->lane >= record->lane_count)
         return violated(check, "events[%zu]: there is no lane %u", i, it->lane);
     return ASSAY_OK;
@@ -137,6 +141,30 @@ static assay_status check_device(const checker *check, size_t i)
     return ASSAY_OK;
 }
 
+static assay_status check_function(const checker *check, size_t i)
+{
+    const assay_record_code *it = &check->record->python.functions[i];
+    if (it->name == NULL || it->file == NULL)
+        return violated(check, "python.functions[%zu]: no name or file", i);
+    return ASSAY_OK;
+}
+
+static assay_status check_line(const checker *check, size_t i)
+{
+    const assay_record_code *it = &check->record->python.lines[i];
+    if (it->name == NULL || it->file == NULL)
+        return violated(check, "python.lines[%zu]: no name or file", i);
+    return ASSAY_OK;
+}
+
+static assay_status check_allocation(const checker *check, size_t i)
+{
+    const assay_record_allocation *it = &check->record->python.allocations[i];
+    if (it->name == NULL || it->file == NULL)
+        return violated(check, "python.allocations[%zu]: no name or file", i);
+    return ASSAY_OK;
+}
+
 static assay_status check_model(const checker *check, size_t i)
 {
     const assay_record_model *it = &check->record->models[i];
@@ -193,13 +221,23 @@ assay_status assay__record_check(const assay_record *record, const char *source,
         size_t count;
         assay_status (*one)(const checker *, size_t);
     } parts[] = {
-        {record->operation_count, check_operation},   {record->metric_count, check_metric},
-        {record->counter_count, check_counter},       {record->lane_count, check_lane},
-        {record->event_count, check_event},           {record->open_span_count, check_open_span},
-        {record->subject_count, check_subject},       {record->comparison_count, check_comparison},
-        {record->difference_count, check_difference}, {record->device_count, check_device},
-        {record->model_count, check_model},           {record->figure_count, check_figure},
-        {record->series_count, check_series},         {record->scaling_count, check_scaling},
+        {record->operation_count, check_operation},
+        {record->metric_count, check_metric},
+        {record->counter_count, check_counter},
+        {record->lane_count, check_lane},
+        {record->event_count, check_event},
+        {record->open_span_count, check_open_span},
+        {record->subject_count, check_subject},
+        {record->comparison_count, check_comparison},
+        {record->difference_count, check_difference},
+        {record->device_count, check_device},
+        {record->model_count, check_model},
+        {record->figure_count, check_figure},
+        {record->series_count, check_series},
+        {record->scaling_count, check_scaling},
+        {record->python.function_count, check_function},
+        {record->python.line_count, check_line},
+        {record->python.allocation_count, check_allocation},
     };
     for (size_t part = 0; part < sizeof parts / sizeof *parts; part++)
         for (size_t i = 0; i < parts[part].count; i++) {

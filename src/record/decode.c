@@ -113,7 +113,8 @@ static assay_status read_event(assay__decoder *d, const json_t *row, assay_recor
     const char *kind = json_string_value(json_array_get(row, 0));
     int found = kind != NULL ? assay__event_kind_of(kind) : 0;
     if (found == 0)
-        return assay__decoder_reject(d, NULL, "\"span\" or \"counter\" is expected first");
+        return assay__decoder_reject(d, NULL,
+                                     "\"span\", \"counter\" or \"function\" is expected first");
     event->kind = (assay_event_kind)found;
     int64_t name = 0, lane = 0;
     assay_status status =
@@ -124,8 +125,8 @@ static assay_status read_event(assay__decoder *d, const json_t *row, assay_recor
         status = assay__decode_number(d, NULL, json_array_get(row, 3), &event->start_seconds);
     if (status == ASSAY_OK)
         status = assay__decode_number(d, NULL, json_array_get(row, 4),
-                                      found == ASSAY_EVENT_SPAN ? &event->duration_seconds
-                                                                : &event->value);
+                                      found == ASSAY_EVENT_COUNTER ? &event->value
+                                                                   : &event->duration_seconds);
     event->name = (uint32_t)name;
     event->lane = (uint32_t)lane;
     return status;
@@ -276,6 +277,31 @@ static assay_status read_process(assay__decoder *d, const json_t *top)
     return status;
 }
 
+static assay_status read_python(assay__decoder *d, const json_t *top)
+{
+    const json_t *object = json_object_get(top, "python");
+    assay_record_python *python = &d->record->python;
+    void *functions = NULL, *lines = NULL, *allocations = NULL;
+    assay_status status = read_section(d, top, "python", assay__record_python_fields, python);
+    if (status != ASSAY_OK || object == NULL)
+        return status;
+    d->record->has_python = true;
+    assay__decoder_enter(d, "python", ASSAY__NO_INDEX);
+    status = read_items(d, object, "functions", assay__record_code_fields, NULL,
+                        sizeof *python->functions, &functions, &python->function_count);
+    if (status == ASSAY_OK)
+        status = read_items(d, object, "lines", assay__record_code_fields, NULL,
+                            sizeof *python->lines, &lines, &python->line_count);
+    if (status == ASSAY_OK)
+        status = read_items(d, object, "allocations", assay__record_allocation_fields, NULL,
+                            sizeof *python->allocations, &allocations, &python->allocation_count);
+    assay__decoder_leave(d);
+    python->functions = functions;
+    python->lines = lines;
+    python->allocations = allocations;
+    return status;
+}
+
 /* Is this a record, and one that we understand? */
 static assay_status read_identity(const assay__decoder *d, const json_t *top)
 {
@@ -367,6 +393,8 @@ static assay_status read_record(assay__decoder *d, const json_t *top)
         status = assay__decode_number(d, "total_seconds", total, &record->total_seconds);
     if (status == ASSAY_OK)
         status = read_process(d, top);
+    if (status == ASSAY_OK)
+        status = read_python(d, top);
     if (status == ASSAY_OK)
         status = read_facts(d, top);
     if (status == ASSAY_OK)

@@ -167,6 +167,19 @@ static void write_process(assay__json *json, const assay_record_process *process
     assay__json_end(json);
 }
 
+static void write_python(assay__json *json, const assay_record_python *python)
+{
+    assay__json_object(json, "python");
+    write_fields(json, assay__record_python_fields, python);
+    write_items(json, "functions", assay__record_code_fields, python->functions,
+                python->function_count, sizeof *python->functions);
+    write_items(json, "lines", assay__record_code_fields, python->lines, python->line_count,
+                sizeof *python->lines);
+    write_items(json, "allocations", assay__record_allocation_fields, python->allocations,
+                python->allocation_count, sizeof *python->allocations);
+    assay__json_end(json);
+}
+
 static void write_operations(assay__json *json, const assay_record *record)
 {
     assay__json_array(json, "operations");
@@ -293,13 +306,13 @@ static void write_events(assay__json *json, const assay_record *record)
     assay__json_array(json, "events");
     for (size_t i = 0; i < record->event_count; i++) {
         const assay_record_event *it = &record->events[i];
-        bool span = it->kind == ASSAY_EVENT_SPAN;
+        bool timed = it->kind != ASSAY_EVENT_COUNTER;
         assay__json_row(json, NULL);
         assay__json_text(json, NULL, assay__event_kind_name(it->kind));
         assay__json_count(json, NULL, it->name);
         assay__json_count(json, NULL, it->lane);
         assay__json_number(json, NULL, it->start_seconds);
-        assay__json_number(json, NULL, span ? it->duration_seconds : it->value);
+        assay__json_number(json, NULL, timed ? it->duration_seconds : it->value);
         assay__json_end(json);
     }
     assay__json_end(json);
@@ -324,6 +337,8 @@ static void write_record(assay__json *json, const assay_record *record, unsigned
     if (record->process_count > 0)
         write_items(json, "processes", assay__record_member_fields, record->processes,
                     record->process_count, sizeof *record->processes);
+    if (record->has_python)
+        write_python(json, &record->python);
     if (record->device_count > 0)
         write_items(json, "devices", assay__record_device_fields, record->devices,
                     record->device_count, sizeof *record->devices);

@@ -217,6 +217,49 @@ const assay__field assay__record_device_fields[] = {
     END,
 };
 
+const assay__field assay__record_python_fields[] = {
+    COUNT(assay_record_python, processes),
+    NUMBER(assay_record_python, rate_hz),
+    COUNT(assay_record_python, samples),
+    RARE_COUNT(assay_record_python, torn_samples),
+    RARE_COUNT(assay_record_python, dropped_samples),
+    NUMBER(assay_record_python, busy_seconds),
+    READING(assay_record_python, native_seconds),
+    NUMBER(assay_record_python, waiting_seconds),
+    NUMBER(assay_record_python, other_seconds),
+    NUMBER(assay_record_python, sampler_seconds),
+    READING(assay_record_python, interval_bytes),
+    READING(assay_record_python, allocated_bytes),
+    READING(assay_record_python, peak_bytes),
+    END,
+};
+
+const assay__field assay__record_code_fields[] = {
+    TEXT(assay_record_code, name),
+    TEXT(assay_record_code, file),
+    COUNT(assay_record_code, line),
+    RARE_TEXT(assay_record_code, source),
+    NUMBER(assay_record_code, self_seconds),
+    NUMBER(assay_record_code, total_seconds),
+    NUMBER(assay_record_code, waiting_seconds),
+    READING(assay_record_code, native_seconds),
+    COUNT(assay_record_code, samples),
+    END,
+};
+
+const assay__field assay__record_allocation_fields[] = {
+    TEXT(assay_record_allocation, name),
+    TEXT(assay_record_allocation, file),
+    COUNT(assay_record_allocation, line),
+    RARE_TEXT(assay_record_allocation, source),
+    NUMBER(assay_record_allocation, bytes),
+    NUMBER(assay_record_allocation, blocks),
+    NUMBER(assay_record_allocation, peak_bytes),
+    NUMBER(assay_record_allocation, live_bytes),
+    COUNT(assay_record_allocation, samples),
+    END,
+};
+
 const assay__field assay__record_measure_fields[] = {
     TEXT(assay_record_measure, metric),
     END,
@@ -339,7 +382,7 @@ typedef struct words {
 
 static const words lane_kinds = WORDS(NULL, "thread", "task", "gpu-stream", "process");
 static const words verdicts = WORDS("inconclusive", "faster", "slower", "same");
-static const words event_kinds = WORDS(NULL, "span", "counter");
+static const words event_kinds = WORDS(NULL, "span", "counter", "function");
 
 static const char *word_of(const words *all, unsigned value)
 {

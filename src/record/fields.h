@@ -47,6 +47,9 @@ extern const assay__field assay__record_open_span_fields[];
 extern const assay__field assay__record_subject_fields[]; /* without command, parameters, samples */
 extern const assay__field assay__record_member_fields[];
 extern const assay__field assay__record_device_fields[];
+extern const assay__field assay__record_python_fields[]; /* without the arrays */
+extern const assay__field assay__record_code_fields[];
+extern const assay__field assay__record_allocation_fields[];
 extern const assay__field assay__record_measure_fields[]; /* without samples */
 extern const assay__field assay__record_model_fields[];   /* without settings and FLOPs */
 extern const assay__field assay__record_flops_fields[];

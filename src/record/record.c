@@ -66,6 +66,7 @@ assay_status assay_record_new(assay_record **record)
     assay__record_clear_readings(assay__record_clock_fields, &made->clock);
     assay__record_clear_readings(assay__record_summary_fields, &made->process);
     assay__record_clear_readings(assay__record_process_fields, &made->process);
+    assay__record_clear_readings(assay__record_python_fields, &made->python);
     *record = made;
     return ASSAY_OK;
 }

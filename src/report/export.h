@@ -92,6 +92,9 @@ unsigned assay__findings_flags(const assay_record *record);
 /* The programs of a run by processor time, where there are several; nothing otherwise. */
 assay__report_view assay__report_processes;
 
+/* The lines and functions of its Python programs that cost most, where they were sampled. */
+assay__report_view assay__report_python;
+
 /* The programs that are missing in the heap figures of a run, and why, behind a label of
  * `label_width` columns; nothing where none is missing. */
 assay_status assay__report_unseen(const assay_record *record, size_t label_width, FILE *stream,

@@ -5,7 +5,9 @@
  * so keeps spans nested; what still sticks out of its parent (the last bit of a double, a damaged
  * record) is cut at the parent's end. Lanes that share a thread id, as those of two monitors on one
  * thread do, get tids of their own, since together they need not nest. Spans that never ended are
- * drawn to the end of the trace and marked "open". Processes are drawn by trace_processes.c.
+ * drawn to the end of the trace and marked "open". Sampled functions of Python are slices too, of
+ * the category "sampled", in lanes of their own: they need not nest in the spans of their thread.
+ * Processes are drawn by trace_processes.c.
  *
  * Format: "Trace Event Format", Google, 2016. Times are microseconds from the start of the run. */
 #include <math.h>
@@ -25,7 +27,8 @@ typedef struct slice {
     uint32_t lane;
     int32_t depth;
     int64_t begin_ns, end_ns;
-    bool open;
+    size_t order; /* among the events: of sampled functions the outer one comes first */
+    bool open, sampled;
 } slice;
 
 typedef struct trace {
@@ -60,15 +63,20 @@ static void collect(trace *t)
     for (size_t i = 0; i < record->event_count; i++) {
         const assay_record_event *event = &record->events[i];
         t->end_ns = later(t->end_ns, assay__trace_ns(event->start_seconds));
-        if (event->kind != ASSAY_EVENT_SPAN || event->name >= record->operation_count ||
+        bool sampled = event->kind == ASSAY_EVENT_FUNCTION;
+        size_t names = sampled ? record->python.function_count : record->operation_count;
+        if (event->kind == ASSAY_EVENT_COUNTER || event->name >= names ||
             event->lane >= record->lane_count)
             continue;
-        add_slice(
-            t, (slice){.name = record->operations[event->name].name,
-                       .lane = event->lane,
-                       .depth = t->depths[event->name],
-                       .begin_ns = assay__trace_ns(event->start_seconds),
-                       .end_ns = assay__trace_ns(event->start_seconds + event->duration_seconds)});
+        add_slice(t,
+                  (slice){.name = sampled ? record->python.functions[event->name].name
+                                          : record->operations[event->name].name,
+                          .lane = event->lane,
+                          .depth = sampled ? 0 : t->depths[event->name],
+                          .begin_ns = assay__trace_ns(event->start_seconds),
+                          .end_ns = assay__trace_ns(event->start_seconds + event->duration_seconds),
+                          .order = i,
+                          .sampled = sampled});
     }
     if (record->has_process && record->process.wall_seconds.validity == ASSAY_VALID)
         t->end_ns = later(t->end_ns, assay__trace_ns(record->process.wall_seconds.value));
@@ -96,7 +104,9 @@ static int stacking_order(const void *left, const void *right)
         return a->begin_ns < b->begin_ns ? -1 : 1;
     if (a->end_ns != b->end_ns)
         return a->end_ns > b->end_ns ? -1 : 1;
-    return a->depth < b->depth ? -1 : a->depth > b->depth;
+    if (a->depth != b->depth)
+        return a->depth < b->depth ? -1 : 1;
+    return a->order < b->order ? -1 : a->order > b->order;
 }
 
 /* Cut what sticks out of its parent. `stack` holds the ends of the enclosing slices. */
@@ -213,7 +223,7 @@ static void print_slices(assay__json *json, const trace *t)
         const slice *s = &t->slices[i];
         assay__trace_begin(json, "X", s->name, t->record->lanes[s->lane].process_id);
         assay__json_integer(json, "tid", t->lane_tids[s->lane]);
-        assay__json_text(json, "cat", "span");
+        assay__json_text(json, "cat", s->sampled ? "sampled" : "span");
         assay__json_number(json, "ts", (double)s->begin_ns / 1e3);
         assay__json_number(json, "dur", (double)(s->end_ns - s->begin_ns) / 1e3);
         if (s->open) {

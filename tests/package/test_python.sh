@@ -55,6 +55,12 @@ for seed in timing runtime generation; do
     PATH=$ASSAY_BUILD:$PATH env -u PYTHONPATH PYTHONDONTWRITEBYTECODE=1 env/bin/python "$ASSAY_SOURCE/tests/python/test_seed_$seed.py" 2>log || { cat log; exit 1; }
 done
 PATH=$ASSAY_BUILD:$PATH env/bin/python -m assay --version >log || { cat log; exit 1; }
+# The sampler is there too, and `python3 -m assay run` uses the one that is installed.
+symbols=$(nm -D --defined-only "$(dirname "$module")"/_sampler.cpython-*.so | awk '{ print $3 }' | tr '\n' ' ')
+[ "$symbols" = "PyInit__sampler " ] || { echo "the sampler shows: $symbols"; exit 1; }
+echo 'sum(i * i for i in range(3_000_000))' >loop.py
+env -u PYTHONPATH PATH="$ASSAY_BUILD:$PATH" env/bin/python -m assay run loop.py 2>log || { cat log; exit 1; }
+grep -q 'loop.py:1' log || { cat log; exit 1; }
 if env/bin/python -c 'import pytest' 2>/dev/null; then
     # The plugin is found by its entry point, and `-p` beside it does no harm.
     for options in "" "-p assay.pytest_plugin"; do

@@ -384,6 +384,53 @@ static inline void same_integrity(const assay_record_integrity *a, const assay_r
             compare(&a->array[i], &b->array[i]);                                                   \
     } while (0)
 
+static inline void same_code(const assay_record_code *a, const assay_record_code *b)
+{
+    same_text(a->name, b->name);
+    same_text(a->file, b->file);
+    assert_int_equal(a->line, b->line);
+    same_text(a->source, b->source);
+    assert_true(a->self_seconds == b->self_seconds && a->total_seconds == b->total_seconds);
+    assert_true(a->waiting_seconds == b->waiting_seconds);
+    same_reading(a->native_seconds, b->native_seconds);
+    assert_int_equal(a->samples, b->samples);
+}
+
+static inline void same_allocation(const assay_record_allocation *a,
+                                   const assay_record_allocation *b)
+{
+    same_text(a->name, b->name);
+    same_text(a->file, b->file);
+    assert_int_equal(a->line, b->line);
+    same_text(a->source, b->source);
+    assert_true(a->bytes == b->bytes && a->blocks == b->blocks);
+    assert_true(a->peak_bytes == b->peak_bytes && a->live_bytes == b->live_bytes);
+    assert_int_equal(a->samples, b->samples);
+}
+
+static inline void same_python(const assay_record_python *a, const assay_record_python *b)
+{
+    assert_true(a->processes == b->processes && a->rate_hz == b->rate_hz);
+    assert_int_equal(a->samples, b->samples);
+    assert_int_equal(a->torn_samples, b->torn_samples);
+    assert_int_equal(a->dropped_samples, b->dropped_samples);
+    assert_true(a->busy_seconds == b->busy_seconds && a->waiting_seconds == b->waiting_seconds);
+    assert_true(a->other_seconds == b->other_seconds && a->sampler_seconds == b->sampler_seconds);
+    same_reading(a->native_seconds, b->native_seconds);
+    same_reading(a->interval_bytes, b->interval_bytes);
+    same_reading(a->allocated_bytes, b->allocated_bytes);
+    same_reading(a->peak_bytes, b->peak_bytes);
+    assert_int_equal(a->function_count, b->function_count);
+    assert_int_equal(a->line_count, b->line_count);
+    assert_int_equal(a->allocation_count, b->allocation_count);
+    for (size_t i = 0; i < a->function_count; i++)
+        same_code(&a->functions[i], &b->functions[i]);
+    for (size_t i = 0; i < a->line_count; i++)
+        same_code(&a->lines[i], &b->lines[i]);
+    for (size_t i = 0; i < a->allocation_count; i++)
+        same_allocation(&a->allocations[i], &b->allocations[i]);
+}
+
 static inline void same_record(const assay_record *a, const assay_record *b)
 {
     same_text(a->kind, b->kind);
@@ -410,6 +457,8 @@ static inline void same_record(const assay_record *a, const assay_record *b)
     SAME_ALL(same_open_span, open_spans, open_span_count);
     SAME_ALL(same_subject, subjects, subject_count);
     SAME_ALL(same_member, processes, process_count);
+    assert_int_equal(a->has_python, b->has_python);
+    same_python(&a->python, &b->python);
     SAME_ALL(same_device, devices, device_count);
     SAME_ALL(same_model, models, model_count);
     SAME_ALL(same_figure, figures, figure_count);

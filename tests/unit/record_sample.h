@@ -251,6 +251,55 @@ static inline void fill_places(assay_record *record)
     assert_int_equal(assay_record_add_process(record, &bare), ASSAY_OK);
 }
 
+static inline void fill_python(assay_record *record)
+{
+    static assay_record_code functions[] = {{.name = "Model.forward",
+                                             .file = "train.py",
+                                             .line = 10,
+                                             .self_seconds = 2,
+                                             .total_seconds = 2.5,
+                                             .waiting_seconds = 0.25,
+                                             .native_seconds = {1.5, ASSAY_VALID},
+                                             .samples = 200}};
+    static assay_record_code lines[] = {{.name = "Model.forward",
+                                         .file = "train.py",
+                                         .line = 12,
+                                         .source = "x = x @ self.w",
+                                         .self_seconds = 2,
+                                         .total_seconds = 2.25,
+                                         .native_seconds = {0, ASSAY_NOT_ENOUGH_DATA},
+                                         .samples = 200}};
+    static assay_record_allocation allocations[] = {{.name = "Model.forward",
+                                                     .file = "train.py",
+                                                     .line = 12,
+                                                     .source = "x = x @ self.w",
+                                                     .bytes = 4096,
+                                                     .blocks = 8,
+                                                     .peak_bytes = 2048,
+                                                     .live_bytes = 1024,
+                                                     .samples = 3}};
+    record->has_python = true;
+    record->python = (assay_record_python){.processes = 2,
+                                           .rate_hz = 100,
+                                           .samples = 250,
+                                           .torn_samples = 1,
+                                           .dropped_samples = 2,
+                                           .busy_seconds = 2.5,
+                                           .native_seconds = {1.5, ASSAY_VALID},
+                                           .waiting_seconds = 0.25,
+                                           .other_seconds = 0.5,
+                                           .sampler_seconds = 0.0625,
+                                           .interval_bytes = {65536, ASSAY_VALID},
+                                           .allocated_bytes = {4096, ASSAY_VALID},
+                                           .peak_bytes = {0, ASSAY_NOT_ENOUGH_DATA},
+                                           .functions = functions,
+                                           .function_count = 1,
+                                           .lines = lines,
+                                           .line_count = 1,
+                                           .allocations = allocations,
+                                           .allocation_count = 1};
+}
+
 static inline void fill_process(assay_record *record)
 {
     static const char *const command[] = {"python3", "-c", "print(\"hi\")", ""};
@@ -304,6 +353,7 @@ static inline assay_record *sample_record(void)
     record->study = "rom";
     fill_process(record);
     fill_places(record);
+    fill_python(record);
     fill_findings(record);
     fill_operations(record);
     fill_lists(record);

@@ -1,0 +1,61 @@
+"""What profiling costs a script: `python3 -m assay run` with sampling at 100 Hz, beside the same script alone.
+
+The script measures the processor time of its own work, so that neither the start of Python nor the end of the command is
+in it. Runs with and without a profile take turns; the figure is the median of the ratios of neighbours.
+"""
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROUNDS = 12
+SCRIPT = """
+import json, time
+def node(depth):
+    return {"value": depth, "children": [node(depth - 1) for _ in range(2)]} if depth else {"value": 0, "children": []}
+def total(tree):
+    return tree["value"] + sum(total(child) for child in tree["children"])
+def step():
+    tree = node(9)
+    text = json.dumps(tree)
+    return total(json.loads(text)) + len(sorted(text.split(",")))
+def work(seconds):
+    for _ in range(int(seconds * 100)):
+        step()
+work(0.1)
+begin = time.perf_counter()
+work(0.5)
+print(time.perf_counter() - begin)
+"""
+
+
+def seconds(command):
+    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()[-1])
+
+
+def main():
+    figures = {"alone": [], "sampled": [], "allocations": []}
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "script.py")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(SCRIPT)
+        run = [sys.executable, "-m", "assay", "run", "-q"]
+        commands = {"alone": [sys.executable, path], "sampled": [*run, path], "allocations": [*run, "--allocations", path]}
+        for turn in range(ROUNDS):
+            order = list(commands)
+            for name in order if turn % 2 else order[::-1]:
+                figures[name].append(seconds(commands[name]))
+    good = True
+    for name, bar in (("sampled", 1.03), ("allocations", None)):
+        ratio = statistics.median(b / a for a, b in zip(figures["alone"], figures[name]))
+        ok = bar is None or ratio <= bar
+        good &= ok
+        what = "script profiled at 100 Hz" + ("" if name == "sampled" else ", with its allocations")
+        print(json.dumps({"name": what + " ÷ alone", "value": round(ratio, 4), "unit": "ratio", "bar": bar, "ok": ok}))
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

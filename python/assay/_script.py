@@ -1,0 +1,66 @@
+"""python3 -m assay run SCRIPT.py: the script as a command of `assay run`, which profiles it."""
+import os
+import subprocess
+import sys
+
+HELP = """Usage: python3 -m assay run [OPTION...] SCRIPT.py [ARGUMENT...]
+       python3 -m assay run [OPTION...] -m MODULE [ARGUMENT...]
+       python3 -m assay run [OPTION...] -- COMMAND [ARGUMENT...]
+
+Runs a Python script, unchanged, and shows where its time went: the lines and
+functions that took the most, native code told apart, and the lines at which
+it waited. What `assay run` measures of any program is in the same record:
+processor time, memory, the spans of track(), all processes. Behind `--`
+stands a command, as for `assay run`.
+
+The exit status is that of the script. Ctrl-C ends it, and shows the results
+so far.
+
+Options:
+  -a, --allocations   Python's allocations by line too (slower by some percent).
+  -r, --rate HZ       Samples in a second (default 100).
+  -j, --json FILE     Write the run record as JSON; '-' is standard output.
+  -t, --trace FILE    Write a Chrome trace with the sampled stacks, for
+                      ui.perfetto.dev.
+      --trace-events N  Most events of each thread kept for --trace.
+  -o, --output FILE   Write the tables to FILE instead of standard error.
+  -H, --heap          Measure the heap of the whole program too.
+  -i, --interval TIME  Time between samples of the process tree.
+  -n, --name TEXT     Name of the run, kept in the record.
+  -q, --quiet         Print no tables.
+  -h, --help          This text.
+"""
+
+PACKAGE = os.path.dirname(os.path.realpath(__file__))
+VALUED = {"interval", "json", "name", "output", "rate", "trace", "trace-events", "python"}
+VALUED_LETTERS = "ijnort"
+
+
+def _operand_at(arguments):
+    """The index of the first argument that is no option, nor the value of one."""
+    at = 0
+    while at < len(arguments):
+        argument = arguments[at]
+        if argument in ("--", "-m") or not argument.startswith("-") or argument == "-":
+            break
+        if argument.startswith("--"):
+            takes_next = argument[2:].replace("_", "-") in VALUED
+        else:
+            letters = argument[1:]
+            valued = next((i for i, letter in enumerate(letters) if letter in VALUED_LETTERS), None)
+            takes_next = valued is not None and valued == len(letters) - 1
+        at += 2 if takes_next else 1
+    return at
+
+
+def command_of(arguments):
+    """The arguments of `assay` for those of `python3 -m assay`; None after the help."""
+    at = 1 + _operand_at(arguments[1:])
+    options, rest = arguments[1:at], arguments[at:]
+    if any(option in ("--help", "-h") for option in options):
+        print(HELP, end="")
+        return None
+    if not rest or not (rest[0] == "-m" or rest[0].endswith((".py", ".pyw", ".pyz"))):
+        return arguments
+    python = [sys.executable or "python3", *subprocess._args_from_interpreter_flags()]
+    return ["run", *options, "--python", PACKAGE, "--", *python, *rest]

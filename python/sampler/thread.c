@@ -1,0 +1,278 @@
+/* The sampling thread wakes at random times around the asked rate: a fixed period could keep step
+ * with a loop of the script. A look that finds a thread running attributes to its present line the
+ * processor time that the thread has used since it was last found running, so a look that comes
+ * late weighs more. A look that finds it waiting attributes, in the same way, the time that it did
+ * not use: processor time must not go to the line that happened to wait when it was looked at. A
+ * thread that has used none since the last look stands where it stood, and is not read again. */
+#include "python/sampler/sampler.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_THREADS = 512, STACK_BYTES = 256 << 10 };
+static const double max_duty = 0.02; /* of one processor, for the sampling itself */
+static const double patience = 3;    /* periods of processor time */
+
+typedef struct seen {
+    uint64_t id;                  /* 0: a free place */
+    uint64_t look;                /* the last one in which it was found */
+    uint64_t used_ns, time_ns;    /* at the last look */
+    uint64_t busy_ns, waiting_ns; /* not attributed yet */
+    uint32_t node, entry;
+    uint32_t told; /* the node of its last event */
+} seen;
+
+typedef struct sampling {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    bool running, stop, has_events;
+    void *interpreter;
+    double period_ns;
+    size_t events_left;
+    uint64_t look, random, process_base_ns;
+    seen threads[MAX_THREADS];
+} sampling;
+
+static sampling state = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool read_clock(clockid_t clock, uint64_t *ns)
+{
+    struct timespec now;
+    if (clock_gettime(clock, &now) != 0)
+        return false;
+    *ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return true;
+}
+
+static uint64_t now_ns(void)
+{
+    uint64_t ns = 0;
+    read_clock(CLOCK_MONOTONIC, &ns);
+    return ns;
+}
+
+static void tell(sampling *s, seen *t, uint32_t node, uint64_t time_ns)
+{
+    assay__script_event event = {
+        .entry.kind = ASSAY__SCRIPT_EVENT, .thread = t->entry, .node = node, .time_ns = time_ns};
+    uint32_t reference;
+    if (node == t->told || !s->has_events)
+        return;
+    if (s->events_left == 0 || region_append(&event, sizeof event, &reference) == NULL)
+        region_header()->dropped_events++;
+    else
+        s->events_left--;
+    t->told = node;
+}
+
+/* Its place; a new one if it is new. NULL if there are too many. */
+static seen *find_thread(sampling *s, const frames_thread *thread)
+{
+    seen *vacant = NULL;
+    for (size_t i = 0; i < MAX_THREADS; i++) {
+        if (s->threads[i].id == thread->id)
+            return &s->threads[i];
+        if (vacant == NULL && s->threads[i].id == 0)
+            vacant = &s->threads[i];
+    }
+    if (vacant == NULL)
+        return NULL;
+    assay__script_thread entry = {.entry.kind = ASSAY__SCRIPT_THREAD,
+                                  .thread_id = thread->thread_id};
+    *vacant = (seen){.id = thread->id, .time_ns = now_ns()};
+    pthread_mutex_lock(&sampler_lock);
+    if (region_append(&entry, sizeof entry, &vacant->entry) == NULL)
+        vacant->entry = 0;
+    pthread_mutex_unlock(&sampler_lock);
+    /* What a thread did before the sampling began is not ours. */
+    if (s->look == 1)
+        read_clock(thread_clock(thread->thread_id), &vacant->used_ns);
+    return vacant;
+}
+
+/* Would the thread run if it had a processor? It may have been interrupted anywhere, or have just
+ * been woken where it waited, so such a look is second best: it counts only if the thread is rarely
+ * found running, as on a machine with one processor, which the sampling thread has itself. */
+static bool is_runnable(int64_t thread_id)
+{
+    char path[64], line[512];
+    snprintf(path, sizeof path, "/proc/self/task/%lld/stat", (long long)thread_id);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = file >= 0 ? read(file, line, sizeof line - 1) : -1;
+    if (file >= 0)
+        close(file);
+    if (length <= 0)
+        return false;
+    line[length] = '\0';
+    const char *name_end = strrchr(line, ')');
+    return name_end != NULL && strncmp(name_end, ") R", 3) == 0;
+}
+
+static void attribute(seen *t, const stacks_look *look, bool running, stacks_answer answer)
+{
+    assay__script_header *header = region_header();
+    header->samples += running;
+    header->torn_samples += running && look->is_torn;
+    if (look->node == 0)
+        return;
+    assay__script_node *node = region_at(look->node);
+    if (!running) {
+        node->waiting_ns += t->waiting_ns;
+        t->waiting_ns = 0;
+        return;
+    }
+    node->samples++;
+    node->busy_ns += t->busy_ns;
+    node->watched_ns += answer != STACKS_UNKNOWN ? t->busy_ns : 0;
+    node->native_ns += answer == STACKS_NATIVE ? t->busy_ns : 0;
+    t->busy_ns = 0;
+}
+
+static void look_at(sampling *s, const frames_thread *thread)
+{
+    clockid_t clock = thread_clock(thread->thread_id);
+    uint64_t used_ns, after_ns;
+    seen *t = find_thread(s, thread);
+    if (t == NULL || !read_clock(clock, &used_ns))
+        return;
+    uint64_t time_ns = now_ns(), busy_ns = used_ns - t->used_ns, wall_ns = time_ns - t->time_ns;
+    stacks_look look = {.node = t->node};
+    stacks_answer answer = STACKS_UNKNOWN;
+    bool running = false;
+    if (busy_ns > 0 || t->look == 0) {
+        stacks_read(thread, thread->thread_id == getpid(), &look);
+        running = read_clock(clock, &after_ns) && after_ns > used_ns;
+        if (running)
+            answer = stacks_is_native(thread, &look);
+        else if ((double)(t->busy_ns + busy_ns) > patience * s->period_ns)
+            running = is_runnable(thread->thread_id);
+    }
+    t->look = s->look;
+    t->used_ns = used_ns;
+    t->time_ns = time_ns;
+    t->node = look.node;
+    t->busy_ns += busy_ns;
+    t->waiting_ns += wall_ns > busy_ns ? wall_ns - busy_ns : 0;
+    pthread_mutex_lock(&sampler_lock);
+    tell(s, t, look.node, time_ns);
+    attribute(t, &look, running, answer);
+    pthread_mutex_unlock(&sampler_lock);
+}
+
+static void look_around(sampling *s)
+{
+    frames_thread thread;
+    size_t count = 0;
+    s->look++;
+    const void *next = frames_first_thread(s->interpreter);
+    for (; next != NULL && count < MAX_THREADS && frames_read_thread(next, &thread); count++) {
+        if (thread.id != 0 && thread.thread_id != 0)
+            look_at(s, &thread);
+        next = thread.next;
+    }
+    pthread_mutex_lock(&sampler_lock);
+    assay__script_header *header = region_header();
+    header->end_ns = now_ns();
+    uint64_t process_ns = 0;
+    read_clock(CLOCK_PROCESS_CPUTIME_ID, &process_ns);
+    header->process_ns = process_ns - s->process_base_ns;
+    for (size_t i = 0; i < MAX_THREADS; i++)
+        if (s->threads[i].id != 0 && s->threads[i].look != s->look) {
+            tell(s, &s->threads[i], 0, header->end_ns);
+            s->threads[i].id = 0;
+        }
+    pthread_mutex_unlock(&sampler_lock);
+}
+
+/* xorshift64* */
+static double random_share(sampling *s)
+{
+    s->random ^= s->random >> 12;
+    s->random ^= s->random << 25;
+    s->random ^= s->random >> 27;
+    return (double)(s->random * UINT64_C(0x2545F4914F6CDD1D) >> 11) * 0x1p-53;
+}
+
+static void *sample(void *context)
+{
+    sampling *s = context;
+    double period_ns = s->period_ns;
+    uint64_t cost_ns = 0, before_ns = 0;
+    pthread_mutex_lock(&s->lock);
+    while (!s->stop) {
+        pthread_mutex_unlock(&s->lock);
+        look_around(s);
+        read_clock(CLOCK_THREAD_CPUTIME_ID, &cost_ns);
+        region_header()->sampler_ns += cost_ns - before_ns;
+        period_ns = (double)(cost_ns - before_ns) / max_duty;
+        before_ns = cost_ns;
+        if (period_ns < s->period_ns)
+            period_ns = s->period_ns;
+        uint64_t due_ns = now_ns() + (uint64_t)(period_ns * (0.5 + random_share(s)));
+        struct timespec due = {.tv_sec = (time_t)(due_ns / 1000000000u),
+                               .tv_nsec = (long)(due_ns % 1000000000u)};
+        pthread_mutex_lock(&s->lock);
+        while (!s->stop && pthread_cond_timedwait(&s->wake, &s->lock, &due) == 0)
+            ;
+    }
+    pthread_mutex_unlock(&s->lock);
+    look_around(s);
+    return NULL;
+}
+
+static bool start_thread(sampling *s)
+{
+    sigset_t all, before;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the script's */
+    s->running = pthread_create(&s->thread, &attributes, sample, s) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return s->running;
+}
+
+bool sampling_start(void *interpreter, double rate_hz, size_t event_limit)
+{
+    sampling *s = &state;
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&s->wake, &attributes);
+    pthread_condattr_destroy(&attributes);
+    memset(s->threads, 0, sizeof s->threads);
+    s->interpreter = interpreter;
+    s->period_ns = 1e9 / rate_hz;
+    s->events_left = event_limit;
+    s->has_events = event_limit > 0;
+    s->look = 0;
+    s->random = now_ns() | 1;
+    s->stop = false;
+    read_clock(CLOCK_PROCESS_CPUTIME_ID, &s->process_base_ns);
+    return start_thread(s);
+}
+
+void sampling_pause(void)
+{
+    sampling *s = &state;
+    if (!s->running)
+        return;
+    pthread_mutex_lock(&s->lock);
+    s->stop = true;
+    pthread_cond_signal(&s->wake);
+    pthread_mutex_unlock(&s->lock);
+    pthread_join(s->thread, NULL);
+    s->running = false;
+}
+
+bool sampling_resume(void)
+{
+    state.stop = false;
+    return state.running || start_thread(&state);
+}

@@ -1,0 +1,377 @@
+"""python3 -m assay run SCRIPT.py: shares that are known by construction, and scripts that must not notice."""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+import unittest
+
+if not (3, 11) <= sys.version_info[:2] <= (3, 13):
+    print("profiles of scripts need Python 3.11, 3.12 or 3.13")
+    sys.exit(77)
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self._folder = tempfile.TemporaryDirectory()
+        self.path = self._folder.name
+
+    def tearDown(self):
+        self._folder.cleanup()
+
+    def write(self, name, text):
+        path = os.path.join(self.path, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(textwrap.dedent(text))
+        return path
+
+    def command(self, *arguments):
+        return [sys.executable, "-m", "assay", "run", "-j", os.path.join(self.path, "record.json"), *arguments]
+
+    def run_it(self, *arguments, status=0, environment=None):
+        ran = subprocess.run(self.command(*arguments), cwd=self.path, capture_output=True, text=True, timeout=120,
+                             env=environment)
+        self.assertEqual(ran.returncode, status, ran.stderr)
+        return ran
+
+    def record(self):
+        with open(os.path.join(self.path, "record.json"), encoding="utf-8") as file:
+            return json.load(file)
+
+    def shares(self, what="functions", key="name"):
+        python = self.record()["python"]
+        shares = {}
+        for item in python[what]:
+            shares[item[key]] = shares.get(item[key], 0) + item["self_seconds"] / python["busy_seconds"]
+        return shares
+
+
+class Time(Folder):
+    # The work of a function is counted in the processor time of its own thread, so the shares hold on any machine.
+    THREE = """
+        import time
+        def until(ns):
+            return time.thread_time_ns() + ns
+        def first(end):
+            while time.thread_time_ns() < end:
+                pass
+        def second(end):
+            while time.thread_time_ns() < end:
+                pass
+        def third(end):
+            while time.thread_time_ns() < end:
+                pass
+        for _ in range(100):
+            first(until(18_000_000))
+            second(until(9_000_000))
+            third(until(3_000_000))
+        """
+
+    def test_functions(self):
+        """60/30/10 within 3 points: 3 s at 1000 Hz has a standard error below one point."""
+        self.run_it("--rate", "1000", self.write("three.py", self.THREE))
+        shares = self.shares()
+        for name, share in (("first", 0.6), ("second", 0.3), ("third", 0.1)):
+            self.assertAlmostEqual(shares[name], share, delta=0.03)
+        functions = {item["name"]: item for item in self.record()["python"]["functions"]
+                     if item["file"].endswith("three.py")}
+        self.assertGreater(functions["<module>"]["total_seconds"], 0.95 * self.record()["python"]["busy_seconds"])
+        self.assertLess(functions["<module>"]["self_seconds"], 0.05 * self.record()["python"]["busy_seconds"])
+
+    def test_lines(self):
+        """Lines without calls, which a sampler that waits for the interpreter's lock never sees."""
+        self.write("lines.py", f"""
+            import time
+            def busy(n):
+                x = 1
+                for i in range(n):
+                    {"; ".join(["x = x * 3 & 1023"] * 30)}
+                    {"; ".join(["x = x * 3 & 1023"] * 15)}
+                    {"; ".join(["x = x * 3 & 1023"] * 5)}
+            end = time.thread_time() + 2
+            while time.thread_time() < end:
+                busy(1000)
+            """)
+        self.run_it("--rate", "1000", "lines.py")
+        lines = {item["line"]: item["self_seconds"] for item in self.record()["python"]["lines"]
+                 if item["name"] == "busy"}
+        total = sum(lines.values())
+        for line, share in ((6, 0.6), (7, 0.3), (8, 0.1)):
+            self.assertAlmostEqual(lines[line] / total, share, delta=0.05)
+
+    def test_native(self):
+        """Time in one long call is native, time in the interpreter is not."""
+        self.write("native.py", """
+            import time
+            big = list(range(200_000))
+            def native():
+                sum(big)
+            def python():
+                x = 0
+                for i in range(20_000):
+                    x += i ^ 3
+            end = time.thread_time() + 2
+            while time.thread_time() < end:
+                native()
+                python()
+            """)
+        self.run_it("--rate", "1000", "native.py")
+        functions = {item["name"]: item for item in self.record()["python"]["functions"]}
+        if functions["native"]["native_seconds"] is None:
+            self.skipTest("this machine gave the script no processor while it was watched")
+        self.assertGreater(functions["native"]["native_seconds"], 0.8 * functions["native"]["self_seconds"])
+        self.assertLess(functions["python"]["native_seconds"], 0.1 * functions["python"]["self_seconds"])
+
+    def test_waiting(self):
+        """Who waits takes no processor time, and threads that wait are not counted as busy."""
+        self.write("waits.py", """
+            import threading, time
+            def idle():
+                event.wait()
+            def worker():
+                end = time.thread_time() + 1
+                while time.thread_time() < end:
+                    pass
+            event = threading.Event()
+            waiting = threading.Thread(target=idle)
+            waiting.start()
+            working = threading.Thread(target=worker)
+            working.start()
+            time.sleep(0.5)
+            working.join()
+            event.set()
+            """)
+        self.run_it("--rate", "500", "waits.py")
+        self.assertGreater(self.shares()["worker"], 0.9)
+        lines = {item["line"]: item for item in self.record()["python"]["lines"] if item["name"] == "<module>"}
+        self.assertGreater(lines[14]["waiting_seconds"], 0.4)
+        self.assertLess(lines[14]["self_seconds"], 0.1)
+
+    def test_waiting_in_turns(self):
+        """Processor time is not charged to the line that happens to wait when the thread is looked at."""
+        self.write("turns.py", """
+            import time
+            for _ in range(150):
+                end = time.thread_time() + 0.006
+                while time.thread_time() < end:
+                    pass
+                time.sleep(0.006)
+            """)
+        self.run_it("turns.py")
+        python = self.record()["python"]
+        line = next(item for item in python["lines"] if item["line"] == 7)
+        self.assertLess(line["self_seconds"], 0.2 * python["busy_seconds"])
+        self.assertGreater(line["waiting_seconds"], 0.5)
+
+    def test_recursion(self):
+        """A function counts once in its own total, however deep it recurs."""
+        self.write("deep.py", """
+            import sys, time
+            sys.setrecursionlimit(5000)
+            def down(n):
+                if n:
+                    return down(n - 1)
+                end = time.thread_time() + 0.5
+                while time.thread_time() < end:
+                    pass
+            down(3000)
+            exec(compile("def made():\\n end = time.thread_time() + 0.5\\n while time.thread_time() < end: pass\\nmade()",
+                         "<generated 1>", "exec"))
+            """)
+        self.run_it("deep.py")
+        python = self.record()["python"]
+        functions = {item["name"]: item for item in python["functions"]}
+        self.assertLess(functions["down"]["total_seconds"], 0.7 * python["busy_seconds"])
+        self.assertGreater(functions["down"]["total_seconds"], 0.3 * python["busy_seconds"])
+        self.assertEqual(functions["made"]["file"], "<generated 1>")
+
+    def test_trace_and_report(self):
+        trace = os.path.join(self.path, "trace.json")
+        self.run_it("--trace", trace, self.write("three.py", self.THREE.replace("range(100)", "range(20)")))
+        with open(trace, encoding="utf-8") as file:
+            events = [event for event in json.load(file)["traceEvents"] if event.get("cat") == "sampled"]
+        self.assertTrue({"<module>", "first", "second"} <= {event["name"] for event in events})
+        ends = []
+        for event in events:            # nested, outer ones first
+            begin = round(event["ts"] * 1000)           # nanoseconds
+            end = begin + round(event["dur"] * 1000)
+            while ends and ends[-1] <= begin:
+                ends.pop()
+            if ends:
+                self.assertLessEqual(end, ends[-1])
+            ends.append(end)
+        import assay
+        record = assay.load(os.path.join(self.path, "record.json"))
+        self.assertIn("while time.thread_time_ns() < end:", str(record))
+        self.assertEqual(record.to_dict()["python"]["lines"], self.record()["python"]["lines"])
+        for line in str(record).splitlines():
+            if "three.py" in line and not line.startswith("command"):
+                self.assertLessEqual(len(line), 80)
+
+
+class Memory(Folder):
+    def test_lines(self):
+        """Bytes by line within 5 % of what is known: bytes objects have 33 bytes besides their content."""
+        self.write("memory.py", """
+            def small():
+                for _ in range(1_000_000):
+                    bytes(200)
+            def large():
+                for _ in range(100):
+                    bytes(1_000_000)
+            small()
+            large()
+            kept = [None] * 1000
+            for i in range(1000):
+                kept[i] = bytes(50_000)
+            del kept
+            """)
+        self.run_it("--allocations", "memory.py")
+        python = self.record()["python"]
+        lines = {item["line"]: item for item in python["allocations"] if item["file"].endswith("memory.py")}
+        self.assertAlmostEqual(lines[4]["bytes"] / 233e6, 1, delta=0.05)
+        self.assertAlmostEqual(lines[4]["blocks"] / 1e6, 1, delta=0.05)
+        self.assertAlmostEqual(lines[7]["bytes"] / 100e6, 1, delta=0.05)
+        self.assertAlmostEqual(lines[12]["bytes"] / 50.033e6, 1, delta=0.05)
+        self.assertAlmostEqual(lines[12]["peak_bytes"] / 50.033e6, 1, delta=0.05)
+        self.assertLess(lines[12]["live_bytes"], 1e6)
+        self.assertLess(lines[4]["peak_bytes"], 1e6)
+        self.assertAlmostEqual(python["peak_bytes"] / 50.033e6, 1, delta=0.08)
+
+
+class Unnoticed(Folder):
+    """The same script with and without us: what it sees and prints is the same."""
+
+    def both(self, *arguments, status=0):
+        alone = subprocess.run([sys.executable, *arguments], cwd=self.path, capture_output=True, text=True, timeout=60)
+        self.assertEqual(alone.returncode, status, alone.stderr)
+        measured = subprocess.run(self.command("-q", *arguments), cwd=self.path, capture_output=True, text=True,
+                                  timeout=60)
+        self.assertEqual(measured.stdout, alone.stdout)
+        self.assertEqual(measured.stderr, alone.stderr)
+        self.assertEqual(measured.returncode, status)
+
+    def test_what_it_sees(self):
+        self.write("sees.py", """
+            import pickle, sys, threading
+            class Thing:
+                pass
+            if __name__ == "__main__":
+                print(sys.argv, sys.path[0], __file__, __name__, __spec__, __package__)
+                print(pickle.loads(pickle.dumps(Thing())).__class__, sys.modules["__main__"].Thing)
+                print(len(threading.enumerate()), sorted(m for m in sys.modules if "assay" in m or "sampler" in m))
+                print([p for p in sys.path if "site/" in p and "assay" in p])
+            """)
+        self.both("sees.py", "-q", "--json", "x")
+
+    def test_module(self):
+        self.write("pack/__init__.py", "")
+        self.write("pack/other.py", "value = 7\n")
+        self.write("pack/start.py", "import sys\nfrom .other import value\nprint(value, sys.argv[1:], __package__)\n")
+        self.both("-m", "pack.start", "-m", "x")
+
+    def test_ends(self):
+        for text, status in (("import sys; sys.exit(3)", 3), ("raise SystemExit('no')", 1), ("import os; os._exit(4)", 4),
+                             ("def f(): raise ValueError('x')\nf()", 1), ("import sys; print(1, file=sys.stderr)", 0)):
+            self.write("ends.py", text)
+            self.both("ends.py", status=status)
+
+    def test_killed(self):
+        self.write("killed.py", "import os, time\nend = time.thread_time() + 0.5\nwhile time.thread_time() < end: pass\nos.kill(os.getpid(), 9)\n")
+        self.run_it("killed.py", status=137)
+        self.assertGreater(self.record()["python"]["busy_seconds"], 0.1)
+
+    def test_interrupted(self):
+        path = self.write("endless.py", "print('ready', flush=True)\nwhile True: pass\n")
+        process = subprocess.Popen(self.command(path), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process.stdout.readline()
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        _, messages = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+        self.assertIn("KeyboardInterrupt", messages)
+        self.assertIn("endless.py:2", messages)
+
+    def test_fork_warns_no_more_than_before(self):
+        self.write("forks.py", """
+            import os, warnings
+            warnings.simplefilter("error")
+            child = os.fork()
+            if child == 0:
+                os._exit(0)
+            print(os.waitpid(child, 0)[1])
+            """)
+        self.both("forks.py")
+
+
+class Processes(Folder):
+    SCRIPT = """
+        import multiprocessing, sys, time
+        def busy(seconds):
+            end = time.thread_time() + seconds
+            while time.thread_time() < end:
+                pass
+            return 1
+        if __name__ == "__main__":
+            with multiprocessing.get_context(sys.argv[1]).Pool(2) as pool:
+                assert sum(pool.map(busy, [0.3, 0.3])) == 2
+        """
+
+    def test_children(self):
+        for method in ("fork", "spawn"):
+            self.run_it(self.write("children.py", self.SCRIPT), method)
+            python = self.record()["python"]
+            self.assertGreaterEqual(python["processes"], 3)
+            functions = {item["name"]: item for item in python["functions"]}
+            self.assertAlmostEqual(functions["busy"]["self_seconds"], 0.6, delta=0.2)
+
+    def test_spans_in_the_same_record(self):
+        self.write("spans.py", """
+            import assay
+            with assay.track("step"):
+                sum(i for i in range(1_000_000))
+            """)
+        self.run_it("spans.py")
+        self.assertEqual([item["name"] for item in self.record()["operations"]], ["step"])
+        self.assertGreater(self.record()["python"]["samples"], 0)
+
+    def test_other_sitecustomize(self):
+        self.write("own/sitecustomize.py", "import builtins\nbuiltins.own_was_here = True\n")
+        self.write("own.py", "print(own_was_here)\n")
+        environment = dict(os.environ)
+        environment["PYTHONPATH"] += os.pathsep + os.path.join(self.path, "own")
+        self.assertEqual(self.run_it("-q", "own.py", environment=environment).stdout, "True\n")
+
+
+class Command(Folder):
+    def test_not_a_script(self):
+        ran = self.run_it("--", "echo", "x.py")
+        self.assertEqual(ran.stdout, "x.py\n")
+        self.assertNotIn("python", self.record())
+
+    def test_help(self):
+        self.assertIn("SCRIPT.py", self.run_it("--help").stdout)
+
+    def test_reason(self):
+        """A Python that we know nothing of runs all the same, and the reason is told."""
+        with open(self.sitecustomize(), encoding="utf-8") as file:
+            site = self.write("fake/site/sitecustomize.py", file.read())
+        package = os.path.dirname(os.path.dirname(site))
+        self.write("x.py", "print(1)\n")
+        ran = subprocess.run([sys.executable, "-m", "assay", "run", "-q", "--python", package, "--", sys.executable,
+                              os.path.join(self.path, "x.py")], capture_output=True, text=True)
+        self.assertEqual((ran.returncode, ran.stdout), (0, "1\n"))
+        self.assertIn("not built for Python", ran.stderr)
+
+    @staticmethod
+    def sitecustomize():
+        import assay
+        return os.path.join(os.path.dirname(assay.__file__), "site", "sitecustomize.py")
+
+
+if __name__ == "__main__":
+    unittest.main()
