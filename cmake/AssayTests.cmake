@@ -169,6 +169,7 @@ if(TARGET assay_python)
     get_filename_component(name ${script} NAME_WE)
     assay_add_test(python/${name} ${ASSAY_TEST_PYTHON} ${CMAKE_SOURCE_DIR}/tests/${script})
     set_property(TEST python/${name} APPEND PROPERTY ENVIRONMENT PYTHONPATH=${CMAKE_BINARY_DIR}/python
+                                                                 ASSAY_FAKE=${CMAKE_BINARY_DIR}/tests/fake
                                                                  PYTHONDONTWRITEBYTECODE=1)
   endforeach()
 endif()

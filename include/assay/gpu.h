@@ -50,6 +50,11 @@ ASSAY_API assay_gpu_span assay_gpu_stream_begin(struct assay_monitor *monitor, c
                                                 void *stream);
 ASSAY_API void assay_gpu_stream_end(assay_gpu_span span);
 
+/* Begin the device's part alone of a span that this thread has begun by other means, as bindings do
+ * (binding.h). Nothing is recorded if no span is open. assay_gpu_stream_end() ends it, before the
+ * span itself ends. */
+ASSAY_API assay_gpu_span assay_gpu_stream_enter(struct assay_monitor *monitor, void *stream);
+
 /* Enter the spans that the device has completed, and wait up to `seconds` for those that it has
  * not; 0 only looks. Waiting sleeps and looks again; it never blocks in the driver. Returns how
  * many are still under way. */

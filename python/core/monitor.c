@@ -199,9 +199,11 @@ static PyObject *monitor_operation(PyObject *self, PyObject *name)
     return handle_of(self) != NULL ? core_operation_of((core_monitor *)self, name) : NULL;
 }
 
-static PyObject *monitor_track(PyObject *self, PyObject *name)
+static PyObject *monitor_track(PyObject *self, PyObject *const *arguments, Py_ssize_t count,
+                               PyObject *keywords)
 {
-    return handle_of(self) != NULL ? core_span_of((core_monitor *)self, name, false) : NULL;
+    return handle_of(self) != NULL ? core_track((core_monitor *)self, arguments, count, keywords)
+                                   : NULL;
 }
 
 static PyObject *monitor_metric(PyObject *self, PyObject *name)
@@ -292,6 +294,11 @@ static PyObject *monitor_print_summary(PyObject *self, PyObject *args, PyObject 
     return core_stream_write(&stream, status, NULL, file);
 }
 
+static PyObject *monitor_resolve_gpu(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    return handle_of(self) != NULL ? core_resolve_gpu((core_monitor *)self, args, keywords) : NULL;
+}
+
 static PyObject *monitor_total_seconds(PyObject *self, PyObject *unused)
 {
     (void)unused;
@@ -326,8 +333,9 @@ static PyObject *monitor_closed(PyObject *self, void *unused)
 static PyMethodDef monitor_methods[] = {
     {"operation", monitor_operation, METH_O,
      "operation(name)\n--\n\nThe operation of this name: `with op:` measures a block."},
-    {"track", monitor_track, METH_O,
-     "track(name)\n--\n\nMeasure one block: `with monitor.track(name) as span:`."},
+    {"track", (PyCFunction)(void (*)(void))monitor_track, METH_FASTCALL | METH_KEYWORDS,
+     "track(name, /, *, stream=None, device=None)\n--\n\nMeasure one block: `with "
+     "monitor.track(name) as span:`."},
     {"metric", monitor_metric, METH_O,
      "metric(name)\n--\n\nMeasure one block and record it on its own, with its memory."},
     {"add", monitor_add, METH_VARARGS,
@@ -342,6 +350,10 @@ static PyMethodDef monitor_methods[] = {
      METH_VARARGS | METH_KEYWORDS,
      "print_summary(show_aggregate=True, show_bottlenecks=False, file=None)\n--\n\nPrint the "
      "PERFORMANCE SUMMARY to a file, by default to sys.stdout."},
+    {"resolve_gpu", (PyCFunction)(void (*)(void))monitor_resolve_gpu, METH_VARARGS | METH_KEYWORDS,
+     "resolve_gpu(seconds=5.0)\n--\n\nWait up to so long for blocks that are under way on a GPU, "
+     "and "
+     "return how many\nstill are. A record has those that have completed."},
     {"total_seconds", monitor_total_seconds, METH_NOARGS,
      "total_seconds()\n--\n\nTime of all top-level spans, or None."},
     {"operation_seconds", monitor_operation_seconds, METH_O,
