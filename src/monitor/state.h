@@ -38,6 +38,8 @@ typedef struct assay__monitor_state {
     assay__journal journal;
     struct assay__lane_owner *owners;
     struct assay__streams *streams; /* of devices; NULL until a span is on one */
+    struct assay_meter *meter;      /* that is attached, or NULL */
+    bool meter_is_new;              /* the next window is its first */
     uintptr_t inherited_low,
         inherited_high; /* the parent's journal, as addressed before the fork */
 } assay__monitor_state;
@@ -169,6 +171,9 @@ void assay__lane_add_event(assay__lane *lane, const assay__node *node, uint64_t 
 /* stream.c — enter what the device has completed, and return how many spans it has not. */
 size_t assay__streams_resolve(assay__monitor_state *state);
 void assay__streams_free(assay__monitor_state *state);
+
+/* energy.c — let go of the meter that is attached. */
+void assay__monitor_detach(assay__monitor_state *state);
 
 /* memory.c — the memory of the span at `depth` of the owner's lane, which begins or ends. A metric
  * has its resident memory measured whatever the monitor's modes are. */
