@@ -64,6 +64,7 @@ typedef struct core_monitor {
 } core_monitor;
 
 PyObject *core_monitor_type(void); /* a new reference */
+bool core_is_monitor(PyObject *object);
 
 /* Replace a class that is used, both owned, by one of the package that is based on `base`. */
 int core_use_class(PyObject **used, PyObject *base, PyObject *given);
@@ -108,6 +109,13 @@ PyObject *core_track(core_monitor *monitor, PyObject *const *arguments, Py_ssize
 
 /* resolve_gpu(seconds=5.0) of a monitor that is open. */
 PyObject *core_resolve_gpu(core_monitor *monitor, PyObject *args, PyObject *keywords);
+
+/* ---- meter.c
+ * -------------------------------------------------------------------------------------
+ */
+
+PyObject *core_meter_type(void);
+void core_meters_close(void); /* the interpreter ends */
 
 /* ---- ready.c -----------------------------------------------------------------------------------
  */

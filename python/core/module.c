@@ -104,6 +104,7 @@ static int execute(PyObject *module)
         add_type(module, "Operation", core_operation_type()) != 0 ||
         add_type(module, "Span", core_span_type()) != 0 ||
         add_type(module, "StreamSpan", core_stream_span_type()) != 0 ||
+        add_type(module, "Meter", core_meter_type()) != 0 ||
         add_type(module, "Record", core_record_type()) != 0 ||
         add_type(module, "Growth", core_growth_type()) != 0 || core_seeds_init(module) != 0)
         return -1;

@@ -395,6 +395,13 @@ int core_monitor_use_class(PyObject *given)
     return core_use_class(&monitor_class, monitor_type, given);
 }
 
+bool core_is_monitor(PyObject *object)
+{
+    int is_one = PyObject_IsInstance(object, monitor_type);
+    PyErr_Clear();
+    return is_one == 1;
+}
+
 PyObject *core_monitor_type(void)
 {
     monitor_type = PyType_FromSpec(&monitor_spec);
@@ -417,10 +424,8 @@ core_monitor *core_default_monitor(void)
 PyObject *core_set_default_monitor(PyObject *module, PyObject *monitor)
 {
     (void)module;
-    int fits = monitor == Py_None || PyObject_IsInstance(monitor, monitor_type);
-    if (fits != 1) {
-        if (fits == 0)
-            PyErr_Format(PyExc_TypeError, "a Monitor or None is needed, not %R", monitor);
+    if (monitor != Py_None && !core_is_monitor(monitor)) {
+        PyErr_Format(PyExc_TypeError, "a Monitor or None is needed, not %R", monitor);
         return NULL;
     }
     PyObject *before = (PyObject *)default_monitor;
@@ -432,6 +437,7 @@ PyObject *core_close_all(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;
     ending = true;
+    core_meters_close();
     while (open_monitors != NULL)
         close_handle(open_monitors);
     Py_RETURN_NONE;
