@@ -202,7 +202,9 @@ typedef struct assay__journal_metric {
     uint32_t has_rss;
     int64_t rss_delta_bytes;
     uint32_t next; /* unit of the one recorded after it, or 0 */
-    uint32_t reserved[5];
+    uint32_t has_gpu;
+    int64_t gpu_delta_bytes; /* of the device's memory pool */
+    uint64_t gpu_peak_bytes;
 } assay__journal_metric;
 
 /* Who writes, filled by the caller of assay__journal_create. */

@@ -95,16 +95,18 @@ static void credit(const window *now, assay__journal_device *figures, double bus
     store(&figures->metered_seconds, figures->metered_seconds + busy);
 }
 
-/* The figures of a node, made when first needed; NULL when there is no room. */
-static assay__journal_device *figures_of(assay__monitor_state *state, const assay__node *node)
+assay__journal_device *assay__node_device(assay__monitor_state *state, const assay__node *node)
 {
     if (node->memory == 0)
         return NULL;
     assay__journal_memory *memory = assay__journal_at(&state->journal, node->memory);
-    if (memory->device != 0)
-        return assay__journal_at(&state->journal, memory->device);
-    pthread_mutex_lock(&state->lock);
-    assay__journal_device *fresh = assay__journal_allocate(&state->journal, sizeof *fresh);
+    const uint32_t unit = __atomic_load_n(&memory->device, __ATOMIC_ACQUIRE);
+    if (unit != 0)
+        return assay__journal_at(&state->journal, unit);
+    pthread_mutex_lock(&state->lock); /* the meter's thread and the span's may both come here */
+    assay__journal_device *fresh = memory->device != 0
+                                       ? assay__journal_at(&state->journal, memory->device)
+                                       : assay__journal_allocate(&state->journal, sizeof *fresh);
     if (fresh != NULL)
         __atomic_store_n(&memory->device, assay__journal_unit(&state->journal, fresh),
                          __ATOMIC_RELEASE);
@@ -116,7 +118,7 @@ static void meter_node(const window *now, const assay__lane *lane, assay__node *
 {
     uint64_t pending;
     (void)assay__journal_add_pending(now->view, lane, node, &pending);
-    assay__journal_device *figures = node->count > 0 ? figures_of(now->state, node) : NULL;
+    assay__journal_device *figures = node->count > 0 ? assay__node_device(now->state, node) : NULL;
     if (figures == NULL)
         return;
     uint64_t before = figures->seen_ticks;

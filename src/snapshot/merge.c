@@ -442,8 +442,10 @@ static assay_status add_metrics(assay__merge *merge, const assay__journal_view *
             .duration_seconds = (double)entry.duration * view->seconds_per_tick,
             .cpu_delta_bytes = entry.has_rss ? assay_reading_of((double)entry.rss_delta_bytes)
                                              : assay_reading_missing(ASSAY_UNSUPPORTED),
-            .gpu_delta_bytes = assay_reading_missing(ASSAY_NOT_MEASURED),
-            .gpu_peak_bytes = assay_reading_missing(ASSAY_NOT_MEASURED),
+            .gpu_delta_bytes = entry.has_gpu ? assay_reading_of((double)entry.gpu_delta_bytes)
+                                             : assay_reading_missing(ASSAY_NOT_MEASURED),
+            .gpu_peak_bytes = entry.has_gpu ? assay_reading_of((double)entry.gpu_peak_bytes)
+                                            : assay_reading_missing(ASSAY_NOT_MEASURED),
         };
         assay_status status =
             metric.operation == NULL ? ASSAY_E_MEMORY : assay_record_add_metric(record, &metric);
