@@ -10,8 +10,8 @@ Energy: 20 s of steady load, by the GPU's counter as the meter reads it, against
 
 Prints one JSON object a line, as every benchmark does.
 """
+import bisect
 import ctypes
-import ctypes.util
 import glob
 import json
 import math
@@ -28,6 +28,7 @@ except ImportError:
     torch = None
 
 import assay
+import assay._torch
 
 if torch is None or not torch.cuda.is_available():
     print("gpu_loops: no PyTorch, or no GPU here", file=sys.stderr)
@@ -105,37 +106,56 @@ def sized(make, target, size):
     return loop, seconds
 
 
-def ratios(variants, blocks, steps):
-    """Of each variant to the first, block by block."""
+def ratios(variants, rounds, steps):
+    """Of each variant to the first, round by round. A round is short: the processor's speed wanders by some per cent
+    within a second."""
     found = {name: [] for name in variants}
     names = list(variants)
-    for _ in range(blocks):
-        sums = dict.fromkeys(names, 0.0)
-        for _ in range(4):
-            random.shuffle(names)
-            for name in names:
-                sums[name] += seconds_of(variants[name], steps)
-        base = sums[next(iter(variants))]
+    for _ in range(rounds):
+        random.shuffle(names)
+        seconds = {name: seconds_of(variants[name], steps) for name in names}
         for name in names:
-            found[name].append(sums[name] / base)
+            found[name].append(seconds[name] / seconds["bare"])
     return found
 
 
 def spread(values):
-    """Half of the 95 % interval of the mean."""
-    return 2.0 * statistics.stdev(values) / math.sqrt(len(values))
+    """Half of the 95 % interval of the median, by ranks."""
+    ordered, half = sorted(values), 0.98 * math.sqrt(len(values))
+    low, high = (ordered[max(0, min(len(values) - 1, round(len(values) / 2 + side)))] for side in (-half, half))
+    return (high - low) / 2
 
 
 def loop_cost(title, loop, seconds, blocks, steps, bar):
-    for _ in range(3):
+    for _ in range(20):
         loop.tracked()
     found = ratios({"bare": loop.bare, "tracked": loop.tracked, "again": loop.bare, "synchronized": loop.synchronized}, blocks, steps)
     row(f"{title}: bare", seconds * 1e3, "ms")
     row(f"{title}: forward, backward and step tracked", statistics.median(found["tracked"]), "x bare", bar)
-    row(f"{title}: tracked, half of the 95 % interval of the mean", spread(found["tracked"]), "x bare")
+    row(f"{title}: tracked, half of the 95 % interval of that median", spread(found["tracked"]), "x bare")
     row(f"{title}: bare against itself", statistics.median(found["again"]), "x bare")
     row(f"{title}: synchronised around every phase, as the seeds do", statistics.median(found["synchronized"]), "x bare")
     return found
+
+
+def span_cost():
+    """Of a block without work, and of what is in it."""
+    def empty():
+        with assay.track("empty", stream="current"):
+            pass
+
+    def events():
+        torch.cuda.Event(enable_timing=True).record()
+        torch.cuda.Event(enable_timing=True).record()
+    for name, call in (("track(stream=\"current\")", empty), ("current_stream()", assay._torch.current_stream), ("two events of PyTorch", events)):
+        costs = []
+        for _ in range(200):
+            start = time.perf_counter()
+            for _ in range(10):
+                call()
+            costs.append((time.perf_counter() - start) / 10)
+            torch.cuda.synchronize()
+        row(f"python: {name}", statistics.median(costs) * 1e6, "us")
 
 
 # ---- synchronising calls, counted by CUPTI ----
@@ -240,7 +260,7 @@ class PowerIntegral(threading.Thread):
         return area * (end - begin) / (inside[-1][0] - inside[0][0])
 
 
-def energy(loop, seconds):
+def energy(seconds):
     from assay.energy import Meter
     left = torch.randn(8192, 8192, device="cuda", dtype=torch.bfloat16)
 
@@ -286,37 +306,53 @@ def energy(loop, seconds):
     monitor.close()
 
 
-def meter_cost(title, loop, blocks, steps):
-    """The loop with a meter at 10 Hz and without, in turns."""
+def meter_cost(title, loop, seconds):
+    """What a meter at 10 Hz adds to a loop. The steps that a reading falls into are compared with those 50 ms before: the
+    speed of the machine wanders too much to compare a loop with a meter and a later one without."""
     from assay.energy import Meter
-    found = []
-    monitor = assay.Monitor()
-    for _ in range(blocks):
-        sums = {True: 0.0, False: 0.0}
-        order = [True, False] * 2
-        random.shuffle(order)
-        for metered in order:
-            meter = Meter(monitor=monitor) if metered else None
-            seconds_of(loop.bare, 3)
-            sums[metered] += seconds_of(loop.bare, steps)
-            if meter is not None:
-                meter.close()
-        found.append(sums[True] / sums[False])
-    row(f"{title}: with a meter at 10 Hz", statistics.median(found), "x bare", 1.005)
-    row(f"{title}: with a meter, half of the 95 % interval of the mean", spread(found), "x bare")
+    monitor = assay.Monitor(trace_events=65536, memory=False)
+    meter = Meter(monitor=monitor)
+    begin = time.monotonic()
+    while time.monotonic() - begin < seconds:
+        with monitor.track("step"):
+            loop.bare()
+            torch.cuda.synchronize()
+    meter.close()
+    record = monitor.record().to_dict(events=True)
     monitor.close()
+    steps, readings = [], []
+    names = {"span": [operation["name"] for operation in record["operations"]],
+             "counter": [counter["name"] for counter in record["counters"]]}
+    for kind, name, _, start, last in record["events"]:
+        if names[kind][name] == "step":
+            steps.append((start, last))
+        elif names[kind][name] == "cuda:0 power_watts":
+            readings.append(start)
+    starts = [start for start, _ in steps]
+    longest = 0.006                              # of a reading, which is entered when it has ended
+
+    def touched(at):
+        """The time of the steps that a reading which ended then fell into."""
+        first, last = bisect.bisect_right(starts, at - longest) - 1, bisect.bisect_right(starts, at) - 1
+        return sum(steps[i][1] for i in range(max(0, first), last + 1)) / (last - first + 1)
+    more = [touched(at) - touched(at - 0.05) for at in readings[1:]]         # midway between two readings there is none
+    middle = sorted(more)[len(more) // 20:len(more) - len(more) // 20]       # a twentieth at each end: other disturbances
+    scale = 2 * len(more) / sum(duration for _, duration in steps)           # a reading touches two steps
+    row(f"{title}: with a meter at 10 Hz", 1 + statistics.mean(middle) * scale, "x bare", 1.005)
+    row(f"{title}: with a meter, half of the 95 % interval", 2 * statistics.stdev(middle) / math.sqrt(len(middle)) * scale, "x bare")
+    print(len(steps), "steps,", len(readings), "readings", file=sys.stderr)
 
 
 def main():
     scale = float(os.environ.get("ASSAY_BENCH_SCALE", "1"))
     print(torch.cuda.get_device_name(), "PyTorch", torch.__version__, file=sys.stderr)
+    span_cost()
     small, small_seconds = sized(lambda layers: Loop(layers, 256, 64), 0.0053, 40)
     large, large_seconds = sized(lambda layers: Loop(layers, 8192, 8192), 0.189, 8)
-    loop_cost("launch-bound step", small, small_seconds, max(5, round(40 * scale)), 20, 1.02)
-    loop_cost("GPU-bound step", large, large_seconds, max(5, round(12 * scale)), 2, 1.002)
-    meter_cost("launch-bound step", small, max(5, round(12 * scale)), 100)
-    meter_cost("GPU-bound step", large, max(4, round(6 * scale)), 4)
-    energy(large, 20 if scale >= 1 else max(4, 20 * scale))
+    loop_cost("launch-bound step", small, small_seconds, max(20, round(2000 * scale)), 2, 1.02)
+    loop_cost("GPU-bound step", large, large_seconds, max(5, round(60 * scale)), 1, 1.002)
+    meter_cost("launch-bound step", small, max(3, 30 * scale))
+    energy(20 if scale >= 1 else max(4, 20 * scale))
     left = assay.default_monitor().resolve_gpu()
     record = assay.record().to_dict()
     row("spans on the device that were not recorded", left + record["integrity"]["dropped_spans"], "", 0)

@@ -12,8 +12,9 @@
  * it as `gpu_seconds` of the same operation, and the stream is a lane of its own in traces.
  *
  * The device takes its times itself, by two events around the block. Nothing here waits for the
- * device or synchronises with it: later calls of this header, snapshots and assay_gpu_resolve() ask
- * which events have completed meanwhile. What has not completed when a record is made is not in it.
+ * device or synchronises with it: every thirty-second span of a stream or so, snapshots and
+ * assay_gpu_resolve() ask which events have completed meanwhile. What has not completed when a
+ * record is made is not in it.
  *
  * The driver (libcuda.so.1) must already be part of the process, which it is wherever there is a
  * stream; no toolkit is needed to build. Contexts are those of the caller or of the framework that

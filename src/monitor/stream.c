@@ -19,6 +19,10 @@
 
 enum {
     MOST_FLIGHTS = 4096, /* of a stream, under way at once */
+    /* So many are made before the driver is first asked which have completed, and then whenever
+     * none is free. Within a training step each call of the driver finds the caches cold, so that
+     * asking at every span costs more than recording it. */
+    FEWEST_FLIGHTS = 32,
     MOST_STREAMS = 256
 };
 
@@ -298,7 +302,8 @@ static flight *start_flight(const assay__cuda *cuda, assay_monitor *monitor, voi
     stream *on = find_stream(cuda, monitor, handle, context);
     if (on == NULL)
         return NULL;
-    resolve_stream(cuda, state, on);
+    if (on->free == NULL && on->flights >= FEWEST_FLIGHTS)
+        resolve_stream(cuda, state, on);
     assay__node *node = assay__node_at_path(on->owner, thread->lane);
     flight *fresh = node != NULL && !is_capturing(cuda, handle) ? take_flight(cuda, on) : NULL;
     if (fresh != NULL) {
@@ -327,7 +332,8 @@ static flight *enter_stream(assay_monitor *monitor, void *handle)
     bool pushed = false;
     if (own != NULL && own->lane->top > own->lane->frames && make_streams(state)) {
         pthread_mutex_lock(&state->streams->lock);
-        if (enter_context(cuda, context, &pushed))
+        if (handle == NULL ||
+            enter_context(cuda, context, &pushed)) /* NULL: it is the current one */
             fresh = start_flight(cuda, monitor, handle, context, own);
         leave_context(cuda, pushed);
         pthread_mutex_unlock(&state->streams->lock);

@@ -50,6 +50,8 @@ class Torch:
         self.cuda = types.SimpleNamespace(is_initialized=lambda: initialized,
                                           current_stream=lambda device: Stream(self.streams[device]))
 
+        self._C = types.SimpleNamespace(_cuda_getDevice=lambda: 0, _cuda_getCurrentRawStream=self.streams.get)
+
     def device(self, text):
         return types.SimpleNamespace(type=text.split(":")[0])
 
