@@ -353,11 +353,16 @@ static assay_status open_sources(assay_meter *meter, const assay_meter_options *
 /* Signals are for the program's own threads. */
 static int start_thread(assay_meter *meter)
 {
-    sigset_t all, before;
+    sigset_t all;
+    pthread_attr_t attributes;
+    int failure = pthread_attr_init(&attributes);
+    if (failure != 0)
+        return failure;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failure = pthread_create(&meter->thread, NULL, run, meter);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    failure = pthread_attr_setsigmask_np(&attributes, &all);
+    if (failure == 0)
+        failure = pthread_create(&meter->thread, &attributes, run, meter);
+    pthread_attr_destroy(&attributes);
     if (failure == 0)
         pthread_setname_np(meter->thread, "assay-meter");
     return failure;
