@@ -116,8 +116,8 @@ void assay__memory_end(assay__lane_owner *owner, size_t depth, assay__journal_me
     if (mark->has_peak && read_kernel_peak(&peak))
         raise_to(&mark->peak_bytes, peak);
     hand_to_enclosing(owner, depth, mark->peak_bytes);
-    if (memory == NULL)
-        return;
+    if (memory == NULL || (state->memory == 0 && state->resident_ticks == 0))
+        return; /* ASSAY_MEMORY_OFF: the metric has it, the operation has not */
     add_signed(&memory->rss_delta_bytes, metric->rss_delta_bytes);
     raise_to(&memory->rss_peak_bytes, mark->peak_bytes);
     assay__publish_add(&memory->rss_readings, 1);
