@@ -8,6 +8,6 @@ if ! "$python" -c 'import assay' 2>/dev/null; then
 fi
 status=0
 for program in "$ASSAY_SOURCE"/bench/python/*.py; do
-    "$python" "$program" || status=1
+    "$python" "$program" || [ $? = 77 ] || status=1 # 77: it needs a GPU
 done
 exit $status

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "assay/instrument.h"
+#include "assay/meter.h"
 #include "assay/record.h"
 #include "assay/report.h"
 #include "cli/common/commands.h"
@@ -37,12 +38,15 @@ typedef struct run_settings {
     const char *json, *trace, *output, *name, *python;
     double interval_seconds, rate_hz;
     size_t trace_events;
-    bool heap, quiet, save, allocations;
+    bool heap, quiet, save, allocations, energy;
 } run_settings;
 
 static const option run_options[] = {
     {"allocations", 'a', OPTION_FLAG, NULL, "With --python: Python's allocations by line too.",
      offsetof(run_settings, allocations)},
+    {"energy", 0, OPTION_FLAG, NULL,
+     "Measure the energy of processor and GPUs while it runs; it is that of the whole machine.",
+     offsetof(run_settings, energy)},
     {"heap", 'H', OPTION_FLAG, NULL,
      "Measure the heap exactly, through the preloaded libassay_heap.so.",
      offsetof(run_settings, heap)},
@@ -86,6 +90,8 @@ typedef struct run {
     sigset_t signal_mask; /* before we blocked signals */
     launch_result launch;
     watch_result watch;
+    assay_meter *meter; /* NULL: energy is not measured */
+    uint64_t begin_ns;
 } run;
 
 static bool make_scratch(run *r)
@@ -145,6 +151,31 @@ static void start(run *r)
     r->launch = launch_start(r->command, variables, count, &r->signal_mask);
 }
 
+/* A machine without counters does not keep the program from running. */
+static void start_meter(run *r)
+{
+    assay_error error = {0};
+    assay_meter_options options = ASSAY_METER_OPTIONS_INIT;
+    options.parts = ASSAY_DEVICE_ENERGY;
+    if (r->settings->energy && assay_meter_new(&options, &error, &r->meter) != ASSAY_OK)
+        message_note("assay run: energy: %s", error.message);
+    r->begin_ns = assay_meter_now_ns();
+}
+
+static void enter_energy(run *r, uint64_t end_ns, assay_record *record)
+{
+    assay_energy energy = ASSAY_INIT(assay_energy);
+    const assay_reading none = assay_reading_missing(ASSAY_UNSUPPORTED);
+    if (!r->settings->energy)
+        return;
+    if (r->meter == NULL ||
+        assay_meter_read(r->meter, r->begin_ns, end_ns, NULL, &energy) != ASSAY_OK)
+        energy.joules = energy.joules_low = energy.joules_high = none;
+    record->energy_joules = energy.joules;
+    record->energy_joules_low = energy.joules_low;
+    record->energy_joules_high = energy.joules_high;
+}
+
 static int exit_of(int wait_status)
 {
     return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
@@ -177,6 +208,7 @@ static bool write_results(const run_settings *settings, const assay_record *reco
 static int measure(run *r)
 {
     assay_reading steal = assay_machine_steal_seconds();
+    start_meter(r);
     start(r);
     if (r->launch.failure != 0) {
         launch_explain("run", &r->launch, r->command[0]);
@@ -186,6 +218,7 @@ static int measure(run *r)
     }
     watch_until_end(r->launch.pid, r->settings->interval_seconds,
                     r->settings->heap ? r->heap_dir : NULL, &r->watch);
+    const uint64_t end_ns = assay_meter_now_ns();
     run_facts facts = {.name = r->settings->name,
                        .command = r->command,
                        .launch = &r->launch,
@@ -197,6 +230,8 @@ static int measure(run *r)
     assay_record *record = NULL;
     assay_error error = {0};
     assay_status status = run_record_make(&facts, &error, &record);
+    if (status == ASSAY_OK)
+        enter_energy(r, end_ns, record);
     scratch_dir_remove(r->journal_dir);
     scratch_dir_remove(r->heap_dir);
     r->journal_dir[0] = r->heap_dir[0] = '\0';
@@ -248,6 +283,7 @@ static int run_main(const command *self, int argc, char **argv)
     run_python_release(&r.python);
     scratch_dir_remove(r.journal_dir);
     scratch_dir_remove(r.heap_dir);
+    assay_meter_free(r.meter);
     free(r.preload);
     free(r.asan_options);
     return code;

@@ -19,6 +19,7 @@
 #include "assay/device.h"
 #include "assay/instrument.h"
 #include "assay/memory.h"
+#include "assay/meter.h"
 #include "base/level.h"
 #include "cli/doctor_probes.h"
 #include "cli/scratch_dir.h"
@@ -298,18 +299,24 @@ static void examine_counters(doctor_finding *f)
     }
 }
 
+/* The processor's counters; those of a GPU are in its own line. */
 static void examine_energy(doctor_finding *f)
 {
-    static const char path[] = "/sys/class/powercap/intel-rapl:0/energy_uj";
-    char value[64];
-    if (read_line(path, value, sizeof value)) {
-        conclude(f, DOCTOR_NO, "this version does not measure it; RAPL is readable");
-    } else if (errno == EACCES) {
-        conclude(f, DOCTOR_NO, "not permitted: RAPL is there but only root reads it");
-        advise(f, "chmod a+r %s", path);
+    assay_error error = {0};
+    assay_meter *meter = NULL;
+    assay_meter_options options = ASSAY_METER_OPTIONS_INIT;
+    options.no_devices = true;
+    assay_status status = assay_meter_new(&options, &error, &meter);
+    if (status == ASSAY_OK) {
+        conclude(f, DOCTOR_OK, "%s: `assay run --energy`, joules of operations",
+                 assay_meter_describe(meter));
+    } else if (status == ASSAY_E_PERMISSION) {
+        conclude(f, DOCTOR_NO, "%s", error.message);
+        advise(f, "run as root, or chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj");
     } else {
-        conclude(f, DOCTOR_NO, "no RAPL counters on this machine");
+        conclude(f, DOCTOR_NO, "%s", error.message);
     }
+    assay_meter_free(meter);
 }
 
 static void examine_gpu(doctor_finding *f)

@@ -23,6 +23,7 @@
  *     stats.h         the statistics behind all of this: arrays in, numbers out
  *     device.h        GPUs: what they are, their memory, load, power and energy
  *     gpu.h           spans on the streams of a CUDA device
+ *     meter.h         load and energy of GPUs and processor, read by a thread
  *     instrument.h    process trees, heap files, descriptions of the machine
  *     record_build.h  for programs that fill records themselves
  *

@@ -12,8 +12,9 @@
  * it as `gpu_seconds` of the same operation, and the stream is a lane of its own in traces.
  *
  * The device takes its times itself, by two events around the block. Nothing here waits for the
- * device or synchronises with it: later calls of this header, snapshots and assay_gpu_resolve() ask
- * which events have completed meanwhile. What has not completed when a record is made is not in it.
+ * device or synchronises with it: every thirty-second span of a stream or so, snapshots and
+ * assay_gpu_resolve() ask which events have completed meanwhile. What has not completed when a
+ * record is made is not in it.
  *
  * The driver (libcuda.so.1) must already be part of the process, which it is wherever there is a
  * stream; no toolkit is needed to build. Contexts are those of the caller or of the framework that
@@ -49,6 +50,11 @@ typedef struct assay_gpu_span {
 ASSAY_API assay_gpu_span assay_gpu_stream_begin(struct assay_monitor *monitor, const char *name,
                                                 void *stream);
 ASSAY_API void assay_gpu_stream_end(assay_gpu_span span);
+
+/* Begin the device's part alone of a span that this thread has begun by other means, as bindings do
+ * (binding.h). Nothing is recorded if no span is open. assay_gpu_stream_end() ends it, before the
+ * span itself ends. */
+ASSAY_API assay_gpu_span assay_gpu_stream_enter(struct assay_monitor *monitor, void *stream);
 
 /* Enter the spans that the device has completed, and wait up to `seconds` for those that it has
  * not; 0 only looks. Waiting sleeps and looks again; it never blocks in the driver. Returns how

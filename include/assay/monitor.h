@@ -39,6 +39,7 @@ extern "C" {
 typedef struct assay_monitor assay_monitor;
 typedef struct assay_clock assay_clock;   /* clock.h */
 typedef struct assay_record assay_record; /* record.h */
+struct assay_meter;                       /* meter.h */
 
 enum assay_monitor_memory {
     /* The default. Resident memory is read at begin and end of a span, at most once per 10 ms and
@@ -90,6 +91,15 @@ ASSAY_API bool assay_monitor_enabled(const assay_monitor *monitor);
 /* Forget all figures. An operation is in the record again after its next span, at its old place in
  * the call tree. This call must not run at the same time as spans of this monitor. */
 ASSAY_API void assay_monitor_clear(assay_monitor *monitor);
+
+/* Let a meter (meter.h) enter what it reads: counter tracks ("cuda:0 power_watts"), and the energy
+ * of operations while the meter was attached, which the record has as `energy_joules` with its
+ * bounds. The energy is that of the whole machine while the operation ran; operations that run at
+ * the same time on several threads each get all of it. NULL detaches the present meter, and so does
+ * freeing either. ASSAY_E_STATE if the meter is attached to another monitor. A NULL or disabled
+ * monitor takes no meter. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_monitor_attach_meter(assay_monitor *monitor,
+                                                                 struct assay_meter *meter);
 
 /* ---- What it measured ------------------------------------------------------------------------
  *

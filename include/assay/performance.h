@@ -5,8 +5,9 @@
  * prints "[Performance] critical_operation: 1.234s, CPU +250.5MB". For code that runs often, use a
  * monitor (monitor.h), which costs a hundredth of this and keeps statistics.
  *
- * Memory is the resident memory of the process; one MB in the line is 2^20 bytes. The line leaves
- * out figures that were not measured. A NULL stream prints nothing.
+ * Memory is the resident memory of the process, and that on a GPU where it uses one
+ * (assay_get_gpu_memory_usage); one MB in the line is 2^20 bytes. The line leaves out figures that
+ * were not measured. A NULL stream prints nothing.
  *
  * Threads: any; an open measurement belongs to one thread.
  */
@@ -30,6 +31,7 @@ typedef struct assay_performance {
     FILE *stream;
     uint64_t start_ns;
     assay_reading rss_bytes;
+    assay_reading gpu_bytes, gpu_peak_bytes; /* as assay_get_gpu_memory_usage() says them */
 } assay_performance;
 
 ASSAY_API assay_performance assay_performance_begin(const char *name, FILE *stream);

@@ -69,7 +69,10 @@ typedef struct assay_record_operation {
     uint64_t gpu_spans;
     uint64_t rss_spans;    /* spans whose resident memory was read; the sums above are theirs */
     uint64_t failed_spans; /* of `count`: those that an error ended, such as a Python exception */
-    uint64_t reserved[14]; /* zero */
+    /* Of the processor and the devices while its spans ran and a meter was attached (meter.h), with
+     * bounds. The sum itself is missing where the spans are too short for the counters. */
+    assay_reading energy_joules, energy_joules_low, energy_joules_high;
+    uint64_t reserved[8]; /* zero */
 } assay_record_operation;
 
 /* One individually recorded span (seed C's `track` without aggregation), in order of completion. */
@@ -457,6 +460,8 @@ typedef struct assay_record {
     assay_record_difference *differences;
     size_t difference_count;
     assay_record_integrity integrity;
+    /* Of the machine while the command ran, with bounds: `assay run --energy`. */
+    assay_reading energy_joules, energy_joules_low, energy_joules_high;
     struct assay__arena *arena;           /* private */
     struct assay__record_growth *growths; /* private */
 } assay_record;

@@ -113,7 +113,11 @@ typedef struct assay_gpu_memory {
     assay_reading allocated_bytes, reserved_bytes, max_allocated_bytes;
 } assay_gpu_memory;
 
-/* The memory of the GPU now; the readings are ASSAY_UNSUPPORTED where there is no GPU. */
+/* What this process has on the device of its current CUDA context: the device's default memory pool
+ * (cudaMallocAsync) if it is in use. Otherwise, `allocated_bytes` is what the driver says that this
+ * process holds, its context included, which is not permitted in most containers, and the other two
+ * are ASSAY_UNSUPPORTED. All are ASSAY_UNSUPPORTED where the process does not use CUDA. Nothing
+ * waits for the device. */
 ASSAY_API assay_gpu_memory assay_get_gpu_memory_usage(void);
 
 /* The same for a block: ASSAY_TRACK_TIME(timers, "MLP training") { train(&mlp); } */

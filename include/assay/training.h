@@ -56,7 +56,8 @@ typedef struct assay_epoch_monitor_options {
     FILE *output;             /* of batch and epoch lines; default: nothing is printed */
     assay_monitor *monitor;   /* receives the spans, borrowed; default: a monitor of its own */
     const assay_clock *clock; /* for tests; default: the best clock of the machine */
-    /* Reads the memory of the GPU, which the lines then show. Pass NULL if there is no GPU. */
+    /* Reads the memory of the GPU, which the lines then show. NULL: assay_get_gpu_memory_usage().
+     */
     assay_gpu_memory (*gpu_memory)(void *gpu_context);
     void *gpu_context;
 } assay_epoch_monitor_options;

@@ -46,6 +46,8 @@ class Run:
         if os.getpid() != self._process:
             return                      # a forked child leaves the block: the run belongs to its parent
         try:
+            if not self._monitor.closed:
+                self._monitor.resolve_gpu()
             self._made = self._snapshot()
             _tell_what_is_lost(self._made)
             if self._save is not None:

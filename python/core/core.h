@@ -64,6 +64,7 @@ typedef struct core_monitor {
 } core_monitor;
 
 PyObject *core_monitor_type(void); /* a new reference */
+bool core_is_monitor(PyObject *object);
 
 /* Replace a class that is used, both owned, by one of the package that is based on `base`. */
 int core_use_class(PyObject **used, PyObject *base, PyObject *given);
@@ -95,6 +96,26 @@ PyObject *core_operation_of(core_monitor *monitor, PyObject *name);
 
 /* A span that has not begun. */
 PyObject *core_span_of(core_monitor *monitor, PyObject *name, bool metric);
+
+/* ---- stream.c: spans on a stream of a device
+ * -----------------------------------------------------
+ */
+
+PyObject *core_stream_span_type(void);
+
+/* track(name, *, stream=None, device=None) of a monitor, or of the default one for NULL. */
+PyObject *core_track(core_monitor *monitor, PyObject *const *arguments, Py_ssize_t count,
+                     PyObject *keywords);
+
+/* resolve_gpu(seconds=5.0) of a monitor that is open. */
+PyObject *core_resolve_gpu(core_monitor *monitor, PyObject *args, PyObject *keywords);
+
+/* ---- meter.c
+ * -------------------------------------------------------------------------------------
+ */
+
+PyObject *core_meter_type(void);
+void core_meters_close(void); /* the interpreter ends */
 
 /* ---- ready.c -----------------------------------------------------------------------------------
  */

@@ -16,10 +16,11 @@ int core_use_class(PyObject **used, PyObject *base, PyObject *given)
     return 0;
 }
 
-static PyObject *track(PyObject *module, PyObject *name)
+static PyObject *track(PyObject *module, PyObject *const *arguments, Py_ssize_t count,
+                       PyObject *keywords)
 {
     (void)module;
-    return core_span_of(NULL, name, false);
+    return core_track(NULL, arguments, count, keywords);
 }
 
 static PyObject *operation(PyObject *module, PyObject *name)
@@ -45,8 +46,11 @@ static PyObject *use_classes(PyObject *module, PyObject *args)
 }
 
 static PyMethodDef functions[] = {
-    {"track", track, METH_O,
-     "track(name)\n--\n\nMeasure one block: `with assay.track(\"forward\") as span:`."},
+    {"track", (PyCFunction)(void (*)(void))track, METH_FASTCALL | METH_KEYWORDS,
+     "track(name, /, *, stream=None, device=None)\n--\n\nMeasure one block: `with "
+     "assay.track(\"forward\") as span:`.\n\nstream: a CUDA stream on which the block is measured "
+     "too, or \"current\" for the one that\nPyTorch uses; device: the current stream of this "
+     "device."},
     {"operation", operation, METH_O,
      "operation(name)\n--\n\nThe operation of this name: `with op:` measures a block, at the least "
      "cost."},
@@ -106,6 +110,8 @@ static int execute(PyObject *module)
     if (add_type(module, "Monitor", core_monitor_type()) != 0 ||
         add_type(module, "Operation", core_operation_type()) != 0 ||
         add_type(module, "Span", core_span_type()) != 0 ||
+        add_type(module, "StreamSpan", core_stream_span_type()) != 0 ||
+        add_type(module, "Meter", core_meter_type()) != 0 ||
         add_type(module, "Record", core_record_type()) != 0 ||
         add_type(module, "Growth", core_growth_type()) != 0 || core_seeds_init(module) != 0 ||
         core_watch_init(module) != 0)

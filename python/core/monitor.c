@@ -199,9 +199,11 @@ static PyObject *monitor_operation(PyObject *self, PyObject *name)
     return handle_of(self) != NULL ? core_operation_of((core_monitor *)self, name) : NULL;
 }
 
-static PyObject *monitor_track(PyObject *self, PyObject *name)
+static PyObject *monitor_track(PyObject *self, PyObject *const *arguments, Py_ssize_t count,
+                               PyObject *keywords)
 {
-    return handle_of(self) != NULL ? core_span_of((core_monitor *)self, name, false) : NULL;
+    return handle_of(self) != NULL ? core_track((core_monitor *)self, arguments, count, keywords)
+                                   : NULL;
 }
 
 static PyObject *monitor_metric(PyObject *self, PyObject *name)
@@ -292,6 +294,11 @@ static PyObject *monitor_print_summary(PyObject *self, PyObject *args, PyObject 
     return core_stream_write(&stream, status, NULL, file);
 }
 
+static PyObject *monitor_resolve_gpu(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    return handle_of(self) != NULL ? core_resolve_gpu((core_monitor *)self, args, keywords) : NULL;
+}
+
 static PyObject *monitor_total_seconds(PyObject *self, PyObject *unused)
 {
     (void)unused;
@@ -326,8 +333,9 @@ static PyObject *monitor_closed(PyObject *self, void *unused)
 static PyMethodDef monitor_methods[] = {
     {"operation", monitor_operation, METH_O,
      "operation(name)\n--\n\nThe operation of this name: `with op:` measures a block."},
-    {"track", monitor_track, METH_O,
-     "track(name)\n--\n\nMeasure one block: `with monitor.track(name) as span:`."},
+    {"track", (PyCFunction)(void (*)(void))monitor_track, METH_FASTCALL | METH_KEYWORDS,
+     "track(name, /, *, stream=None, device=None)\n--\n\nMeasure one block: `with "
+     "monitor.track(name) as span:`."},
     {"metric", monitor_metric, METH_O,
      "metric(name)\n--\n\nMeasure one block and record it on its own, with its memory."},
     {"add", monitor_add, METH_VARARGS,
@@ -342,6 +350,10 @@ static PyMethodDef monitor_methods[] = {
      METH_VARARGS | METH_KEYWORDS,
      "print_summary(show_aggregate=True, show_bottlenecks=False, file=None)\n--\n\nPrint the "
      "PERFORMANCE SUMMARY to a file, by default to sys.stdout."},
+    {"resolve_gpu", (PyCFunction)(void (*)(void))monitor_resolve_gpu, METH_VARARGS | METH_KEYWORDS,
+     "resolve_gpu(seconds=5.0)\n--\n\nWait up to so long for blocks that are under way on a GPU, "
+     "and "
+     "return how many\nstill are. A record has those that have completed."},
     {"total_seconds", monitor_total_seconds, METH_NOARGS,
      "total_seconds()\n--\n\nTime of all top-level spans, or None."},
     {"operation_seconds", monitor_operation_seconds, METH_O,
@@ -383,6 +395,13 @@ int core_monitor_use_class(PyObject *given)
     return core_use_class(&monitor_class, monitor_type, given);
 }
 
+bool core_is_monitor(PyObject *object)
+{
+    int is_one = PyObject_IsInstance(object, monitor_type);
+    PyErr_Clear();
+    return is_one == 1;
+}
+
 PyObject *core_monitor_type(void)
 {
     monitor_type = PyType_FromSpec(&monitor_spec);
@@ -405,10 +424,8 @@ core_monitor *core_default_monitor(void)
 PyObject *core_set_default_monitor(PyObject *module, PyObject *monitor)
 {
     (void)module;
-    int fits = monitor == Py_None || PyObject_IsInstance(monitor, monitor_type);
-    if (fits != 1) {
-        if (fits == 0)
-            PyErr_Format(PyExc_TypeError, "a Monitor or None is needed, not %R", monitor);
+    if (monitor != Py_None && !core_is_monitor(monitor)) {
+        PyErr_Format(PyExc_TypeError, "a Monitor or None is needed, not %R", monitor);
         return NULL;
     }
     PyObject *before = (PyObject *)default_monitor;
@@ -420,6 +437,7 @@ PyObject *core_close_all(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;
     ending = true;
+    core_meters_close();
     while (open_monitors != NULL)
         close_handle(open_monitors);
     Py_RETURN_NONE;

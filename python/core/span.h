@@ -73,6 +73,9 @@ PyObject *core_ready_of(PyObject *value);
  * the object and returns it; NULL with an exception. */
 PyObject *core_bind(PyObject *object, PyMethodDef *methods);
 
+/* A duration as seconds; None for 0, which is that of a span that was not recorded. */
+PyObject *core_seconds_of(uint64_t ticks);
+
 bool core_is_operation(PyObject *object);
 
 /* An operation that is not kept by its name, whose spans are recorded one by one. */

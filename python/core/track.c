@@ -56,13 +56,18 @@ static double ticks_per_second(void)
     return assay_clock_describe(assay_clock_default(), &info) == ASSAY_OK ? info.frequency_hz : 1e9;
 }
 
+PyObject *core_seconds_of(uint64_t ticks)
+{
+    if (ticks == 0)
+        Py_RETURN_NONE;
+    return PyFloat_FromDouble((double)ticks / ticks_per_second());
+}
+
 static PyObject *span_seconds(PyObject *self, void *unused)
 {
     (void)unused;
     const core_span *span = (const core_span *)self;
-    if (!span->ended || span->ticks == 0)
-        Py_RETURN_NONE;
-    return PyFloat_FromDouble((double)span->ticks / ticks_per_second());
+    return span->ended ? core_seconds_of(span->ticks) : Py_NewRef(Py_None);
 }
 
 static PyObject *span_name(PyObject *self, void *unused)

@@ -168,10 +168,8 @@ void assay_epoch_monitor_on_batch_start(assay_epoch_monitor *monitor, uint64_t i
 
 static assay_gpu_memory gpu_memory_of(const assay_epoch_monitor *monitor)
 {
-    const assay_reading none = assay_reading_missing(ASSAY_UNSUPPORTED);
-    if (monitor->gpu_memory == NULL)
-        return (assay_gpu_memory){none, none, none};
-    return monitor->gpu_memory(monitor->gpu_context);
+    return monitor->gpu_memory != NULL ? monitor->gpu_memory(monitor->gpu_context)
+                                       : assay_get_gpu_memory_usage();
 }
 
 static void print_batch(assay_epoch_monitor *monitor, double seconds, double loss)

@@ -9,6 +9,7 @@
 #include "assay/timers.h"
 #include "facade/resident.h"
 #include "facade/timers.h"
+#include "instrument/gpu_memory.h"
 #include "instrument/heap.h"
 #include "report/progress_text.h"
 
@@ -102,8 +103,8 @@ static memory_figures end_memory(const assay__timing *timing)
 
 assay_gpu_memory assay_get_gpu_memory_usage(void)
 {
-    const assay_reading none = assay_reading_missing(ASSAY_UNSUPPORTED);
-    return (assay_gpu_memory){none, none, none};
+    const assay__gpu_memory memory = assay__gpu_memory_read();
+    return (assay_gpu_memory){memory.allocated_bytes, memory.reserved_bytes, memory.peak_bytes};
 }
 
 assay__timing *assay__timing_begin(assay__timing *timing, assay_timers *timers, const char *name,

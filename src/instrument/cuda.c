@@ -12,7 +12,7 @@ static struct {
     assay__cuda entry;
 } driver = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* All entry points, or none. */
+/* All entry points but the optional ones, or none. */
 static bool find_entries(void *handle, assay__cuda *entry)
 {
     bool whole = true;
@@ -23,8 +23,10 @@ static bool find_entries(void *handle, assay__cuda *entry)
         whole = whole && found != NULL;                                                            \
     } while (0);
     ASSAY__CUDA_LIST(FIND)
+    const bool enough = whole;
+    ASSAY__CUDA_OPTIONAL_LIST(FIND)
 #undef FIND
-    return whole;
+    return enough;
 }
 
 const assay__cuda *assay__cuda_driver(void)

@@ -24,9 +24,15 @@ enum { ASSAY__CUDA_EVENT_DEFAULT = 0 };
     X(event_query, "cuEventQuery", (void *))                                                       \
     X(event_elapsed, "cuEventElapsedTime", (float *, void *, void *))
 
+/* What a driver may lack: pools came with CUDA 11.3. */
+#define ASSAY__CUDA_OPTIONAL_LIST(X)                                                               \
+    X(pool_of_device, "cuDeviceGetDefaultMemPool", (void **, int))                                 \
+    X(pool_attribute, "cuMemPoolGetAttribute", (void *, int, void *))
+
 #define ASSAY__CUDA_FIELD(field, symbol, arguments) int(*field) arguments;
 typedef struct assay__cuda {
     ASSAY__CUDA_LIST(ASSAY__CUDA_FIELD)
+    ASSAY__CUDA_OPTIONAL_LIST(ASSAY__CUDA_FIELD)
 } assay__cuda;
 #undef ASSAY__CUDA_FIELD
 

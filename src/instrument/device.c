@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/struct_size.h"
+#include "instrument/device_limit.h"
 #include "instrument/nvml.h"
 
 /* Reasons as nvml.h of the driver numbers them. Idling and clocks that somebody asked for do not
@@ -240,6 +241,17 @@ assay_status assay_device_read(size_t index, unsigned parts, assay_error *error,
     if ((parts & ASSAY_DEVICE_TRAFFIC) != 0)
         read_traffic(nvml, device, state);
     return ASSAY_OK;
+}
+
+double assay__device_limit_watts(size_t index)
+{
+    const assay__nvml *nvml;
+    assay__nvml_device device;
+    unsigned milliwatts = 0;
+    if (open_device(index, NULL, &nvml, &device) != ASSAY_OK ||
+        ASSAY__NVML_CALL(nvml, power_limit, device, &milliwatts) != ASSAY__NVML_OK)
+        return 0;
+    return milliwatts * 1e-3;
 }
 
 const char *assay_device_throttle_text(unsigned throttle)

@@ -60,6 +60,7 @@ enum assay__nvml_status {
       (assay__nvml_device, unsigned long long *))                                                  \
     X(power, "nvmlDeviceGetPowerUsage", (assay__nvml_device, unsigned *))                          \
     X(energy, "nvmlDeviceGetTotalEnergyConsumption", (assay__nvml_device, unsigned long long *))   \
+    X(power_limit, "nvmlDeviceGetEnforcedPowerLimit", (assay__nvml_device, unsigned *))            \
     X(traffic, "nvmlDeviceGetPcieThroughput", (assay__nvml_device, int, unsigned *))               \
     X(mig_mode, "nvmlDeviceGetMigMode", (assay__nvml_device, unsigned *, unsigned *))
 

@@ -155,8 +155,27 @@ typedef struct assay__journal_memory {
     uint64_t heap_peak_bytes;
     uint64_t heap_allocations;
     uint64_t heap_readings;
-    uint64_t reserved;
+    uint32_t device; /* offset / 64 of its assay__journal_device, or 0 */
+    uint32_t reserved;
 } assay__journal_memory;
+
+/* An estimate and its bounds. */
+typedef struct assay__journal_joules {
+    double sum, low, high;
+} assay__journal_joules;
+
+/* What devices gave for a node. */
+typedef struct assay__journal_device {
+    assay__journal_joules cpu, gpu; /* while its spans ran */
+    double metered_seconds;         /* the time of those spans */
+    double period_seconds;          /* of the slowest counter that was read */
+    int64_t gpu_delta_bytes;        /* summed over spans */
+    uint64_t gpu_peak_bytes;
+    uint64_t gpu_readings;
+    uint64_t seen_ticks; /* of its sum, at the last window; private */
+    uint64_t running;    /* it had time in the last window; private */
+    uint64_t reserved[3];
+} assay__journal_device;
 
 /* An event, taken apart. */
 typedef struct assay__journal_event {
@@ -183,7 +202,9 @@ typedef struct assay__journal_metric {
     uint32_t has_rss;
     int64_t rss_delta_bytes;
     uint32_t next; /* unit of the one recorded after it, or 0 */
-    uint32_t reserved[5];
+    uint32_t has_gpu;
+    int64_t gpu_delta_bytes; /* of the device's memory pool */
+    uint64_t gpu_peak_bytes;
 } assay__journal_metric;
 
 /* Who writes, filled by the caller of assay__journal_create. */

@@ -505,6 +505,16 @@ bool assay__journal_read_memory(const assay__journal_view *view, const assay__no
     return true;
 }
 
+bool assay__journal_read_device(const assay__journal_view *view,
+                                const assay__journal_memory *memory, assay__journal_device *device)
+{
+    uint64_t offset = (uint64_t)memory->device * ASSAY__JOURNAL_UNIT;
+    if (offset == 0 || !in_pool(view, offset, sizeof *device))
+        return false;
+    copy_words(device, view->bytes + offset, sizeof *device);
+    return true;
+}
+
 /* The words of exponents without a page, or NULL. */
 static const uint64_t *rare_words(const assay__journal_view *view, const assay__node *node)
 {

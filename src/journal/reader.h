@@ -84,6 +84,8 @@ bool assay__journal_add_pending(const assay__journal_view *view, const assay__la
 /* What the copy of a node leads to. Memory figures: false when it has none. */
 bool assay__journal_read_memory(const assay__journal_view *view, const assay__node *node,
                                 assay__journal_memory *memory);
+bool assay__journal_read_device(const assay__journal_view *view,
+                                const assay__journal_memory *memory, assay__journal_device *device);
 /* The pages into which spans fell, a bit each; and the 64 buckets of one, copied out. */
 uint64_t assay__journal_pages(const assay__journal_view *view, const assay__node *node);
 void assay__journal_buckets(const assay__journal_view *view, const assay__node *node, uint32_t page,

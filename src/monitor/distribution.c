@@ -169,6 +169,12 @@ void assay__node_clear(const assay__monitor_state *state, assay__node *node)
     uint64_t *rare = node->kind == ASSAY__NODE_SPAN ? rare_buckets(state, node) : NULL;
     for (size_t i = 0; rare != NULL && i < ASSAY_RARE_BUCKETS; i++)
         __atomic_store_n(&rare[i], 0, __ATOMIC_RELAXED);
-    if (node->memory != 0)
-        memset(assay__journal_at(&state->journal, node->memory), 0, sizeof(assay__journal_memory));
+    if (node->memory != 0) {
+        assay__journal_memory *memory = assay__journal_at(&state->journal, node->memory);
+        uint32_t device = memory->device;
+        memset(memory, 0, sizeof *memory);
+        memory->device = device;
+        if (device != 0)
+            memset(assay__journal_at(&state->journal, device), 0, sizeof(assay__journal_device));
+    }
 }

@@ -8,6 +8,7 @@
 
 #include "assay/memory.h"
 #include "assay/monitor.h"
+#include "instrument/gpu_memory.h"
 #include "instrument/rss.h"
 #include "monitor/state.h"
 
@@ -35,6 +36,7 @@ void assay__memory_begin(assay__lane_owner *owner, size_t depth, bool metric)
     unsigned modes = assay__monitor_state_of(owner->monitor)->memory;
     assay__memory_mark *mark = &owner->marks[depth];
     uint64_t peak = 0;
+    assay__gpu_pool pool = {0};
     mark->has_peak = (modes & ASSAY_MEMORY_PEAK) != 0 && read_kernel_peak(&peak) &&
                      assay_memory_reset_peak() == ASSAY_OK;
     if (mark->has_peak)
@@ -42,6 +44,9 @@ void assay__memory_begin(assay__lane_owner *owner, size_t depth, bool metric)
     mark->peak_bytes = 0;
     mark->has_rss =
         (metric || (modes & ASSAY_MEMORY_RSS) != 0) && assay__rss_now(&mark->rss_bytes) == ASSAY_OK;
+    mark->has_gpu = assay__gpu_pool_read(&pool);
+    mark->gpu_bytes = pool.used_bytes;
+    mark->gpu_high_bytes = pool.used_high_bytes;
     mark->has_heap = (modes & ASSAY_MEMORY_HEAP) != 0;
     if (mark->has_heap)
         assay__heap_span_begin(&mark->heap);
@@ -56,6 +61,28 @@ static void raise_to(uint64_t *field, uint64_t value)
 {
     if (value > *field)
         __atomic_store_n(field, value, __ATOMIC_RELAXED);
+}
+
+/* The pool's peak is the span's if it rose within it; else the ends of the span bound it from
+ * below. */
+static void read_gpu(assay__monitor_state *state, const assay__memory_mark *mark,
+                     const assay__node *node, assay__journal_metric *metric)
+{
+    assay__gpu_pool pool = {0};
+    metric->has_gpu = assay__gpu_pool_read(&pool);
+    if (!metric->has_gpu)
+        return;
+    uint64_t before = mark->has_gpu ? mark->gpu_bytes : 0; /* nothing was ever taken from it */
+    metric->gpu_delta_bytes = (int64_t)(pool.used_bytes - before);
+    metric->gpu_peak_bytes = pool.used_bytes > before ? pool.used_bytes : before;
+    if (!mark->has_gpu || pool.used_high_bytes > mark->gpu_high_bytes)
+        metric->gpu_peak_bytes = pool.used_high_bytes;
+    assay__journal_device *figures = assay__node_device(state, node);
+    if (figures == NULL)
+        return;
+    add_signed(&figures->gpu_delta_bytes, metric->gpu_delta_bytes);
+    raise_to(&figures->gpu_peak_bytes, metric->gpu_peak_bytes);
+    assay__publish_add(&figures->gpu_readings, 1);
 }
 
 static void record_heap(const assay__memory_mark *mark, assay__journal_memory *memory)
@@ -73,12 +100,13 @@ void assay__memory_end(assay__lane_owner *owner, size_t depth, assay__journal_me
 {
     if (owner->marks == NULL)
         return;
-    const assay__monitor_state *state = assay__monitor_state_of(owner->monitor);
+    assay__monitor_state *state = assay__monitor_state_of(owner->monitor);
     assay__memory_mark *mark = &owner->marks[depth];
     const assay__node *node = owner->lane->frames[depth].node;
     assay__journal_memory *memory =
         node->memory != 0 ? assay__journal_at(&state->journal, node->memory) : NULL;
     record_heap(mark, memory);
+    read_gpu(state, mark, node, metric);
     uint64_t rss = 0, peak = 0;
     metric->has_rss = mark->has_rss && assay__rss_now(&rss) == ASSAY_OK;
     if (!metric->has_rss)
@@ -88,8 +116,8 @@ void assay__memory_end(assay__lane_owner *owner, size_t depth, assay__journal_me
     if (mark->has_peak && read_kernel_peak(&peak))
         raise_to(&mark->peak_bytes, peak);
     hand_to_enclosing(owner, depth, mark->peak_bytes);
-    if (memory == NULL)
-        return;
+    if (memory == NULL || (state->memory == 0 && state->resident_ticks == 0))
+        return; /* ASSAY_MEMORY_OFF: the metric has it, the operation has not */
     add_signed(&memory->rss_delta_bytes, metric->rss_delta_bytes);
     raise_to(&memory->rss_peak_bytes, mark->peak_bytes);
     assay__publish_add(&memory->rss_readings, 1);

@@ -255,11 +255,13 @@ static void leave_parents_journal(assay__monitor_state *state)
     if (atomic_exchange(&state->rebuilding, true)) {
         state->owners = NULL;
         state->streams = NULL;
+        state->meter = NULL;
         state->journal = (assay__journal){0};
         return;
     }
     assay__lanes_release(state, true);
     state->streams = NULL; /* the device is the parent's */
+    state->meter = NULL;
     state->inherited_low = (uintptr_t)state->journal.header;
     state->inherited_high = state->inherited_low + state->journal.bytes;
     assay__journal_forget(&state->journal);
@@ -319,6 +321,7 @@ void assay_monitor_free(assay_monitor *monitor)
     assay__monitor_state *state = assay__monitor_state_of(monitor);
     bool inherited = assay__monitor_id(monitor) == 0; /* by a fork, and never used since */
     if (!inherited) {
+        assay__monitor_detach(state);
         (void)assay__streams_resolve(state);
         assay__streams_free(state);
     }

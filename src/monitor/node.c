@@ -146,11 +146,9 @@ static void equip(assay__monitor_state *state, assay__node *node)
         if (samples != NULL)
             node->samples = assay__journal_unit(&state->journal, samples);
     }
-    if (state->memory != 0 || state->resident_ticks != 0) {
-        void *memory = assay__journal_allocate(&state->journal, sizeof(assay__journal_memory));
-        if (memory != NULL)
-            node->memory = assay__journal_unit(&state->journal, memory);
-    }
+    void *memory = assay__journal_allocate(&state->journal, sizeof(assay__journal_memory));
+    if (memory != NULL)
+        node->memory = assay__journal_unit(&state->journal, memory);
 }
 
 static assay__node *add_child(assay__lane_owner *owner, assay__node *parent, uint32_t operation,

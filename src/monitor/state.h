@@ -38,6 +38,8 @@ typedef struct assay__monitor_state {
     assay__journal journal;
     struct assay__lane_owner *owners;
     struct assay__streams *streams; /* of devices; NULL until a span is on one */
+    struct assay_meter *meter;      /* that is attached, or NULL */
+    bool meter_is_new;              /* the next window is its first */
     uintptr_t inherited_low,
         inherited_high; /* the parent's journal, as addressed before the fork */
 } assay__monitor_state;
@@ -57,6 +59,8 @@ typedef struct assay__memory_mark {
     bool has_rss, has_heap, has_peak;
     uint64_t rss_bytes;
     uint64_t peak_bytes; /* of resident memory, until the kernel's was last reset */
+    bool has_gpu;
+    uint64_t gpu_bytes, gpu_high_bytes; /* of the device's memory pool */
     assay__heap_mark heap;
 } assay__memory_mark;
 
@@ -169,6 +173,12 @@ void assay__lane_add_event(assay__lane *lane, const assay__node *node, uint64_t 
 /* stream.c — enter what the device has completed, and return how many spans it has not. */
 size_t assay__streams_resolve(assay__monitor_state *state);
 void assay__streams_free(assay__monitor_state *state);
+
+/* energy.c — what devices give for a node, made when first needed; NULL when there is no room. */
+assay__journal_device *assay__node_device(assay__monitor_state *state, const assay__node *node);
+
+/* Let go of the meter that is attached. */
+void assay__monitor_detach(assay__monitor_state *state);
 
 /* memory.c — the memory of the span at `depth` of the owner's lane, which begins or ends. A metric
  * has its resident memory measured whatever the monitor's modes are. */

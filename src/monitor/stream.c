@@ -19,6 +19,10 @@
 
 enum {
     MOST_FLIGHTS = 4096, /* of a stream, under way at once */
+    /* So many are made before the driver is first asked which have completed, and then whenever
+     * none is free. Within a training step each call of the driver finds the caches cold, so that
+     * asking at every span costs more than recording it. */
+    FEWEST_FLIGHTS = 32,
     MOST_STREAMS = 256
 };
 
@@ -30,6 +34,7 @@ static const double DRIFT_NS = 20000;
 
 typedef struct assay__flight {
     struct assay__flight *next; /* in its stream's queue, or among those that are free */
+    struct assay__flight *made; /* the one that its stream made before */
     struct stream *stream;
     uint64_t monitor_id; /* of the process that began it */
     void *start, *end;   /* events; NULL until needed */
@@ -42,8 +47,9 @@ typedef struct stream {
     assay__lane_owner *owner;
     flight *first, *last; /* in order of their ends */
     flight *free;
-    size_t flights; /* made so far */
-    void *origin;   /* an event of its own, or NULL */
+    flight *all; /* linked by `made` */
+    size_t flights;
+    void *origin; /* an event of its own, or NULL */
     double origin_ticks;
 } stream;
 
@@ -111,6 +117,8 @@ static flight *take_flight(const assay__cuda *cuda, stream *of)
         if (of->flights == MOST_FLIGHTS || (taken = calloc(1, sizeof *taken)) == NULL)
             return NULL;
         taken->stream = of;
+        taken->made = of->all;
+        of->all = taken;
         of->flights++;
     }
     taken->next = NULL;
@@ -255,7 +263,7 @@ static bool make_streams(assay__monitor_state *state)
 static void free_flights(const assay__cuda *cuda, flight *list)
 {
     for (flight *next; list != NULL; list = next) {
-        next = list->next;
+        next = list->made;
         if (cuda != NULL && list->start != NULL)
             (void)cuda->event_free(list->start);
         if (cuda != NULL && list->end != NULL)
@@ -273,8 +281,7 @@ void assay__streams_free(assay__monitor_state *state)
         bool pushed = false;
         const assay__cuda *usable =
             cuda != NULL && enter_context(cuda, of->context, &pushed) ? cuda : NULL;
-        free_flights(usable, of->first);
-        free_flights(usable, of->free);
+        free_flights(usable, of->all); /* those of spans that are still open too */
         if (usable != NULL && of->origin != NULL)
             (void)cuda->event_free(of->origin);
         if (usable != NULL)
@@ -295,7 +302,8 @@ static flight *start_flight(const assay__cuda *cuda, assay_monitor *monitor, voi
     stream *on = find_stream(cuda, monitor, handle, context);
     if (on == NULL)
         return NULL;
-    resolve_stream(cuda, state, on);
+    if (on->free == NULL && on->flights >= FEWEST_FLIGHTS)
+        resolve_stream(cuda, state, on);
     assay__node *node = assay__node_at_path(on->owner, thread->lane);
     flight *fresh = node != NULL && !is_capturing(cuda, handle) ? take_flight(cuda, on) : NULL;
     if (fresh != NULL) {
@@ -310,25 +318,43 @@ static flight *start_flight(const assay__cuda *cuda, assay_monitor *monitor, voi
     return NULL;
 }
 
-assay_gpu_span assay_gpu_stream_begin(assay_monitor *monitor, const char *name, void *handle)
+/* The flight of the span that is open on this thread; NULL: nothing is recorded on the device. */
+static flight *enter_stream(assay_monitor *monitor, void *handle)
 {
-    assay_gpu_span span = {.host = assay_monitor_begin(monitor, name)};
-    const assay__cuda *cuda = span.host.frame != NULL ? assay__cuda_driver() : NULL;
+    flight *fresh = NULL;
+    const assay__cuda *cuda = assay__cuda_driver();
     void *context = cuda != NULL ? context_of(cuda, handle) : NULL;
     if (context == NULL || !assay__slow_enter())
-        return span;
+        return NULL;
     assay__lane_owner *own =
         assay__lane_in_use(assay__lane_if_attached(assay__monitor_id(monitor)));
     assay__monitor_state *state = assay__monitor_state_of(monitor);
     bool pushed = false;
-    if (own != NULL && make_streams(state)) {
+    if (own != NULL && own->lane->top > own->lane->frames && make_streams(state)) {
         pthread_mutex_lock(&state->streams->lock);
-        if (enter_context(cuda, context, &pushed))
-            span.flight = start_flight(cuda, monitor, handle, context, own);
+        if (handle == NULL ||
+            enter_context(cuda, context, &pushed)) /* NULL: it is the current one */
+            fresh = start_flight(cuda, monitor, handle, context, own);
         leave_context(cuda, pushed);
         pthread_mutex_unlock(&state->streams->lock);
     }
     assay__slow_leave(own);
+    return fresh;
+}
+
+assay_gpu_span assay_gpu_stream_begin(assay_monitor *monitor, const char *name, void *handle)
+{
+    assay_gpu_span span = {.host = assay_monitor_begin(monitor, name)};
+    if (span.host.frame != NULL)
+        span.flight = enter_stream(monitor, handle);
+    return span;
+}
+
+assay_gpu_span assay_gpu_stream_enter(assay_monitor *monitor, void *handle)
+{
+    assay_gpu_span span = {.host = {.monitor = monitor}};
+    if (monitor != NULL && assay_monitor_enabled(monitor))
+        span.flight = enter_stream(monitor, handle);
     return span;
 }
 

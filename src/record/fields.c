@@ -40,6 +40,9 @@ const assay__field assay__record_fields[] = {
     OPTIONAL_TEXT(assay_record, created),
     OPTIONAL_TEXT(assay_record, assay_version),
     RARE_TEXT(assay_record, study),
+    RARE_READING(assay_record, energy_joules),
+    RARE_READING(assay_record, energy_joules_low),
+    RARE_READING(assay_record, energy_joules_high),
     END,
 };
 
@@ -108,6 +111,9 @@ const assay__field assay__record_operation_fields[] = {
     RARE_READING(assay_record_operation, gpu_seconds_low),
     RARE_READING(assay_record_operation, gpu_seconds_high),
     RARE_COUNT(assay_record_operation, gpu_spans),
+    RARE_READING(assay_record_operation, energy_joules),
+    RARE_READING(assay_record_operation, energy_joules_low),
+    RARE_READING(assay_record_operation, energy_joules_high),
     RARE_COUNT(assay_record_operation, failed_spans),
     COUNT(assay_record_operation, samples_dropped),
     END,

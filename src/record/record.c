@@ -64,6 +64,7 @@ assay_status assay_record_new(assay_record **record)
     made->arena = arena;
     made->growths = growths;
     assay__record_clear_readings(assay__record_clock_fields, &made->clock);
+    assay__record_clear_readings(assay__record_fields, made);
     assay__record_clear_readings(assay__record_summary_fields, &made->process);
     assay__record_clear_readings(assay__record_process_fields, &made->process);
     assay__record_clear_readings(assay__record_python_fields, &made->python);

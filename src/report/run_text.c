@@ -115,6 +115,23 @@ static void print_heap(const assay_record_process *process, FILE *stream)
     fputc('\n', stream);
 }
 
+static void print_energy(const assay_record *record, FILE *stream)
+{
+    const assay_reading joules = record->energy_joules;
+    const bool bounded = record->energy_joules_high.validity == ASSAY_VALID;
+    if (joules.validity == ASSAY_NOT_MEASURED)
+        return;
+    label(stream, "energy");
+    if (!bounded)
+        fprintf(stream, "%s\n", assay_validity_text(joules.validity));
+    else if (joules.validity == ASSAY_VALID)
+        fprintf(stream, "%.4g J (%.4g to %.4g) of the whole machine\n", joules.value,
+                record->energy_joules_low.value, record->energy_joules_high.value);
+    else
+        fprintf(stream, "%.4g to %.4g J of the whole machine; the run is too short for a figure\n",
+                record->energy_joules_low.value, record->energy_joules_high.value);
+}
+
 static void print_pair(FILE *stream, const char *title, const char *first, const char *first_kind,
                        const char *second, const char *second_kind)
 {
@@ -165,6 +182,7 @@ assay_status assay__report_run(const assay_record *record, FILE *stream, assay_e
         print_time(process, stream);
         print_memory(process, stream);
         print_heap(process, stream);
+        print_energy(record, stream);
         assay_status status = assay__report_unseen(record, LABEL_WIDTH, stream, error);
         print_system(process, stream);
         if (status == ASSAY_OK)

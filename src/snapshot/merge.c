@@ -227,6 +227,42 @@ static void add_memory(assay_record_operation *operation, const assay__journal_m
     }
 }
 
+static void add_joules(assay__journal_joules *total, assay__journal_joules part)
+{
+    if (!(part.low >= 0 && part.low <= part.sum && part.sum <= part.high && isfinite(part.high)))
+        return; /* a damaged journal */
+    total->sum += part.sum;
+    total->low += part.low;
+    total->high += part.high;
+}
+
+static void add_energy(assay__merge_state *state, const assay__journal_device *device, bool stream)
+{
+    add_joules(stream ? &state->gpu : &state->gpu_beside, device->gpu);
+    add_joules(&state->cpu, device->cpu);
+    if (device->metered_seconds > 0 && isfinite(device->metered_seconds))
+        state->metered_seconds += device->metered_seconds;
+    if (isfinite(device->period_seconds))
+        state->period_seconds = fmax(state->period_seconds, device->period_seconds);
+}
+
+/* What devices gave for a node, on a thread or on a stream. */
+static void add_device(assay__merge *merge, int32_t index, const assay__journal_view *view,
+                       const assay__node *node, bool stream)
+{
+    assay__journal_memory memory;
+    assay__journal_device device;
+    assay_record_operation *operation = &merge->record->operations[index];
+    if (!assay__journal_read_memory(view, node, &memory) ||
+        !assay__journal_read_device(view, &memory, &device))
+        return;
+    add_energy(&merge->states[index], &device, stream);
+    if (device.gpu_readings > 0) {
+        add_to(&operation->gpu_delta_bytes, (double)device.gpu_delta_bytes);
+        keep_most(&operation->gpu_peak_bytes, (double)device.gpu_peak_bytes);
+    }
+}
+
 /* The moments of a node's durations, in seconds. */
 static assay__moments moments_of(const assay__journal_view *view, const assay__node *node)
 {
@@ -264,6 +300,7 @@ static assay_status add_span_node(assay__merge *merge, int32_t index,
     assay__journal_memory memory;
     if (assay__journal_read_memory(view, node, &memory))
         add_memory(&merge->record->operations[index], &memory);
+    add_device(merge, index, view, node, false);
     if (node->count > 0)
         add_times(merge, index, view, node);
     return status;
@@ -359,6 +396,7 @@ static assay_status add_node(assay__merge *merge, const assay__journal_view *vie
         /* The same operation as on the thread that started the work. */
         if (node->count > 0)
             assay__moments_merge(&merge->states[index].device, moments_of(view, node));
+        add_device(merge, index, view, node, true);
         return ASSAY_OK;
     }
     return add_span_node(merge, index, view, node, pending);
@@ -404,8 +442,10 @@ static assay_status add_metrics(assay__merge *merge, const assay__journal_view *
             .duration_seconds = (double)entry.duration * view->seconds_per_tick,
             .cpu_delta_bytes = entry.has_rss ? assay_reading_of((double)entry.rss_delta_bytes)
                                              : assay_reading_missing(ASSAY_UNSUPPORTED),
-            .gpu_delta_bytes = assay_reading_missing(ASSAY_NOT_MEASURED),
-            .gpu_peak_bytes = assay_reading_missing(ASSAY_NOT_MEASURED),
+            .gpu_delta_bytes = entry.has_gpu ? assay_reading_of((double)entry.gpu_delta_bytes)
+                                             : assay_reading_missing(ASSAY_NOT_MEASURED),
+            .gpu_peak_bytes = entry.has_gpu ? assay_reading_of((double)entry.gpu_peak_bytes)
+                                            : assay_reading_missing(ASSAY_NOT_MEASURED),
         };
         assay_status status =
             metric.operation == NULL ? ASSAY_E_MEMORY : assay_record_add_metric(record, &metric);
@@ -506,6 +546,20 @@ static void finish_device(assay_record_operation *operation, assay__moments devi
     operation->gpu_seconds_high = assay_reading_of(sum + half);
 }
 
+/* The energy of the GPUs is that of the operation's own time on their streams, if it had any. */
+static void finish_energy(assay_record_operation *operation, const assay__merge_state *state)
+{
+    assay__journal_joules all = state->cpu;
+    if (!(state->metered_seconds > 0))
+        return;
+    add_joules(&all, state->gpu.high > 0 ? state->gpu : state->gpu_beside);
+    operation->energy_joules = state->metered_seconds >= state->period_seconds
+                                   ? assay_reading_of(all.sum)
+                                   : assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
+    operation->energy_joules_low = assay_reading_of(all.low);
+    operation->energy_joules_high = assay_reading_of(all.high);
+}
+
 static void finish_operation(const assay__merge *merge, size_t index)
 {
     assay_record_operation *operation = &merge->record->operations[index];
@@ -522,6 +576,7 @@ static void finish_operation(const assay__merge *merge, size_t index)
     operation->p999_seconds = quantile(operation, 0.999);
     explain_memory(operation, merge->memory_modes);
     finish_device(operation, merge->states[index].device);
+    finish_energy(operation, &merge->states[index]);
 }
 
 /* Parents stand before their children. */

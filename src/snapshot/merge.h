@@ -12,6 +12,10 @@
 typedef struct assay__merge_state {
     double square_sum;     /* of the deviations from the mean, seconds² */
     assay__moments device; /* of its spans on streams, in seconds */
+    /* Energy: of the processor and of GPUs while its spans ran on threads, and of GPUs while they
+     * ran on streams, where that is known better. */
+    assay__journal_joules cpu, gpu_beside, gpu;
+    double metered_seconds, period_seconds;
     size_t bucket_room, sample_room;
 } assay__merge_state;
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "assay/device.h"
 #include "base/error.h"
 #include "base/json_writer.h"
 #include "studies/common/results.h"
@@ -45,13 +46,29 @@ static void write_subject(assay__json *json, const char *key, const assay_record
     assay__times_write_json(json, key, &times);
 }
 
+/* The first GPU of the machine, which this profile does not use: the models run on the processor.
+ */
+static void write_gpu(assay__json *json)
+{
+    size_t count = 0;
+    assay_device device = ASSAY_INIT(assay_device);
+    bool found = assay_device_count(NULL, &count) == ASSAY_OK && count > 0 &&
+                 assay_device_describe(0, NULL, &device) == ASSAY_OK;
+    assay_reading memory = found ? device.memory_bytes : assay_reading_missing(ASSAY_UNSUPPORTED);
+    memory.value /= 1 << 30;
+    assay__json_flag(json, "cuda_available", found);
+    if (found)
+        assay__json_text(json, "gpu_name", device.name);
+    else
+        assay__json_reading(json, "gpu_name", memory);
+    assay__json_reading(json, "gpu_memory_gb", memory);
+}
+
 static void write_hardware(assay__json *json, const assay_record *record)
 {
     static const char *const wanted[] = {"cpu", "cores", "memory_bytes", "kernel", "os"};
     assay__json_object(json, "hardware");
-    assay__json_flag(json, "cuda_available", false);
-    assay__json_reading(json, "gpu_name", assay_reading_missing(ASSAY_UNSUPPORTED));
-    assay__json_reading(json, "gpu_memory_gb", assay_reading_missing(ASSAY_UNSUPPORTED));
+    write_gpu(json);
     for (size_t i = 0; i < record->machine_count; i++)
         for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++)
             if (strcmp(record->machine[i].key, wanted[k]) == 0) {

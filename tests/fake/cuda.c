@@ -37,6 +37,7 @@ static struct {
     void *current, *pushed[16];
     size_t depth;
     fake_faults faults;
+    unsigned long long used, used_high, reserved;
 } device = {.current = &device};
 
 EXPORT fake_faults *fake_cuda_faults(void)
@@ -120,6 +121,37 @@ int cuStreamIsCapturing(void *stream, int *how)
 {
     (void)stream;
     *how = device.faults.capturing;
+    return OK;
+}
+
+/* It takes from the board in pieces of 32 MiB, and gives none back. */
+EXPORT void fake_allocate(long long bytes)
+{
+    const unsigned long long piece = 32ULL << 20;
+    device.used += (unsigned long long)bytes;
+    device.used_high = device.used > device.used_high ? device.used : device.used_high;
+    unsigned long long needed = (device.used + piece - 1) / piece * piece;
+    device.reserved = needed > device.reserved ? needed : device.reserved;
+}
+
+EXPORT int cuDeviceGetDefaultMemPool(void **pool, int number);
+int cuDeviceGetDefaultMemPool(void **pool, int number)
+{
+    (void)number;
+    *pool = &device.used;
+    return device.faults.pool;
+}
+
+EXPORT int cuMemPoolGetAttribute(void *pool, int attribute, void *value);
+int cuMemPoolGetAttribute(void *pool, int attribute, void *value)
+{
+    unsigned long long *out = value;
+    if (pool != &device.used)
+        return INVALID_HANDLE;
+    *out = attribute == 5   ? device.reserved
+           : attribute == 7 ? device.used
+           : attribute == 8 ? device.used_high
+                            : 0;
     return OK;
 }
 

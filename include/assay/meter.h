@@ -1,0 +1,93 @@
+/* A meter: what the machine and its GPUs consume and do over time, read by a thread of its own.
+ *
+ *     assay_meter *meter = NULL;
+ *     if (assay_meter_new(NULL, &error, &meter) != ASSAY_OK)
+ *         fprintf(stderr, "%s\n", error.message);                no counter of energy, ...
+ *     assay_monitor_attach_meter(monitor, meter);                joules of operations (monitor.h)
+ *     uint64_t begin = assay_meter_now_ns();
+ *     train();
+ *     assay_energy energy = ASSAY_INIT(assay_energy);
+ *     if (assay_meter_read(meter, begin, assay_meter_now_ns(), &error, &energy) == ASSAY_OK)
+ *         printf("%.0f J\n", energy.joules.value);
+ *     assay_meter_free(meter);
+ *
+ * The energy of a GPU comes from its own counter (NVML; since Volta), which moves about every
+ * 100 ms. The energy of the processor comes from RAPL (the kernel's powercap tree): packages and
+ * their memory. On most machines only root may read that. A window that is shorter than the
+ * counter's period has bounds instead of a figure.
+ *
+ * Energy is that of whole devices: what other programs do on them meanwhile is in it.
+ *
+ * Cost: one thread, ten times a second. A reading of an H200 takes 3 to 4 ms of that thread, most
+ * of it within the driver. Threads: every call may be made from any thread. Fork: a child has no
+ * such thread; it may free the meter.
+ */
+#ifndef ASSAY_METER_H
+#define ASSAY_METER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "assay/device.h"
+#include "assay/reading.h"
+#include "assay/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct assay_meter assay_meter;
+
+/* Start from ASSAY_METER_OPTIONS_INIT; every zero means the default. */
+typedef struct assay_meter_options {
+    size_t struct_size;
+    double period_seconds; /* between two readings; default 0.1, at least 0.01 */
+    unsigned parts;        /* bits of assay_device_part that are read; default: all but traffic */
+    bool no_devices;       /* leave the GPUs alone */
+    bool no_processor;     /* leave the processor alone */
+    const char *powercap;  /* root of the powercap tree; default: $ASSAY_POWERCAP, else
+                              /sys/class/powercap */
+} assay_meter_options;
+
+#define ASSAY_METER_OPTIONS_INIT ASSAY_INIT(assay_meter_options)
+
+/* Start to read. NULL options are the defaults. Fails with ASSAY_E_UNSUPPORTED or
+ * ASSAY_E_PERMISSION if there is nothing to read; `error` then says why of each. A source that
+ * fails while others work is left out. Caller frees. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_meter_new(const assay_meter_options *options,
+                                                      assay_error *error, assay_meter **meter);
+
+/* Ends the thread, which may take one reading. NULL is accepted. */
+ASSAY_API void assay_meter_free(assay_meter *meter);
+
+/* The clock that windows are given in: CLOCK_MONOTONIC. */
+ASSAY_API uint64_t assay_meter_now_ns(void);
+
+typedef struct assay_energy {
+    size_t struct_size; /* set by the caller */
+    /* Of all sources. `joules` is an estimate between the bounds; it is missing ("not enough data")
+     * where the window is shorter than the period of a counter. */
+    assay_reading joules, joules_low, joules_high;
+    assay_reading gpu_joules, cpu_joules; /* of one kind of source; likewise */
+    assay_reading throttle;               /* reasons for which a GPU was throttled meanwhile: a sum
+                                             of assay_device_throttle */
+} assay_energy;
+
+/* The energy between two times. Waits until the counters have moved past the end, some 0.2 s with
+ * a GPU, unless that was long ago. Readings are kept for about 13 minutes at the default period;
+ * of windows that began earlier only bounds remain. ASSAY_E_ARGUMENT if the end is before the
+ * begin. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_meter_read(assay_meter *meter, uint64_t begin_ns,
+                                                       uint64_t end_ns, assay_error *error,
+                                                       assay_energy *energy);
+
+/* What is read, and what is not and why: "cuda:0: NVIDIA H200; processor: not permitted ...". Owned
+ * by the meter. */
+ASSAY_API const char *assay_meter_describe(const assay_meter *meter);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,245 @@
+/* Energy of operations, and counter tracks, from what a meter reads.
+ *
+ * Operations do not read counters: those move every 100 ms, and spans are shorter. Instead, the
+ * meter's thread looks at each window between two moves of the counters, and at how much time each
+ * operation spent in spans that ended in it (its sum in the journal, less what the sum was at the
+ * window before). The operation gets the share of the window's energy that is its share of the
+ * time. Where this is not the whole window, the energy may have been consumed within the operation
+ * or beside it; what a device can draw at most bounds both:
+ *
+ *     energy - limit * (window - time)  <=  energy of the operation  <=  limit * time, energy
+ *
+ * A span that is longer than the window began before it, and gets the windows since then. A counter
+ * says what was consumed up to one period before, so that where an operation begins to run and
+ * where it ends to, one period's worth may belong to the windows beside; the bounds allow for it.
+ *
+ * On streams of a device the time is that on the device, and only that device's energy counts. */
+#include <math.h>
+#include <stdio.h>
+
+#include "assay/monitor.h"
+#include "instrument/meter.h"
+#include "journal/reader.h"
+#include "monitor/state.h"
+
+typedef struct window {
+    assay__monitor_state *state;
+    const assay__journal_view *view;
+    const assay_meter *meter;
+    const assay__meter_step *step;
+    bool first; /* what was measured before the meter came is not counted */
+} window;
+
+static double seconds_between(const assay__meter_reading *from, const assay__meter_reading *to)
+{
+    return (double)(to->ns - from->ns) * 1e-9;
+}
+
+/* The energy of one source that goes to an operation which was busy for some of the window. */
+static assay__journal_joules share_of(const assay__meter_source *source, double joules,
+                                      double window_seconds, double busy, bool resumes)
+{
+    const double most = source->limit_watts;
+    assay__journal_joules part = {.sum = joules * busy / window_seconds, .high = joules};
+    if (most > 0) {
+        part.low = fmax(joules - most * (window_seconds - busy), 0);
+        part.high = fmin(joules, most * busy);
+    } else if (busy > 0.999 * window_seconds) {
+        part.low = joules;
+    }
+    if (resumes) {
+        double watts = most > 0 ? most : 2 * joules / window_seconds;
+        double aside = watts * fmin(busy, source->period_seconds);
+        part.low = fmax(part.low - aside, 0);
+        part.high += aside;
+    }
+    part.low = fmin(part.low, part.sum);
+    part.high = fmax(part.high, part.sum);
+    return part;
+}
+
+static void store(double *field, double value)
+{
+    __atomic_store(field, &value, __ATOMIC_RELAXED);
+}
+
+static void add(assay__journal_joules *total, assay__journal_joules part)
+{
+    store(&total->sum, total->sum + part.sum);
+    store(&total->low, total->low + part.low);
+    store(&total->high, total->high + part.high);
+}
+
+/* `device`: whose energy counts; -1: that of all, and of the processor. */
+static void credit(const window *now, assay__journal_device *figures, double busy, int device)
+{
+    const assay__meter_reading *to = now->step->to, *from = now->step->from;
+    double seconds = seconds_between(from, to);
+    if (busy > seconds) {
+        uint64_t back = (uint64_t)(busy * 1e9);
+        from = assay__meter_reading_at(now->meter, to->ns > back ? to->ns - back : 0);
+        seconds = seconds_between(from, to);
+        busy = fmin(busy, seconds);
+    }
+    if (!(seconds > 0))
+        return;
+    for (int i = 0; i < ASSAY__METER_SOURCES; i++) {
+        const assay__meter_source *source = &now->step->sources[i];
+        if (!source->counted || (device >= 0 && i != device))
+            continue;
+        add(source->gpu ? &figures->gpu : &figures->cpu,
+            share_of(source, to->joules[i] - from->joules[i], seconds, busy,
+                     figures->running == 0));
+        store(&figures->period_seconds, fmax(figures->period_seconds, source->period_seconds));
+    }
+    store(&figures->metered_seconds, figures->metered_seconds + busy);
+}
+
+assay__journal_device *assay__node_device(assay__monitor_state *state, const assay__node *node)
+{
+    if (node->memory == 0)
+        return NULL;
+    assay__journal_memory *memory = assay__journal_at(&state->journal, node->memory);
+    const uint32_t unit = __atomic_load_n(&memory->device, __ATOMIC_ACQUIRE);
+    if (unit != 0)
+        return assay__journal_at(&state->journal, unit);
+    pthread_mutex_lock(&state->lock); /* the meter's thread and the span's may both come here */
+    assay__journal_device *fresh = memory->device != 0
+                                       ? assay__journal_at(&state->journal, memory->device)
+                                       : assay__journal_allocate(&state->journal, sizeof *fresh);
+    if (fresh != NULL)
+        __atomic_store_n(&memory->device, assay__journal_unit(&state->journal, fresh),
+                         __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&state->lock);
+    return fresh;
+}
+
+static void meter_node(const window *now, const assay__lane *lane, assay__node *node, int device)
+{
+    uint64_t pending;
+    (void)assay__journal_add_pending(now->view, lane, node, &pending);
+    assay__journal_device *figures = node->count > 0 ? assay__node_device(now->state, node) : NULL;
+    if (figures == NULL)
+        return;
+    uint64_t before = figures->seen_ticks;
+    figures->seen_ticks = node->sum;
+    if (now->first || node->sum <= before) { /* less: it was cleared */
+        figures->running = 0;
+        return;
+    }
+    credit(now, figures, (double)(node->sum - before) * now->view->seconds_per_tick, device);
+    figures->running = 1;
+}
+
+/* The device of a stream's lane, by the name that it was given: "cuda:0 stream 1". With a single
+ * device there is no question, whatever CUDA calls it. */
+static int device_of(const assay__lane *lane, size_t devices)
+{
+    int number = 0;
+    if (lane->kind != ASSAY_LANE_GPU_STREAM)
+        return -1;
+    if (devices > 1 && sscanf(lane->name, "cuda:%d", &number) != 1)
+        number = 0;
+    return number >= 0 && number < ASSAY__METER_DEVICES ? number : 0;
+}
+
+static void meter_operations(const window *now)
+{
+    assay__lane lane;
+    for (uint32_t unit = now->view->header.first_lane;
+         assay__journal_read_lane(now->view, unit, &lane); unit = lane.next) {
+        int device = device_of(&lane, now->step->device_count);
+        assay__node node;
+        for (uint32_t next = lane.first_node;
+             next != 0 && assay__journal_read_node(now->view, next, &node); next = node.next)
+            if (node.kind == ASSAY__NODE_SPAN)
+                meter_node(now, &lane, &node, device);
+    }
+}
+
+/* ---- counter tracks -------------------------------------------------------------------------- */
+
+static void count(assay_monitor *monitor, const char *of, const char *what, assay_reading reading)
+{
+    char name[64];
+    if (reading.validity != ASSAY_VALID)
+        return;
+    snprintf(name, sizeof name, "%s %s", of, what);
+    assay_monitor_count(monitor, name, reading.value);
+}
+
+static void count_device(assay_monitor *monitor, size_t index, const assay_device_state *state)
+{
+    char id[32];
+    snprintf(id, sizeof id, "cuda:%zu", index);
+    count(monitor, id, "used_bytes", state->used_bytes);
+    count(monitor, id, "utilisation", state->utilisation);
+    count(monitor, id, "memory_utilisation", state->memory_utilisation);
+    count(monitor, id, "processor_hertz", state->processor_hertz);
+    count(monitor, id, "memory_hertz", state->memory_hertz);
+    count(monitor, id, "temperature_celsius", state->temperature_celsius);
+    count(monitor, id, "throttle", state->throttle);
+    count(monitor, id, "power_watts", state->power_watts);
+    count(monitor, id, "received_bytes_per_second", state->received_bytes_per_second);
+    count(monitor, id, "sent_bytes_per_second", state->sent_bytes_per_second);
+}
+
+/* The mean power of the processor over the window. */
+static void count_processor(assay_monitor *monitor, const assay__meter_step *step)
+{
+    const size_t last = ASSAY__METER_SOURCES - 1;
+    if (step->from == NULL || !step->sources[last].counted || step->to->ns <= step->from->ns)
+        return;
+    double joules = step->to->joules[last] - step->from->joules[last];
+    count(monitor, "processor", "power_watts",
+          assay_reading_of(joules / seconds_between(step->from, step->to)));
+}
+
+/* ---- the observer ---------------------------------------------------------------------------- */
+
+static void on_reading(void *context, assay_meter *meter, const assay__meter_step *step)
+{
+    assay_monitor *monitor = context;
+    assay__monitor_state *state = assay__monitor_state_of(monitor);
+    for (size_t i = 0; i < step->device_count; i++)
+        count_device(monitor, i, &step->devices[i]);
+    count_processor(monitor, step);
+    const assay__journal_header *header =
+        step->from != NULL ? assay__monitor_journal(monitor) : NULL;
+    assay__journal_view view;
+    if (header == NULL || assay__journal_view_bytes(&view, header, header->total_bytes, "a monitor",
+                                                    NULL) != ASSAY_OK)
+        return;
+    meter_operations(&(window){
+        .state = state, .view = &view, .meter = meter, .step = step, .first = state->meter_is_new});
+    state->meter_is_new = false;
+    assay__journal_view_release(&view);
+}
+
+static void on_close(void *context)
+{
+    assay__monitor_state_of(context)->meter = NULL;
+}
+
+void assay__monitor_detach(assay__monitor_state *state)
+{
+    if (state->meter != NULL)
+        assay__meter_forget(state->meter);
+    state->meter = NULL;
+}
+
+assay_status assay_monitor_attach_meter(assay_monitor *monitor, assay_meter *meter)
+{
+    if (monitor == NULL || assay__monitor_revive(monitor) == ASSAY__NO_MONITOR)
+        return ASSAY_OK;
+    assay__monitor_state *state = assay__monitor_state_of(monitor);
+    assay__monitor_detach(state);
+    if (meter == NULL)
+        return ASSAY_OK;
+    state->meter_is_new = true;
+    const assay__meter_observer observer = {on_reading, on_close, monitor};
+    assay_status status = assay__meter_observe(meter, &observer);
+    if (status == ASSAY_OK)
+        state->meter = meter;
+    return status;
+}

@@ -1,0 +1,415 @@
+/* A meter reads a fake GPU (tests/fake/nvml.c, 300 W, a counter that moves every 100 ms) and a fake
+ * powercap tree. Each scenario of the GPU has a process of its own, since its library is opened
+ * once. */
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "assay/assay.h"
+#include "assay/gpu.h"
+#include "assay/meter.h"
+#include "instrument/rapl.h"
+
+static char root[64];
+
+static void write_file(const char *zone, const char *file, const char *text)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", root, zone);
+    mkdir(path, 0755);
+    snprintf(path, sizeof path, "%s/%s/%s", root, zone, file);
+    FILE *stream = fopen(path, "w");
+    assert_non_null(stream);
+    fputs(text, stream);
+    fclose(stream);
+}
+
+static void make_zone(const char *zone, const char *name, const char *energy_uj)
+{
+    write_file(zone, "name", name);
+    write_file(zone, "max_energy_range_uj", "1000000\n");
+    write_file(zone, "energy_uj", energy_uj);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    strcpy(root, "/tmp/assay-powercap-XXXXXX");
+    return mkdtemp(root) == NULL;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -r '%s'", root);
+    return system(command);
+}
+
+/* ---- the processor ---- */
+
+static void test_counters_come_round(void **state)
+{
+    (void)state;
+    assay__rapl rapl;
+    make_zone("intel-rapl:0", "package-0\n", "999000\n");
+    make_zone("intel-rapl:0:0", "core\n", "5\n"); /* part of its package */
+    make_zone("intel-rapl:0:1", "dram\n", "100\n");
+    make_zone("intel-rapl:1", "psys\n", "7\n"); /* contains the packages */
+    make_zone("intel-rapl-mmio:0", "package-0\n", "999000\n");
+    assert_int_equal(assay__rapl_open(root, NULL, &rapl), ASSAY_OK);
+    assert_int_equal(rapl.count, 2);
+    write_file("intel-rapl:0", "energy_uj", "1500\n");
+    write_file("intel-rapl:0:1", "energy_uj", "600\n");
+    assert_int_equal(assay__rapl_read(&rapl), ASSAY_OK);
+    assert_true(rapl.joules > 2999e-6 && rapl.joules < 3001e-6);
+    write_file("intel-rapl:0", "energy_uj", "nonsense\n");
+    assert_int_equal(assay__rapl_read(&rapl), ASSAY_E_IO);
+    assay__rapl_close(&rapl);
+}
+
+/* Only root may read the counters of a real machine. */
+static void test_not_permitted(void **state)
+{
+    (void)state;
+    char path[256];
+    make_zone("intel-rapl:0", "package-0\n", "1\n");
+    snprintf(path, sizeof path, "%s/intel-rapl:0/energy_uj", root);
+    assert_int_equal(chmod(path, 0400), 0);
+    chmod(root, 0755);
+    pid_t child = fork();
+    if (child == 0) {
+        if (geteuid() == 0 && seteuid(65534) != 0)
+            _exit(2);
+        if (geteuid() != 65534)
+            chmod(path, 0);
+        assay__rapl rapl;
+        assay_error error = {0};
+        assay_status status = assay__rapl_open(root, &error, &rapl);
+        _exit(status == ASSAY_E_PERMISSION && strstr(error.message, "only root") != NULL ? 0 : 1);
+    }
+    int how = -1;
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_int_equal(how, 0);
+}
+
+static void test_nothing_to_meter_is_explained(void **state)
+{
+    (void)state;
+    assay_meter *meter = NULL;
+    assay_error error = {0};
+    assay_meter_options options = ASSAY_METER_OPTIONS_INIT;
+    options.powercap = root;
+    options.no_devices = true;
+    assert_int_equal(assay_meter_new(&options, &error, &meter), ASSAY_E_UNSUPPORTED);
+    assert_null(meter);
+    assert_non_null(strstr(error.message, "no counter of energy (RAPL)"));
+    options.period_seconds = 0.001;
+    assert_int_equal(assay_meter_new(&options, &error, &meter), ASSAY_E_ARGUMENT);
+    assay_meter_free(NULL);
+}
+
+/* ---- windows ---- */
+
+static void pause_ms(long ms)
+{
+    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
+}
+
+/* Run in a child in which the fake is told `fake`; the child's checks are those of cmocka. */
+static void in_child(const char *fake, void (*scenario)(void))
+{
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        setenv("FAKE_NVML", fake, 1);
+        setenv("ASSAY_POWERCAP", root, 1);
+        scenario();
+        fflush(NULL);
+        _exit(0);
+    }
+    int how = -1;
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_int_equal(how, 0);
+}
+
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                                \
+            _exit(1);                                                                              \
+        }                                                                                          \
+    } while (0)
+
+static bool within(assay_reading low, double value, assay_reading high)
+{
+    return low.validity == ASSAY_VALID && high.validity == ASSAY_VALID && low.value <= value &&
+           value <= high.value;
+}
+
+static void scenario_windows(void)
+{
+    assay_meter *meter = NULL;
+    assay_error error = {0};
+    CHECK(assay_meter_new(NULL, &error, &meter) == ASSAY_OK);
+    CHECK(strstr(assay_meter_describe(meter), "cuda:0: Fake GPU") != NULL);
+    CHECK(strstr(assay_meter_describe(meter), "processor: no counter") != NULL);
+    uint64_t begin = assay_meter_now_ns();
+    pause_ms(700);
+    uint64_t end = assay_meter_now_ns();
+    assay_energy energy = ASSAY_INIT(assay_energy);
+    double truth = 300 * (double)(end - begin) * 1e-9;
+    CHECK(assay_meter_read(meter, begin, end, &error, &energy) == ASSAY_OK);
+    CHECK(within(energy.joules_low, truth, energy.joules_high));
+    CHECK(within(energy.joules_low, energy.joules.value, energy.joules_high));
+    CHECK(energy.joules_low.value > 0 && energy.joules_high.value < 3 * truth);
+    CHECK(energy.gpu_joules.value == energy.joules.value);
+    CHECK(energy.cpu_joules.validity == ASSAY_UNSUPPORTED);
+    CHECK(energy.throttle.validity == ASSAY_VALID && energy.throttle.value == 0);
+    /* Shorter than the counter's period: bounds, and no figure that says nothing was consumed. */
+    uint64_t at = begin + 300000000;
+    CHECK(assay_meter_read(meter, at, at + 1000000, &error, &energy) == ASSAY_OK);
+    CHECK(energy.joules.validity == ASSAY_NOT_ENOUGH_DATA);
+    CHECK(within(energy.joules_low, 0.3, energy.joules_high) && energy.joules_high.value < 1.1);
+    CHECK(assay_meter_read(meter, end, begin, &error, &energy) == ASSAY_E_ARGUMENT);
+    if (fork() == 0) {
+        CHECK(assay_meter_read(meter, begin, end, &error, &energy) == ASSAY_E_STATE);
+        assay_meter_free(meter);
+        _exit(0);
+    }
+    int how = -1;
+    CHECK(wait(&how) > 0 && how == 0);
+    assay_meter_free(meter);
+}
+
+static void test_windows(void **state)
+{
+    (void)state;
+    in_child("watts=300,boards=1", scenario_windows);
+}
+
+static void scenario_throttled(void)
+{
+    assay_meter *meter = NULL;
+    CHECK(assay_meter_new(NULL, NULL, &meter) == ASSAY_OK);
+    uint64_t begin = assay_meter_now_ns();
+    pause_ms(250);
+    assay_energy energy = ASSAY_INIT(assay_energy);
+    CHECK(assay_meter_read(meter, begin, assay_meter_now_ns(), NULL, &energy) == ASSAY_OK);
+    CHECK(energy.throttle.value == ASSAY_THROTTLE_THERMAL);
+    CHECK(energy.joules.validity == ASSAY_UNSUPPORTED); /* the counter may not be read */
+    CHECK(strstr(assay_meter_describe(meter), "may not be read by this user") != NULL);
+    assay_meter_free(meter);
+}
+
+static void test_throttled_and_without_permission(void **state)
+{
+    (void)state;
+    in_child("boards=1,energy=4,reasons=64", scenario_throttled);
+}
+
+/* A device that is lost says nothing more; what was counted stays. */
+static void scenario_lost(void)
+{
+    assay_meter *meter = NULL;
+    CHECK(assay_meter_new(NULL, NULL, &meter) == ASSAY_OK);
+    uint64_t begin = assay_meter_now_ns();
+    pause_ms(450);
+    setenv("FAKE_NVML", "watts=300,boards=1,lost=0", 1);
+    pause_ms(250);
+    uint64_t end = assay_meter_now_ns();
+    assay_energy energy = ASSAY_INIT(assay_energy);
+    CHECK(assay_meter_read(meter, begin, end, NULL, &energy) == ASSAY_OK);
+    CHECK(energy.joules_low.value <= 300 * 0.5 && energy.joules.value > 0);
+    assay_meter_free(meter);
+}
+
+static void test_lost_device(void **state)
+{
+    (void)state;
+    in_child("watts=300,boards=1", scenario_lost);
+}
+
+/* ---- operations ---- */
+
+static const assay_record_operation *operation(const assay_record *record, const char *name)
+{
+    for (size_t i = 0; i < record->operation_count; i++)
+        if (strcmp(record->operations[i].name, name) == 0)
+            return &record->operations[i];
+    return NULL;
+}
+
+static const assay_record_counter *counter(const assay_record *record, const char *name)
+{
+    for (size_t i = 0; i < record->counter_count; i++)
+        if (strcmp(record->counters[i].name, name) == 0)
+            return &record->counters[i];
+    return NULL;
+}
+
+static void check_operation(const assay_record *record, const char *name)
+{
+    const assay_record_operation *found = operation(record, name);
+    CHECK(found != NULL);
+    double truth = 300 * found->total_seconds;
+    fprintf(stderr, "%s: %.3f s, %.1f J (%.1f to %.1f), true %.1f\n", name, found->total_seconds,
+            found->energy_joules.value, found->energy_joules_low.value,
+            found->energy_joules_high.value, truth);
+    CHECK(within(found->energy_joules_low, truth, found->energy_joules_high));
+    CHECK(within(found->energy_joules_low, found->energy_joules.value, found->energy_joules_high));
+}
+
+static void scenario_operations(void)
+{
+    assay_monitor *monitor = NULL;
+    assay_meter *meter = NULL;
+    assay_record *record = NULL;
+    assay_monitor_options options = ASSAY_MONITOR_OPTIONS_INIT;
+    options.trace_events = 4096;
+    CHECK(assay_monitor_new(&options, &monitor) == ASSAY_OK);
+    ASSAY_TRACK(monitor, "before") {
+        pause_ms(5);
+    }
+    CHECK(assay_meter_new(NULL, NULL, &meter) == ASSAY_OK);
+    CHECK(assay_monitor_attach_meter(monitor, meter) == ASSAY_OK);
+    pause_ms(250);
+    ASSAY_TRACK(monitor, "long") {
+        pause_ms(650);
+    } /* several windows, entered at its end */
+    for (int i = 0; i < 60; i++) {
+        ASSAY_TRACK(monitor, "short") {
+            pause_ms(5);
+        } /* many in a window */
+        ASSAY_TRACK(monitor, "other") {
+            pause_ms(5);
+        }
+    }
+    ASSAY_TRACK(monitor, "single") {
+        pause_ms(5);
+    } /* too short for any figure */
+    pause_ms(350);
+    CHECK(assay_monitor_record(monitor, NULL, &record) == ASSAY_OK);
+    check_operation(record, "long");
+    check_operation(record, "short");
+    check_operation(record, "other");
+    CHECK(operation(record, "long")->energy_joules_low.value > 0);
+    const assay_record_operation *single = operation(record, "single");
+    CHECK(single->energy_joules.validity == ASSAY_NOT_ENOUGH_DATA);
+    CHECK(single->energy_joules_high.validity == ASSAY_VALID &&
+          single->energy_joules_high.value > 0);
+    CHECK(operation(record, "before")->energy_joules.validity == ASSAY_NOT_MEASURED);
+    CHECK(counter(record, "cuda:0 power_watts")->mean == 300);
+    CHECK(counter(record, "cuda:0 utilisation")->last == 0.75);
+    CHECK(counter(record, "cuda:0 received_bytes_per_second") == NULL); /* it was not asked for */
+    assay_record_free(record);
+    assay_monitor_clear(monitor);
+    pause_ms(250);
+    CHECK(assay_monitor_record(monitor, NULL, &record) == ASSAY_OK);
+    CHECK(record->operation_count == 0);
+    assay_record_free(record);
+    assay_monitor_free(monitor); /* detaches */
+    assay_meter_free(meter);
+}
+
+static void test_energy_of_operations(void **state)
+{
+    (void)state;
+    in_child("watts=300,boards=1", scenario_operations);
+}
+
+static void scenario_lives(void)
+{
+    assay_monitor *first = NULL, *second = NULL;
+    assay_meter *meter = NULL;
+    CHECK(assay_monitor_new(NULL, &first) == ASSAY_OK);
+    CHECK(assay_monitor_new(NULL, &second) == ASSAY_OK);
+    CHECK(assay_meter_new(NULL, NULL, &meter) == ASSAY_OK);
+    CHECK(assay_monitor_attach_meter(first, meter) == ASSAY_OK);
+    CHECK(assay_monitor_attach_meter(second, meter) == ASSAY_E_STATE);
+    CHECK(assay_monitor_attach_meter(first, NULL) == ASSAY_OK);
+    CHECK(assay_monitor_attach_meter(second, meter) == ASSAY_OK);
+    CHECK(assay_monitor_attach_meter(NULL, meter) == ASSAY_OK);
+    assay_meter_free(meter); /* before its monitor */
+    assay_monitor_free(first);
+    assay_monitor_free(second);
+}
+
+static void test_lives(void **state)
+{
+    (void)state;
+    in_child("watts=300", scenario_lives);
+}
+
+/* The processor's energy alone: the tree says 20 W. */
+static void scenario_processor(void)
+{
+    assay_monitor *monitor = NULL;
+    assay_meter *meter = NULL;
+    assay_record *record = NULL;
+    assay_meter_options options = ASSAY_METER_OPTIONS_INIT;
+    options.no_devices = true;
+    options.period_seconds = 0.02;
+    CHECK(assay_monitor_new(NULL, &monitor) == ASSAY_OK);
+    CHECK(assay_meter_new(&options, NULL, &meter) == ASSAY_OK);
+    CHECK(assay_monitor_attach_meter(monitor, meter) == ASSAY_OK);
+    pause_ms(60);
+    uint64_t start = assay_meter_now_ns();
+    ASSAY_TRACK(monitor, "train")
+        for (int i = 1; i <= 20; i++) {
+            char text[32];
+            pause_ms(10);
+            snprintf(text, sizeof text, "%llu\n",
+                     (unsigned long long)((assay_meter_now_ns() - start) / 50));
+            write_file("intel-rapl:0", "energy_uj", text);
+        }
+    double joules = 20 * (double)(assay_meter_now_ns() - start) * 1e-9;
+    pause_ms(80);
+    CHECK(assay_monitor_record(monitor, NULL, &record) == ASSAY_OK);
+    const assay_record_operation *train = operation(record, "train");
+    CHECK(train->energy_joules.validity == ASSAY_VALID);
+    CHECK(train->energy_joules.value > 0.5 * joules && train->energy_joules.value < 1.5 * joules);
+    CHECK(counter(record, "processor power_watts") != NULL);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+    assay_meter_free(meter);
+}
+
+static void test_energy_of_the_processor(void **state)
+{
+    (void)state;
+    make_zone("intel-rapl:0", "package-0\n", "0\n");
+    write_file("intel-rapl:0", "max_energy_range_uj", "262143328850\n");
+    in_child("init=9", scenario_processor);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_counters_come_round, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_not_permitted, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_nothing_to_meter_is_explained, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_windows, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_throttled_and_without_permission, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_lost_device, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_energy_of_operations, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_lives, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_energy_of_the_processor, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
