@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "assay/compare.h"
+#include "assay/growth.h"
 #include "assay/record.h"
 #include "assay/record_build.h"
 #include "assay/report.h"
@@ -25,7 +26,6 @@
 #include "cli/common/output.h"
 #include "cli/launch.h"
 #include "cli/metric_name.h"
-#include "cli/sweep.h"
 
 static const double default_budget_seconds = 5.0; /* for each command */
 static const size_t default_min_runs = 3;
@@ -255,14 +255,38 @@ static int judge(const bench_settings *settings, assay_record *record)
     return EX_OSERR;
 }
 
-/* Of a sweep of sizes. What is none has nothing to show. */
+/* Different sizes from which on a class can be more than a guess (growth.h, docs/growth.md). */
+enum { ENOUGH_SIZES = 5 };
+
+/* A line for each series of a sweep: class and exponent with its interval. Nothing if no series has
+ * enough sizes. */
+static void show_growths(const assay_growth_sweep *shown, FILE *stream)
+{
+    bool first = true;
+    for (size_t i = 0; i < shown->count; i++) {
+        const assay_growth *growth = shown->series[i];
+        if (growth->size_count < ENOUGH_SIZES || growth->growth_class == ASSAY_GROWTH_UNKNOWN)
+            continue;
+        if (first)
+            fprintf(stream, "\ngrowth with %s (assay fit shows all of it):\n", shown->parameter);
+        first = false;
+        fprintf(stream, "  %s: %s", growth->name, assay_growth_class_name(growth->growth_class));
+        if (growth->exponent.validity == ASSAY_VALID && growth->low.validity == ASSAY_VALID &&
+            growth->high.validity == ASSAY_VALID)
+            fprintf(stream, ", exponent %.2f (%.2f … %.2f)", growth->exponent.value,
+                    growth->low.value, growth->high.value);
+        fprintf(stream, "%s\n", growth->conclusive ? "" : ", cannot tell");
+    }
+}
+
+/* What is no sweep of sizes has nothing to show. */
 static void show_growth(const assay_record *record, FILE *stream)
 {
     assay_error error = {0};
-    sweep fits;
-    if (sweep_fit(record, NULL, NULL, &error, &fits) == ASSAY_OK)
-        sweep_print_summary(&fits, stream);
-    sweep_release(&fits);
+    assay_growth_sweep fits;
+    if (assay_growth_sweep_fit(record, NULL, NULL, &error, &fits) == ASSAY_OK)
+        show_growths(&fits, stream);
+    assay_growth_sweep_release(&fits);
 }
 
 static int show(const bench_settings *settings, const assay_record *record)

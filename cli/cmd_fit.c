@@ -13,7 +13,6 @@
 #include "cli/common/input.h"
 #include "cli/common/message.h"
 #include "cli/common/output.h"
-#include "cli/sweep.h"
 
 enum { EXIT_UNUSABLE = 2 };
 
@@ -37,7 +36,7 @@ static const option fit_options[] = {
 
 static assay_status print_text(const void *context, FILE *stream, assay_error *error)
 {
-    const sweep *fits = context;
+    const assay_growth_sweep *fits = context;
     assay_status status = ASSAY_OK;
     for (size_t i = 0; i < fits->count && status == ASSAY_OK; i++) {
         if (i > 0)
@@ -50,7 +49,7 @@ static assay_status print_text(const void *context, FILE *stream, assay_error *e
 /* One fit is one object, whose keys are at the top; several are a list of such objects. */
 static assay_status print_json(const void *context, FILE *stream, assay_error *error)
 {
-    const sweep *fits = context;
+    const assay_growth_sweep *fits = context;
     assay_status status = ASSAY_OK;
     if (fits->count > 1)
         fputs("{\"fits\": [\n", stream);
@@ -64,7 +63,7 @@ static assay_status print_json(const void *context, FILE *stream, assay_error *e
     return status;
 }
 
-static int show(const fit_settings *settings, const sweep *fits)
+static int show(const fit_settings *settings, const assay_growth_sweep *fits)
 {
     assay_error error = {0};
     assay_status status = settings->json == NULL
@@ -98,7 +97,7 @@ static bool is_record(const char *path)
 
 /* A table is a sweep of one series. */
 static assay_status fit_table(const fit_settings *settings, const char *path, assay_error *error,
-                              sweep *fits)
+                              assay_growth_sweep *fits)
 {
     assay_growth_table table = {0};
     assay_status status = assay_growth_table_read(path, settings->size_column,
@@ -116,12 +115,13 @@ static assay_status fit_table(const fit_settings *settings, const char *path, as
 }
 
 static assay_status fit_record(const fit_settings *settings, const char *path, assay_error *error,
-                               sweep *fits)
+                               assay_growth_sweep *fits)
 {
     assay_record *record = NULL;
     assay_status status = assay_record_load(path, error, &record);
     if (status == ASSAY_OK)
-        status = sweep_fit(record, settings->size_column, settings->seconds_column, error, fits);
+        status = assay_growth_sweep_fit(record, settings->size_column, settings->seconds_column,
+                                        error, fits);
     fits->parameter = NULL; /* the record's */
     assay_record_free(record);
     return status;
@@ -130,7 +130,7 @@ static assay_status fit_record(const fit_settings *settings, const char *path, a
 static int fit_file(const fit_settings *settings, const char *path)
 {
     assay_error error = {0};
-    sweep fits = {0};
+    assay_growth_sweep fits = {0};
     assay_status status = is_record(path) ? fit_record(settings, path, &error, &fits)
                                           : fit_table(settings, path, &error, &fits);
     int code;
@@ -140,7 +140,7 @@ static int fit_file(const fit_settings *settings, const char *path)
     } else {
         code = show(settings, &fits);
     }
-    sweep_release(&fits);
+    assay_growth_sweep_release(&fits);
     return code;
 }
 

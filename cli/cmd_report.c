@@ -4,22 +4,22 @@
 #include <string.h>
 #include <sysexits.h>
 
+#include "assay/plot.h"
 #include "assay/record.h"
 #include "assay/report.h"
 #include "base/nearest.h"
-#include "base/text.h"
 #include "cli/common/ascii.h"
 #include "cli/common/commands.h"
 #include "cli/common/input.h"
 #include "cli/common/message.h"
 #include "cli/common/output.h"
 
-enum { PATH_SHOWN = 1024 };
-
 typedef struct report_settings {
     const char *format, *json, *output, *trace;
+    const char *plot, *of, *title;
     bool advice, csv, summary;
     size_t max_input;
+    size_t width;
 } report_settings;
 
 static const option report_options[] = {
@@ -33,14 +33,24 @@ static const option report_options[] = {
      "Write the record as JSON of the current schema; '-' is standard output.",
      offsetof(report_settings, json)},
     INPUT_MAX_OPTION(report_settings, max_input),
+    {"of", 0, OPTION_TEXT, "TEXT",
+     "Plot only what has TEXT in its name; of growth, the parameter TEXT.",
+     offsetof(report_settings, of)},
     {"output", 'o', OPTION_TEXT, "FILE",
-     "Write text or format to FILE instead of standard output; '-' is standard output.",
+     "Write text, format or plot to FILE instead of standard output; '-' is standard output.",
      offsetof(report_settings, output)},
+    {"plot", 'p', OPTION_TEXT, "KIND", "Draw one of the plots below, as SVG.",
+     offsetof(report_settings, plot)},
     {"summary", 's', OPTION_FLAG, NULL, "Print spans as format summary.",
      offsetof(report_settings, summary)},
+    {"title", 0, OPTION_TEXT, "TEXT", "Title of the plot (default: the name of the record).",
+     offsetof(report_settings, title)},
     {"trace", 't', OPTION_TEXT, "FILE",
      "Write its events as a Chrome trace, for ui.perfetto.dev; '-' is standard output.",
      offsetof(report_settings, trace)},
+    {"width", 0, OPTION_COUNT, "N",
+     "Pixels of the plot's width (default 360, a column of a paper); texts keep their size.",
+     offsetof(report_settings, width)},
 };
 
 /* Records in the order they were given. */
@@ -53,38 +63,47 @@ typedef struct record_list {
 static const char *choice(const void *context, const option *of, size_t index, const char **help)
 {
     (void)context;
-    size_t count;
-    const assay_report_format *formats = assay_report_formats(&count);
-    if (of == NULL || strcmp(of->name, "format") != 0 || index >= count)
-        return NULL;
-    *help = formats[index].description;
-    return formats[index].name;
+    size_t format_count, plot_count;
+    const assay_report_format *formats = assay_report_formats(&format_count);
+    const assay_plot_kind *plots = assay_plot_kinds(&plot_count);
+    if (of != NULL && strcmp(of->name, "format") == 0 && index < format_count) {
+        *help = formats[index].description;
+        return formats[index].name;
+    }
+    if (of != NULL && strcmp(of->name, "plot") == 0 && index < plot_count) {
+        *help = plots[index].description;
+        return plots[index].name;
+    }
+    return NULL;
 }
 
-static void print_formats(FILE *stream)
+static void print_choice(const char *name, const char *description, FILE *stream)
+{
+    char label[64];
+    snprintf(label, sizeof label, "  %s", name);
+    options_print_entry(label, description, 26, stream);
+}
+
+static void print_choices(FILE *stream)
 {
     size_t count;
     const assay_report_format *formats = assay_report_formats(&count);
     fputs("formats:\n", stream);
-    for (size_t i = 0; i < count; i++) {
-        char label[64];
-        snprintf(label, sizeof label, "  %s", formats[i].name);
-        options_print_entry(label, formats[i].description, 26, stream);
-    }
+    for (size_t i = 0; i < count; i++)
+        print_choice(formats[i].name, formats[i].description, stream);
+    const assay_plot_kind *plots = assay_plot_kinds(&count);
+    fputs("\nplots:\n", stream);
+    for (size_t i = 0; i < count; i++)
+        print_choice(plots[i].name, plots[i].description, stream);
 }
 
+/* Several records stand under the names of their files. */
 static assay_status print_text(const void *subject, FILE *stream, assay_error *error)
 {
     const record_list *list = subject;
-    assay_status status = ASSAY_OK;
-    for (size_t i = 0; i < list->count && status == ASSAY_OK; i++) {
-        char name[PATH_SHOWN];
-        assay__text_copy_name(name, sizeof name, list->names[i], strlen(list->names[i]));
-        if (list->count > 1)
-            fprintf(stream, "%s%s:\n", i > 0 ? "\n" : "", name);
-        status = assay_report_print(list->records[i], "text", stream, error);
-    }
-    return status;
+    return assay_reports_print((const assay_record *const *)list->records,
+                               list->count > 1 ? (const char *const *)list->names : NULL,
+                               list->count, "text", stream, error);
 }
 
 static const char *csv_for(const record_list *list)
@@ -106,13 +125,26 @@ static assay_status print_format(const report_settings *settings, const record_l
                               settings->output != NULL ? settings->output : "-", error);
 }
 
+static assay_status print_plot(const report_settings *settings, const record_list *list,
+                               assay_error *error)
+{
+    assay_plot_settings look = ASSAY_PLOT_SETTINGS_INIT;
+    look.title = settings->title;
+    look.of = settings->of;
+    look.width = settings->width;
+    return assay_plot_save(list->records[0], settings->plot, &look,
+                           settings->output != NULL ? settings->output : "-", error);
+}
+
 static int show(const report_settings *settings, const record_list *list)
 {
     assay_error error = {0};
     assay_status status = ASSAY_OK;
     bool formatted =
         settings->format != NULL || settings->advice || settings->csv || settings->summary;
-    if (formatted)
+    if (settings->plot != NULL)
+        status = print_plot(settings, list, &error);
+    else if (formatted)
         status = print_format(settings, list, &error);
     else if (settings->output != NULL || (settings->json == NULL && settings->trace == NULL))
         status = assay_file_save(settings->output != NULL ? settings->output : "-", print_text,
@@ -157,29 +189,58 @@ static bool is_page(const report_settings *settings)
     for (size_t i = 0; settings->format != NULL && i < sizeof pages / sizeof *pages; i++)
         if (strcmp(settings->format, pages[i]) == 0)
             return true;
-    return settings->format == NULL && !settings->csv;
+    return settings->format == NULL && !settings->csv && settings->plot == NULL;
+}
+
+/* An unknown name of a format or plot; `nearest` may be NULL. */
+static int refuse_name(const char *what, const char *name, const char *nearest)
+{
+    if (nearest != NULL)
+        message_error("assay report: unknown %s '%s'; did you mean '%s'?", what, name, nearest);
+    else
+        message_error("assay report: unknown %s '%s'; 'assay report --help' lists them", what,
+                      name);
+    return EX_USAGE;
+}
+
+static int refuse_plot(const report_settings *settings)
+{
+    size_t count;
+    const assay_plot_kind *plots = assay_plot_kinds(&count);
+    if (settings->plot == NULL &&
+        (settings->of != NULL || settings->title != NULL || settings->width != 0)) {
+        message_error("assay report: --of, --title and --width are for a plot; add --plot KIND");
+        return EX_USAGE;
+    }
+    if (settings->width != 0 &&
+        (settings->width < ASSAY_PLOT_MIN_WIDTH || settings->width > ASSAY_PLOT_MAX_WIDTH)) {
+        message_error("assay report: --width is a number of pixels from %d to %d, not %zu",
+                      ASSAY_PLOT_MIN_WIDTH, ASSAY_PLOT_MAX_WIDTH, settings->width);
+        return EX_USAGE;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (settings->plot == NULL || strcmp(settings->plot, plots[i].name) == 0)
+            return EX_OK;
+    return refuse_name("plot", settings->plot,
+                       assay__nearest(settings->plot, &plots->name, count, sizeof *plots));
 }
 
 static int refuse_format(const report_settings *settings)
 {
-    int asked = (settings->format != NULL) + settings->advice + settings->csv + settings->summary;
+    int asked = (settings->format != NULL) + settings->advice + settings->csv + settings->summary +
+                (settings->plot != NULL);
     if (asked > 1) {
-        message_error("assay report: --format, --advice, --csv and --summary exclude each other");
+        message_error("assay report: --format, --advice, --csv, --plot and --summary exclude each "
+                      "other");
         return EX_USAGE;
     }
     size_t count;
     const assay_report_format *formats = assay_report_formats(&count);
     for (size_t i = 0; i < count; i++)
         if (settings->format == NULL || strcmp(settings->format, formats[i].name) == 0)
-            return EX_OK;
-    const char *nearest = assay__nearest(settings->format, &formats->name, count, sizeof *formats);
-    if (nearest != NULL)
-        message_error("assay report: unknown format '%s'; did you mean '%s'?", settings->format,
-                      nearest);
-    else
-        message_error("assay report: unknown format '%s'; 'assay report --help' lists them",
-                      settings->format);
-    return EX_USAGE;
+            return refuse_plot(settings);
+    return refuse_name("format", settings->format,
+                       assay__nearest(settings->format, &formats->name, count, sizeof *formats));
 }
 
 static int report_main(const command *self, int argc, char **argv)
@@ -194,8 +255,8 @@ static int report_main(const command *self, int argc, char **argv)
         message_error("assay report: no record given; write: assay report run.json");
         return EX_USAGE;
     }
-    if (count > 1 && (settings.json != NULL || settings.trace != NULL)) {
-        message_error("assay report: --json and --trace take one record, got %d", count);
+    if (count > 1 && (settings.json != NULL || settings.trace != NULL || settings.plot != NULL)) {
+        message_error("assay report: --json, --plot and --trace take one record, got %d", count);
         return EX_USAGE;
     }
     const char *outputs[] = {settings.json, settings.output, settings.trace};
@@ -223,9 +284,10 @@ const command command_report = {
                    "call tree. With --format they become what other tools read; results of Google\n"
                    "Benchmark, hyperfine and pyperf are taken as records too. With --trace the\n"
                    "events of the record become a Chrome trace (the record must have been saved\n"
-                   "with them: assay run --trace T --json R).",
+                   "with them: assay run --trace T --json R). With --plot a record becomes a\n"
+                   "figure for a paper or a page: assay report r.json --plot growth -o g.svg.",
     COMMAND_OPTIONS(report_options),
-    .print_more = print_formats,
+    .print_more = print_choices,
     .choice = choice,
     .main = report_main,
 };

@@ -26,6 +26,7 @@
 #include <stdio.h>
 
 #include "assay/reading.h"
+#include "assay/record.h"
 #include "assay/status.h"
 
 #ifdef __cplusplus
@@ -121,6 +122,28 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_growth_print_plot(const assay_growth
 /* Print everything as one JSON object: `class`, `exponent`, `low`, `high` and the other fields. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_growth_print_json(const assay_growth *growth,
                                                               FILE *stream, assay_error *error);
+
+/* ---- benchmarks of several sizes ----------------------------------------------------------------
+ */
+
+typedef struct assay_growth_sweep {
+    const char *parameter; /* the key of the size; belongs to the record */
+    assay_growth **series; /* one for each command; its name has {n} for the size */
+    size_t count;
+    uint64_t reserved[2]; /* zero */
+} assay_growth_sweep;
+
+/* Fit every series of the record. `parameter` NULL: the one parameter that is a number above 0 for
+ * every subject and differs between them; given, subjects without it are left out. `metric` NULL:
+ * wall time; else one of the subjects' measures ("cpu_seconds"). Subjects belong to one series if
+ * their other parameters are equal; where several have all parameters equal, as the commands of a
+ * sweep, the first of them belongs to the first series, and so on. ASSAY_E_DATA with the reason if
+ * the record is no sweep of sizes. Release the sweep, also after a failure. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_growth_sweep_fit(const assay_record *record,
+                                                             const char *parameter,
+                                                             const char *metric, assay_error *error,
+                                                             assay_growth_sweep *result);
+ASSAY_API void assay_growth_sweep_release(assay_growth_sweep *released);
 
 /* ---- tables of sizes and times ----------------------------------------------------------------
  */

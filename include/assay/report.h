@@ -63,13 +63,20 @@ extern "C" {
 ASSAY_API assay_status assay_report_print(const assay_record *record, const char *format,
                                           FILE *stream, assay_error *error);
 
-/* The same into a file, which appears complete or not at all ("-": append to standard output). */
+/* Several records one below the other, each under its title (`titles` NULL: without); what is
+ * explained below the verdicts of one record is not said again below those of the next. A document
+ * for other tools holds all records and has no titles. A trace shows one record only
+ * (ASSAY_E_ARGUMENT). */
+ASSAY_API assay_status assay_reports_print(const assay_record *const *records,
+                                           const char *const *titles, size_t count,
+                                           const char *format, FILE *stream, assay_error *error);
+
+/* One record into a file, which appears complete or not at all ("-": append to standard output). */
 ASSAY_API ASSAY_MUST_USE assay_status assay_report_save(const assay_record *record,
                                                         const char *format, const char *path,
                                                         assay_error *error);
 
-/* Several records in one file: a document for other tools holds them all, a text shows one below
- * the other. A trace shows one record only (ASSAY_E_ARGUMENT). */
+/* Several records into one file, as assay_reports_print() prints them without titles. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_reports_save(const assay_record *const *records,
                                                          size_t count, const char *format,
                                                          const char *path, assay_error *error);

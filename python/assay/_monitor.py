@@ -8,6 +8,24 @@ import types
 from . import _core
 
 
+class Plot:
+    """A figure as SVG. Notebooks show it; save() writes it to a file, and str() is its text."""
+
+    def __init__(self, svg):
+        self._svg = svg
+
+    def __str__(self):
+        return self._svg
+
+    def _repr_svg_(self):
+        return self._svg
+
+    def save(self, path):
+        """Replace a file by it."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self._svg)
+
+
 class Record(_core.Record):
     """Everything measured about one run, as `assay compare`, `assay report` and the C library read it too."""
 
@@ -45,6 +63,13 @@ class Record(_core.Record):
             for key in ("buckets", "samples_seconds", "unavailable"):
                 operation.pop(key, None)
         return pandas.DataFrame(operations)
+
+    def plot(self, kind, *, of=None, title=None, width=0):
+        """Its figure: "distribution", "ratios", "growth", "roofline", "timeline" or "convergence" (docs/plots.md).
+
+        `of` keeps only what has this text in its name; of growth it is the parameter. `width` is in pixels (0: 360).
+        """
+        return Plot(self.svg(kind, of, title, width))
 
     @property
     def comparisons(self):

@@ -2,6 +2,8 @@
  * are made of the JSON, in Python (assay/_monitor.py), so that there is one list of the fields. */
 #include "python/core/core.h"
 
+#include "assay/plot.h"
+
 typedef struct core_record {
     PyObject_HEAD assay_record *handle;
 } core_record;
@@ -68,6 +70,27 @@ static PyObject *record_text(PyObject *self, PyObject *format)
     return text;
 }
 
+static PyObject *record_svg(PyObject *self, PyObject *args)
+{
+    const char *kind;
+    Py_ssize_t width;
+    core_stream stream;
+    assay_error error = {0};
+    assay_plot_settings settings = ASSAY_PLOT_SETTINGS_INIT;
+    if (!PyArg_ParseTuple(args, "szzn:svg", &kind, &settings.of, &settings.title, &width))
+        return NULL;
+    if (width < 0)
+        return PyErr_Format(PyExc_ValueError, "the width is %zd, below 0", width);
+    if (!core_stream_open(&stream))
+        return NULL;
+    settings.width = (size_t)width;
+    assay_status status =
+        assay_plot_print(((core_record *)self)->handle, kind, &settings, stream.file, &error);
+    if (status == ASSAY_E_NOT_FOUND)
+        status = ASSAY_E_ARGUMENT; /* no file is missing */
+    return core_stream_take(&stream, status, &error);
+}
+
 static PyObject *record_save(PyObject *self, PyObject *args)
 {
     const char *path;
@@ -88,6 +111,7 @@ static PyObject *record_save(PyObject *self, PyObject *args)
 static PyMethodDef record_methods[] = {
     {"json", record_json, METH_VARARGS, "json(compact=False, events=False)\n--\n\nIts JSON."},
     {"text", record_text, METH_O, "text(format)\n--\n\nIts report in one of the formats."},
+    {"svg", record_svg, METH_VARARGS, "svg(kind, of, title, width)\n--\n\nIts plot as SVG."},
     {"save", record_save, METH_VARARGS,
      "save(path, events=False)\n--\n\nReplace a file by its JSON."},
     {NULL, NULL, 0, NULL},

@@ -136,7 +136,8 @@ static void print_subject(const assay__export_item *item, FILE *stream)
     print_samples(item->subject, stream);
 }
 
-assay_status assay__report_bench(const assay_record *record, FILE *stream, assay_error *error)
+assay_status assay__report_bench(const assay_record *record, const assay_record *above,
+                                 FILE *stream, assay_error *error)
 {
     if (record->name != NULL) {
         assay__format_line(stream, record->name, 0);
@@ -156,6 +157,6 @@ assay_status assay__report_bench(const assay_record *record, FILE *stream, assay
     if (record->comparison_count == 0)
         return ASSAY_OK;
     fputc('\n', stream);
-    status = assay__report_comparisons(record, stream, error);
+    status = assay__report_comparisons(record, above, stream, error);
     return status == ASSAY_OK ? assay__report_ranking(record, stream, error) : status;
 }

@@ -262,9 +262,12 @@ static const char *leading_metric(const assay_record *record)
                                                                  : assay__metric_name(metric);
 }
 
-static void print_rule(const assay_record *record, FILE *stream)
+enum { RULE_BYTES = 1024 };
+
+/* The rule by which the record's verdicts were reached, a paragraph to a line. */
+static void compose_rule(const assay_record *record, char text[RULE_BYTES])
 {
-    char margin[ASSAY__CELL_BYTES], level[ASSAY__CELL_BYTES], text[640];
+    char margin[ASSAY__CELL_BYTES], level[ASSAY__CELL_BYTES], shared[256] = "";
     double highest = 0;
     size_t series = 0;
     for (size_t i = 0; i < record->comparison_count; i++) {
@@ -274,26 +277,36 @@ static void print_rule(const assay_record *record, FILE *stream)
         series += !record->comparisons[i].paired;
     }
     format_percent(record->comparisons[0].margin, margin);
-    format_percent(highest, level);
-    snprintf(text, sizeof text,
+    if (highest > 0.99 + 1e-9)
+        snprintf(shared, sizeof shared,
+                 "The comparisons, their metrics and all looks at the samples share the risk of "
+                 "1 %%: intervals of up to %s %% decided.\n",
+                 format_percent(highest, level));
+    snprintf(text, RULE_BYTES,
              "ratio: the candidate's %s over the baseline's. faster, slower: the 99 %% interval of "
              "the ratio lies wholly beyond 1 ± %s %%; same: the 95 %% interval, shown here, lies "
-             "wholly within; otherwise inconclusive.",
-             leading_metric(record), margin);
+             "wholly within; otherwise inconclusive.\n%s%s",
+             leading_metric(record), margin, shared,
+             series > 0
+                 ? "Samples were not interleaved: what else changed between the measurements "
+                   "is part of the ratio.\n"
+                 : "");
+}
+
+/* Nothing where the same rule stands below the record above. */
+static void print_rule(const assay_record *record, const assay_record *above, FILE *stream)
+{
+    char text[RULE_BYTES], told[RULE_BYTES] = "";
+    compose_rule(record, text);
+    if (above != NULL)
+        compose_rule(above, told);
+    if (strcmp(text, told) == 0)
+        return;
     fputc('\n', stream);
-    print_wrapped(stream, text, 0);
-    if (highest > 0.99 + 1e-9) {
-        snprintf(text, sizeof text,
-                 "The comparisons, their metrics and all looks at the samples share the risk of "
-                 "1 %%: intervals of up to %s %% decided.",
-                 level);
-        print_wrapped(stream, text, 0);
+    for (char *line = text, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+        *end = '\0';
+        print_wrapped(stream, line, 0);
     }
-    if (series > 0)
-        print_wrapped(stream,
-                      "Samples were not interleaved: what else changed between the measurements is "
-                      "part of the ratio.",
-                      0);
 }
 
 /* Who sees good verdicts only should know which are not among them. */
@@ -311,7 +324,8 @@ static void print_missing(const assay_record *record, FILE *stream)
     }
 }
 
-assay_status assay__report_comparisons(const assay_record *record, FILE *stream, assay_error *error)
+assay_status assay__report_comparisons(const assay_record *record, const assay_record *above,
+                                       FILE *stream, assay_error *error)
 {
     (void)error;
     print_differences(record, stream);
@@ -321,14 +335,14 @@ assay_status assay__report_comparisons(const assay_record *record, FILE *stream,
     }
     const size_t width = name_width(record, stream);
     print_heading(stream, width);
-    const assay_record_comparison *above = NULL;
+    const assay_record_comparison *last = NULL;
     for (size_t i = 0; i < record->comparison_count; i++)
         if (!record->comparisons[i].beside) {
-            print_comparison(record, &record->comparisons[i], above, width, stream);
-            above = &record->comparisons[i];
+            print_comparison(record, &record->comparisons[i], last, width, stream);
+            last = &record->comparisons[i];
         }
     print_other_metrics(record, stream);
-    print_rule(record, stream);
+    print_rule(record, above, stream);
     print_missing(record, stream);
     return ASSAY_OK;
 }

@@ -73,10 +73,15 @@ ASSAY_MUST_USE assay_status assay__export_finish(assay__json *json, assay_status
 /* Formats that show one record; report.h says what each is. */
 typedef assay_status assay__report_view(const assay_record *record, FILE *stream,
                                         assay_error *error);
-assay__report_view assay__report_text, assay__report_run, assay__report_tree, assay__report_journal,
-    assay__report_bench, assay__report_comparisons, assay__report_performance,
-    assay__report_aggregate, assay__report_summary, assay__report_advice, assay__report_trace,
-    assay__report_scaling;
+assay__report_view assay__report_run, assay__report_tree, assay__report_journal,
+    assay__report_performance, assay__report_aggregate, assay__report_summary, assay__report_advice,
+    assay__report_trace, assay__report_scaling;
+
+/* The same for formats with verdicts, which end with the rule of the verdicts unless it stands
+ * below the record `above` already (NULL: there is none). */
+typedef assay_status assay__verdict_view(const assay_record *record, const assay_record *above,
+                                         FILE *stream, assay_error *error);
+assay__verdict_view assay__report_text, assay__report_bench, assay__report_comparisons;
 
 /* The foot of a benchmark: three or more subjects in their order. Nothing for fewer. */
 assay__report_view assay__report_ranking;
@@ -104,9 +109,5 @@ typedef assay_status assay__export_writer(const assay__export_list *list, FILE *
 assay__export_writer assay__export_google_benchmark, assay__export_hyperfine, assay__export_pyperf,
     assay__export_bencher, assay__export_github_action, assay__export_csv,
     assay__export_samples_csv, assay__export_markdown, assay__export_sql, assay__export_metrics_csv;
-
-/* assay_reports_save() to a stream, as assay_report_print() prints. */
-assay_status assay__reports_print(const assay_record *const *records, size_t count,
-                                  const char *format, FILE *stream, assay_error *error);
 
 #endif

@@ -5,14 +5,18 @@
 
 #include "assay/report.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "report/export.h"
+
+enum { TITLE_BYTES = 1024 };
 
 typedef enum contents { ANY, SUBJECTS, SPANS } contents;
 
 typedef struct way {
-    contents needs;               /* what a record must hold to be shown */
-    assay__report_view *view;     /* shows one record; several one below the other */
-    assay__export_writer *writer; /* or: shows all as one document */
+    contents needs;                /* what a record must hold to be shown */
+    assay__report_view *view;      /* shows one record; several one below the other */
+    assay__export_writer *writer;  /* or: shows all as one document */
+    assay__verdict_view *verdicts; /* or: as `view`, with verdicts */
 } way;
 
 /* Names and descriptions apart, since they are public; the same order. */
@@ -43,28 +47,28 @@ static const assay_report_format names[] = {
 enum { FORMATS = sizeof names / sizeof *names };
 
 static const way formats[FORMATS] = {
-    {ANY, assay__report_text, NULL},
-    {ANY, assay__report_run, NULL},
-    {ANY, assay__report_tree, NULL},
-    {ANY, assay__report_journal, NULL},
-    {ANY, assay__report_bench, NULL},
-    {ANY, assay__report_comparisons, NULL},
-    {ANY, assay__report_scaling, NULL},
-    {ANY, assay__report_performance, NULL},
-    {ANY, assay__report_aggregate, NULL},
-    {SPANS, assay__report_summary, NULL},
-    {SPANS, assay__report_advice, NULL},
-    {ANY, assay__report_trace, NULL},
-    {SUBJECTS, NULL, assay__export_google_benchmark},
-    {SUBJECTS, NULL, assay__export_hyperfine},
-    {SUBJECTS, NULL, assay__export_pyperf},
-    {SUBJECTS, NULL, assay__export_bencher},
-    {SUBJECTS, NULL, assay__export_github_action},
-    {SUBJECTS, NULL, assay__export_csv},
-    {SUBJECTS, NULL, assay__export_samples_csv},
-    {SPANS, NULL, assay__export_metrics_csv},
-    {SUBJECTS, NULL, assay__export_markdown},
-    {SUBJECTS, NULL, assay__export_sql},
+    {ANY, NULL, NULL, assay__report_text},
+    {ANY, assay__report_run, NULL, NULL},
+    {ANY, assay__report_tree, NULL, NULL},
+    {ANY, assay__report_journal, NULL, NULL},
+    {ANY, NULL, NULL, assay__report_bench},
+    {ANY, NULL, NULL, assay__report_comparisons},
+    {ANY, assay__report_scaling, NULL, NULL},
+    {ANY, assay__report_performance, NULL, NULL},
+    {ANY, assay__report_aggregate, NULL, NULL},
+    {SPANS, assay__report_summary, NULL, NULL},
+    {SPANS, assay__report_advice, NULL, NULL},
+    {ANY, assay__report_trace, NULL, NULL},
+    {SUBJECTS, NULL, assay__export_google_benchmark, NULL},
+    {SUBJECTS, NULL, assay__export_hyperfine, NULL},
+    {SUBJECTS, NULL, assay__export_pyperf, NULL},
+    {SUBJECTS, NULL, assay__export_bencher, NULL},
+    {SUBJECTS, NULL, assay__export_github_action, NULL},
+    {SUBJECTS, NULL, assay__export_csv, NULL},
+    {SUBJECTS, NULL, assay__export_samples_csv, NULL},
+    {SPANS, NULL, assay__export_metrics_csv, NULL},
+    {SUBJECTS, NULL, assay__export_markdown, NULL},
+    {SUBJECTS, NULL, assay__export_sql, NULL},
 };
 
 const assay_report_format *assay_report_formats(size_t *count)
@@ -83,10 +87,11 @@ static assay_status find(const char *name, assay_error *error, size_t *index)
                        name != NULL ? name : "(null)");
 }
 
-assay_status assay__report_text(const assay_record *record, FILE *stream, assay_error *error)
+assay_status assay__report_text(const assay_record *record, const assay_record *above, FILE *stream,
+                                assay_error *error)
 {
     if (record->subject_count > 0) {
-        assay_status status = assay__report_bench(record, stream, error);
+        assay_status status = assay__report_bench(record, above, stream, error);
         if (status != ASSAY_OK || !assay__export_has_spans(record))
             return status;
         fputc('\n', stream);
@@ -106,17 +111,28 @@ static assay_status nothing_to_show(size_t index, assay_error *error)
                        names[index].name);
 }
 
-static assay_status print_views(size_t index, const assay_record *const *records, size_t count,
-                                FILE *stream, assay_error *error)
+static assay_status print_views(size_t index, const assay_record *const *records,
+                                const char *const *titles, size_t count, FILE *stream,
+                                assay_error *error)
 {
+    const way *format = &formats[index];
+    const assay_record *told = NULL; /* the last record with verdicts, and so with their rule */
     assay_status status = ASSAY_OK;
     size_t printed = 0;
     for (size_t i = 0; i < count && status == ASSAY_OK; i++) {
-        if (formats[index].needs == SPANS && !assay__export_has_spans(records[i]))
+        if (format->needs == SPANS && !assay__export_has_spans(records[i]))
             continue;
         if (printed++ > 0)
             fputc('\n', stream);
-        status = formats[index].view(records[i], stream, error);
+        if (titles != NULL) {
+            char title[TITLE_BYTES];
+            assay__text_copy_name(title, sizeof title, titles[i], strlen(titles[i]));
+            fprintf(stream, "%s:\n", title);
+        }
+        status = format->verdicts != NULL ? format->verdicts(records[i], told, stream, error)
+                                          : format->view(records[i], stream, error);
+        if (records[i]->comparison_count > 0)
+            told = records[i];
     }
     return status != ASSAY_OK || printed > 0 ? status : nothing_to_show(index, error);
 }
@@ -148,8 +164,8 @@ static assay_status print_document(size_t index, const assay_record *const *reco
     return status;
 }
 
-assay_status assay__reports_print(const assay_record *const *records, size_t count,
-                                  const char *format, FILE *stream, assay_error *error)
+assay_status assay_reports_print(const assay_record *const *records, const char *const *titles,
+                                 size_t count, const char *format, FILE *stream, assay_error *error)
 {
     size_t index;
     assay_status status = find(format, error, &index);
@@ -157,14 +173,15 @@ assay_status assay__reports_print(const assay_record *const *records, size_t cou
         return status;
     if (formats[index].view == assay__report_trace && count != 1)
         return assay__fail(error, ASSAY_E_ARGUMENT, "a trace shows one record, not %zu", count);
-    return formats[index].view != NULL ? print_views(index, records, count, stream, error)
-                                       : print_document(index, records, count, stream, error);
+    return formats[index].writer != NULL
+               ? print_document(index, records, count, stream, error)
+               : print_views(index, records, titles, count, stream, error);
 }
 
 assay_status assay_report_print(const assay_record *record, const char *format, FILE *stream,
                                 assay_error *error)
 {
-    return assay__reports_print(&record, 1, format, stream, error);
+    return assay_reports_print(&record, NULL, 1, format, stream, error);
 }
 
 typedef struct job {
@@ -176,7 +193,7 @@ typedef struct job {
 static assay_status print_job(const void *subject, FILE *stream, assay_error *error)
 {
     const job *it = subject;
-    return assay__reports_print(it->records, it->count, it->format, stream, error);
+    return assay_reports_print(it->records, NULL, it->count, it->format, stream, error);
 }
 
 assay_status assay_reports_save(const assay_record *const *records, size_t count,

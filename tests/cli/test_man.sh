@@ -36,7 +36,7 @@ for command in $commands $studies; do
     grep -qxF ".Nd $summary" "$page" || complain "assay-$command.1: .Nd differs from '$summary'"
 done
 
-# Formats: the help prints the library's table.
+# Formats and plots: the help prints the library's table.
 help=$("$assay" report --help | sed -n '/^formats:/,$s/^  \([a-z][a-z-]*\) .*/\1/p' | sort)
 man=$(sed -n 's/^\.It Cm //p' "$pages/assay-report.1" | sort)
 difference=$(diff --label help --label assay-report.1 -u <(echo "$help") <(echo "$man")) || complain "$difference"

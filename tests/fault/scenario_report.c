@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "assay/bottleneck.h"
+#include "assay/plot.h"
 #include "assay/record.h"
 #include "assay/record_build.h"
 #include "assay/report.h"
@@ -65,6 +66,12 @@ static assay_status export_all(const assay_record *record, FILE *sink, assay_err
     const assay_report_format *formats = assay_report_formats(&count);
     for (size_t i = 0; i < count && status == ASSAY_OK; i++)
         status = assay_report_print(record, formats[i].name, sink, error);
+    const assay_plot_kind *plots = assay_plot_kinds(&count);
+    for (size_t i = 0; i < count && status == ASSAY_OK; i++) {
+        status = assay_plot_print(record, plots[i].name, NULL, sink, error);
+        if (status == ASSAY_E_DATA) /* the record has nothing of this kind */
+            status = ASSAY_OK;
+    }
     if (status == ASSAY_OK)
         status = assay_report_save(record, "hyperfine", "export.json", error);
     return status;

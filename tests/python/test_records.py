@@ -36,6 +36,22 @@ class Records(unittest.TestCase):
                 pass
         self.record = monitor.record()
 
+    def test_plot(self):
+        plot = self.record.plot("distribution", title="<steps>")
+        self.assertTrue(plot._repr_svg_().startswith("<svg "))
+        self.assertIn("&lt;steps&gt;", str(plot))
+        self.assertEqual(str(plot).count('class="pale'), 2)
+        with tempfile.TemporaryDirectory() as folder:
+            plot.save(os.path.join(folder, "plot.svg"))
+            with open(os.path.join(folder, "plot.svg"), encoding="utf-8") as file:
+                self.assertEqual(file.read(), str(plot))
+        with self.assertRaisesRegex(ValueError, "there is no plot 'pie'"):
+            self.record.plot("pie")
+        with self.assertRaisesRegex(ValueError, "no comparisons"):
+            self.record.plot("ratios")
+        with self.assertRaises(ValueError):
+            self.record.plot("distribution", width=-1)
+
     def test_there_and_back(self):
         text = self.record.to_json()
         self.assertEqual(json.loads(text), self.record.to_dict())

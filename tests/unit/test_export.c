@@ -120,9 +120,9 @@ static void test_several_records_are_one_document(void **state)
     char *text = NULL;
     size_t length = 0;
     FILE *stream = open_memstream(&text, &length);
-    assert_int_equal(
-        assay__reports_print((const assay_record *const *)records, 2, "hyperfine", stream, NULL),
-        ASSAY_OK);
+    assert_int_equal(assay_reports_print((const assay_record *const *)records, NULL, 2, "hyperfine",
+                                         stream, NULL),
+                     ASSAY_OK);
     fclose(stream);
     json_t *document = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
     assert_non_null(document);
@@ -148,7 +148,8 @@ static void test_nothing_to_show_is_an_error(void **state)
         char *text = NULL;
         size_t length = 0;
         FILE *stream = open_memstream(&text, &length);
-        assert_int_equal(assay__reports_print(records, 2, format, stream, &error), ASSAY_E_DATA);
+        assert_int_equal(assay_reports_print(records, NULL, 2, format, stream, &error),
+                         ASSAY_E_DATA);
         fclose(stream);
         assert_non_null(strstr(error.message, format));
         assert_int_equal(length, 0);
@@ -342,7 +343,7 @@ static void test_views_of_several_records(void **state)
     char *one = exported("advice", records[1]), *many = exported("advice", records[3]);
     assert_string_equal(many, "No bottleneck stands out.\n");
     assert_int_equal(
-        assay__reports_print((const assay_record *const *)records, 4, "advice", stream, NULL),
+        assay_reports_print((const assay_record *const *)records, NULL, 4, "advice", stream, NULL),
         ASSAY_OK);
     fclose(stream);
     snprintf(expected, sizeof expected, "%s\n%s", one, many);
@@ -383,7 +384,7 @@ static void test_every_format_is_listed(void **state)
         free(text);
     }
     const assay_record *const both[] = {record, record};
-    assert_int_equal(assay__reports_print(both, 2, "trace", stdout, NULL), ASSAY_E_ARGUMENT);
+    assert_int_equal(assay_reports_print(both, NULL, 2, "trace", stdout, NULL), ASSAY_E_ARGUMENT);
     assay_record_free(record);
 }
 

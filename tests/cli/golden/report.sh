@@ -49,3 +49,12 @@ show fit --max-input 1K large.json
 show report --max-input 1,5G large.json
 ASSAY_MAX_INPUT=2K show report large.json
 rm large.json
+
+# several benchmarks: the rule of their verdicts is explained once, another margin is another rule
+"$ASSAY" bench -q --runs 5 --json a.json -- true -- true >/dev/null
+"$ASSAY" bench -q --runs 5 --margin 7% --json b.json -- true -- true >/dev/null
+for records in 'a.json' 'a.json a.json' 'a.json r.json a.json' 'a.json b.json a.json'; do
+    # shellcheck disable=SC2086 # words
+    echo "$records: $("$ASSAY" report $records | grep -c '^ratio: the candidate') rules," \
+        "$("$ASSAY" report --format comparisons $records | grep -c '^ratio: the candidate') with --format comparisons"
+done

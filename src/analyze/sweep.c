@@ -1,31 +1,18 @@
 /* The record does not say which subjects are the same command: their words differ by the size, and
  * a label may hide them. Their order does, since `assay bench` and hyperfine repeat all commands
  * for each value of a parameter. */
-#include "cli/sweep.h"
-
 #include <math.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "assay/sampling.h"
+#include "assay/growth.h"
+#include "base/error.h"
 
-/* Different sizes from which on a class can be more than a guess (growth.h, docs/growth.md). */
-enum { ENOUGH_SIZES = 5 };
+/* Subjects are compared pairwise: no benchmark of ours has more. */
+enum { MAX_SUBJECTS = 1024 };
 
 static const char column_prefix[] = "parameter_"; /* of CSV exports */
-
-ASSAY_PRINTF(3, 4)
-static assay_status refuse(assay_error *error, assay_status status, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(error->message, sizeof error->message, format, arguments);
-    va_end(arguments);
-    error->status = status;
-    return status;
-}
 
 static const char *value_of(const assay_record_subject *subject, const char *key)
 {
@@ -44,48 +31,67 @@ static double size_of(const assay_record_subject *subject, const char *key)
     return end != NULL && *end == '\0' && isfinite(size) && size > 0 ? size : (double)NAN;
 }
 
-static bool is_size(const assay_record *record, const char *key)
+/* Is it a size, and not always the same, of all subjects, or with `some` of those that have it? */
+static bool is_size(const assay_record *record, const char *key, bool some)
 {
+    double first = (double)NAN;
     bool differs = false;
     for (size_t i = 0; i < record->subject_count; i++) {
         double size = size_of(&record->subjects[i], key);
+        if (isnan(size) && some && value_of(&record->subjects[i], key) == NULL)
+            continue;
         if (isnan(size))
             return false;
-        differs = differs || size != size_of(&record->subjects[0], key);
+        first = isnan(first) ? size : first;
+        differs = differs || size != first;
     }
     return differs;
 }
 
-static assay_status choose_parameter(const assay_record *record, const char *asked,
-                                     assay_error *error, const char **chosen)
+/* The key as the record spells it, if a subject has it. */
+static const char *find_key(const assay_record *record, const char *asked)
+{
+    for (size_t i = 0; i < record->subject_count; i++)
+        for (size_t k = 0; k < record->subjects[i].parameter_count; k++)
+            if (strcmp(record->subjects[i].parameters[k].key, asked) == 0)
+                return record->subjects[i].parameters[k].key;
+    return NULL;
+}
+
+static assay_status take_parameter(const assay_record *record, const char *asked,
+                                   assay_error *error, const char **chosen)
+{
+    size_t prefix = sizeof column_prefix - 1;
+    *chosen = find_key(record, asked);
+    if (*chosen == NULL && strncmp(asked, column_prefix, prefix) == 0)
+        *chosen = find_key(record, asked + prefix);
+    if (*chosen == NULL || !is_size(record, *chosen, true))
+        return assay__fail(error, ASSAY_E_DATA,
+                           "'%s' is no parameter that is a number above 0 for every benchmark and "
+                           "differs between them",
+                           asked);
+    return ASSAY_OK;
+}
+
+static assay_status choose_parameter(const assay_record *record, assay_error *error,
+                                     const char **chosen)
 {
     const assay_record_subject *first = &record->subjects[0];
-    size_t prefix = sizeof column_prefix - 1;
     *chosen = NULL;
-    if (record->subject_count == 0)
-        return refuse(error, ASSAY_E_DATA, "the record has no benchmarks");
-    if (asked != NULL && strncmp(asked, column_prefix, prefix) == 0 &&
-        value_of(first, asked) == NULL)
-        asked += prefix;
-    for (size_t i = 0; i < first->parameter_count; i++) {
+    for (size_t i = 0; record->subject_count > 0 && i < first->parameter_count; i++) {
         const char *key = first->parameters[i].key;
-        if ((asked != NULL && strcmp(key, asked) != 0) || !is_size(record, key))
+        if (!is_size(record, key, false))
             continue;
         if (*chosen != NULL)
-            return refuse(error, ASSAY_E_DATA,
-                          "both '%s' and '%s' may be the size; choose with --size-column", *chosen,
-                          key);
+            return assay__fail(error, ASSAY_E_DATA,
+                               "both '%s' and '%s' may be the size; choose with --size-column",
+                               *chosen, key);
         *chosen = key;
     }
-    if (*chosen == NULL && asked != NULL)
-        return refuse(error, ASSAY_E_DATA,
-                      "'%s' is no parameter that is a number above 0 for every benchmark and "
-                      "differs between them",
-                      asked);
     if (*chosen == NULL)
-        return refuse(error, ASSAY_E_DATA,
-                      "the benchmarks differ in no parameter that is a number above 0; make a "
-                      "sweep with: assay bench --param n=1..1024*2 -- COMMAND {n}");
+        return assay__fail(error, ASSAY_E_DATA,
+                           "the benchmarks differ in no parameter that is a number above 0; make a "
+                           "sweep with: assay bench --param n=1..1024*2 -- COMMAND {n}");
     return ASSAY_OK;
 }
 
@@ -97,7 +103,8 @@ static bool are_alike(const assay_record_subject *a, const assay_record_subject 
     for (size_t i = 0; i < a->parameter_count; i++) {
         const char *own = a->parameters[i].value, *name = a->parameters[i].key;
         const char *other = value_of(b, name);
-        if (key != NULL && strcmp(name, key) == 0)
+        bool is_key = key != NULL && strcmp(name, key) == 0;
+        if (is_key && other != NULL)
             continue;
         if (own == NULL || other == NULL || strcmp(own, other) != 0)
             return false;
@@ -173,8 +180,9 @@ static assay_status fit_series(const assay_record *record, size_t first, const s
         all += record->subjects[i].sample_count;
     sizes = calloc(all + 1, sizeof *sizes);
     costs = calloc(all + 1, sizeof *costs);
-    assay_status status =
-        sizes != NULL && costs != NULL ? ASSAY_OK : refuse(error, ASSAY_E_MEMORY, "out of memory");
+    assay_status status = sizes != NULL && costs != NULL
+                              ? ASSAY_OK
+                              : assay__fail(error, ASSAY_E_MEMORY, "out of memory");
     for (size_t i = first; i < record->subject_count && status == ASSAY_OK; i++) {
         const assay_record_subject *it = &record->subjects[i];
         size_t samples;
@@ -189,8 +197,8 @@ static assay_status fit_series(const assay_record *record, size_t first, const s
         largest = size_of(it, key) > size_of(largest, key) ? it : largest;
     }
     if (status == ASSAY_OK && count == 0)
-        status = refuse(error, ASSAY_E_DATA, "'%.200s' has no samples of %.100s",
-                        record->subjects[first].name, metric != NULL ? metric : "its time");
+        status = assay__fail(error, ASSAY_E_DATA, "'%.200s' has no samples of %.100s",
+                             record->subjects[first].name, metric != NULL ? metric : "its time");
     if (status == ASSAY_OK)
         status = assay_growth_fit(sizes, costs, count, error, growth);
     if (status == ASSAY_OK)
@@ -211,25 +219,31 @@ static bool has_begun(const assay_record *record, size_t index, const size_t *pl
     return false;
 }
 
-assay_status sweep_fit(const assay_record *record, const char *parameter, const char *metric,
-                       assay_error *error, sweep *result)
+assay_status assay_growth_sweep_fit(const assay_record *record, const char *parameter,
+                                    const char *metric, assay_error *error,
+                                    assay_growth_sweep *result)
 {
     size_t subjects = record->subject_count;
-    *result = (sweep){0};
-    if (subjects > ASSAY_SAMPLING_MAX_SUBJECTS)
-        return refuse(error, ASSAY_E_LIMIT, "at most %d benchmarks can be one sweep, not %zu",
-                      ASSAY_SAMPLING_MAX_SUBJECTS, subjects);
-    assay_status status = choose_parameter(record, parameter, error, &result->parameter);
+    *result = (assay_growth_sweep){0};
+    if (subjects > MAX_SUBJECTS)
+        return assay__fail(error, ASSAY_E_LIMIT, "at most %d benchmarks can be one sweep, not %zu",
+                           MAX_SUBJECTS, subjects);
+    if (subjects == 0)
+        return assay__fail(error, ASSAY_E_DATA, "the record has no benchmarks");
+    assay_status status = parameter != NULL
+                              ? take_parameter(record, parameter, error, &result->parameter)
+                              : choose_parameter(record, error, &result->parameter);
     if (status != ASSAY_OK)
         return status;
     size_t *places = calloc(subjects, sizeof *places);
     result->series = calloc(subjects, sizeof *result->series);
     if (places == NULL || result->series == NULL)
-        status = refuse(error, ASSAY_E_MEMORY, "out of memory");
+        status = assay__fail(error, ASSAY_E_MEMORY, "out of memory");
     for (size_t i = 0; i < subjects && status == ASSAY_OK; i++)
         places[i] = place_of(record, i);
     for (size_t i = 0; i < subjects && status == ASSAY_OK; i++)
-        if (!has_begun(record, i, places, result->parameter)) {
+        if (value_of(&record->subjects[i], result->parameter) != NULL &&
+            !has_begun(record, i, places, result->parameter)) {
             status = fit_series(record, i, places, result->parameter, metric, error,
                                 &result->series[result->count]);
             result->count += status == ASSAY_OK;
@@ -238,29 +252,10 @@ assay_status sweep_fit(const assay_record *record, const char *parameter, const 
     return status;
 }
 
-void sweep_release(sweep *released)
+void assay_growth_sweep_release(assay_growth_sweep *released)
 {
     for (size_t i = 0; i < released->count; i++)
         assay_growth_free(released->series[i]);
     free(released->series);
-    *released = (sweep){0};
-}
-
-void sweep_print_summary(const sweep *shown, FILE *stream)
-{
-    bool first = true;
-    for (size_t i = 0; i < shown->count; i++) {
-        const assay_growth *growth = shown->series[i];
-        if (growth->size_count < ENOUGH_SIZES || growth->growth_class == ASSAY_GROWTH_UNKNOWN)
-            continue;
-        if (first)
-            fprintf(stream, "\ngrowth with %s (assay fit shows all of it):\n", shown->parameter);
-        first = false;
-        fprintf(stream, "  %s: %s", growth->name, assay_growth_class_name(growth->growth_class));
-        if (growth->exponent.validity == ASSAY_VALID && growth->low.validity == ASSAY_VALID &&
-            growth->high.validity == ASSAY_VALID)
-            fprintf(stream, ", exponent %.2f (%.2f … %.2f)", growth->exponent.value,
-                    growth->low.value, growth->high.value);
-        fprintf(stream, "%s\n", growth->conclusive ? "" : ", cannot tell");
-    }
+    *released = (assay_growth_sweep){0};
 }

@@ -1,0 +1,36 @@
+/* The two layouts that all plots share: a plane of two axes with a legend above it, and rows with
+ * their names at the left over one axis. */
+#ifndef ASSAY_PLOT_CHART_H
+#define ASSAY_PLOT_CHART_H
+
+#include <stddef.h>
+
+#include "plot/axis.h"
+#include "plot/svg.h"
+
+enum { ASSAY__CHART_NAME = 160 };
+
+typedef struct assay__chart {
+    assay__svg svg;
+    assay__svg_box area; /* inside the axes */
+    assay__axis x, y;    /* finished before the chart begins; rows have no y */
+    double width;
+    const char *title;
+    const char *note; /* a line below the axis, or NULL */
+} assay__chart;
+
+/* Draw everything but the data. `legend` names the series, in their colours. */
+void assay__chart_begin_plane(assay__chart *chart, const char *const *legend, size_t count);
+
+/* The same for `count` rows, `heights` pixels each (NULL: `height` each). Names are cut where they
+ * would take more than their share of the width; `margin` is room at the right of the axis. */
+void assay__chart_begin_rows(assay__chart *chart, const char *const *names, const double *heights,
+                             double height, size_t count, double margin);
+void assay__chart_end(assay__chart *chart);
+
+/* Pixels of values; where a value has no place, NAN, which is not drawn. */
+double assay__chart_x(const assay__chart *chart, double value);
+double assay__chart_y(const assay__chart *chart, double value);
+assay__svg_point assay__chart_at(const assay__chart *chart, double x, double y);
+
+#endif

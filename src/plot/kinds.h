@@ -1,0 +1,27 @@
+/* The kinds of plots. Each draws what a record holds into a chart, or says that it holds nothing of
+ * the kind. */
+#ifndef ASSAY_PLOT_KINDS_H
+#define ASSAY_PLOT_KINDS_H
+
+#include "assay/plot.h"
+#include "plot/chart.h"
+
+/* Not more rows or series than an eye follows; a note says how many there are beyond them. */
+enum { ASSAY__PLOT_ROWS = 24, ASSAY__PLOT_SERIES = 6, ASSAY__PLOT_NOTE = 160 };
+
+/* `chart` has its width and, if the user gave one, its title. It is ended by the caller. On failure
+ * nothing has begun. */
+typedef assay_status assay__plot_drawer(const assay_record *record,
+                                        const assay_plot_settings *settings, assay__chart *chart,
+                                        assay_error *error);
+assay__plot_drawer assay__plot_distribution, assay__plot_ratios, assay__plot_growth,
+    assay__plot_roofline, assay__plot_timeline, assay__plot_convergence;
+
+/* Does the name have the text that the settings ask for? A NULL name has none. */
+bool assay__plot_wants(const assay_plot_settings *settings, const char *name);
+
+/* "the first 24 of 60; choose with --of" as the chart's note, where not all are shown. */
+void assay__plot_note_rest(assay__chart *chart, char note[ASSAY__PLOT_NOTE], size_t shown,
+                           size_t all);
+
+#endif
