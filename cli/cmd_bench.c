@@ -22,6 +22,7 @@
 #include "cli/bench_plan.h"
 #include "cli/common/bench_progress.h"
 #include "cli/common/commands.h"
+#include "cli/common/history.h"
 #include "cli/common/message.h"
 #include "cli/common/output.h"
 #include "cli/launch.h"
@@ -37,7 +38,7 @@ typedef struct bench_settings {
     double budget_seconds, precision, margin;
     size_t runs, min_runs;
     option_number warmup, seed, pin;
-    bool shell, ignore_failure, quiet;
+    bool shell, ignore_failure, quiet, save;
 } bench_settings;
 
 static const option bench_options[] = {
@@ -91,6 +92,7 @@ static const option bench_options[] = {
      offsetof(bench_settings, quiet)},
     {"runs", 'r', OPTION_COUNT, "N", "Exactly this many runs of each command.",
      offsetof(bench_settings, runs)},
+    HISTORY_SAVE_OPTION(bench_settings, save),
     {"seed", 's', OPTION_NUMBER, "N", "Of the order in which commands take turns.",
      offsetof(bench_settings, seed)},
     {"shell", 'S', OPTION_FLAG, NULL, "Run every command through 'sh -c', whose time counts.",
@@ -147,7 +149,8 @@ static int check_outputs(const bench_settings *settings)
                           settings->input);
             return EX_USAGE;
         }
-    return output_refuse("bench", outputs, sizeof outputs / sizeof *outputs);
+    int code = output_refuse("bench", outputs, sizeof outputs / sizeof *outputs);
+    return code == EX_OK ? history_refuse("bench", settings->save) : code;
 }
 
 static int check_settings(const bench_settings *settings)
@@ -301,7 +304,9 @@ static int show(const bench_settings *settings, const assay_record *record)
         show_growth(record, stream);
     if (status == ASSAY_OK && settings->json != NULL)
         status = assay_record_save(record, settings->json, 0, &error);
-    return output_check("bench", status, &error) ? EX_OK : message_output_exit(status);
+    int code = output_check("bench", status, &error) ? EX_OK : message_output_exit(status);
+    int saved = history_save("bench", settings->save, record);
+    return code != EX_OK ? code : saved;
 }
 
 /* Who waits for us shall see what ended us. */

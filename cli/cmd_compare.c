@@ -19,15 +19,21 @@
 enum { GATE_PASSED = 0, GATE_REGRESSED = 1, GATE_INCONCLUSIVE = 2 };
 
 typedef struct compare_settings {
-    const char *json, *metric;
+    const char *against, *branch, *json, *metric;
     double margin; /* negative: the default of what is compared */
     bool all_pairs, gate;
-    size_t max_input;
+    size_t last, max_input;
 } compare_settings;
 
 static const option compare_options[] = {
+    {"against", 'A', OPTION_TEXT, "WHAT",
+     "'history': all records given are runs of the candidate, and the last runs of the same "
+     "benchmark on the same machine in the history are the baseline.",
+     offsetof(compare_settings, against)},
     {"all-pairs", 'a', OPTION_FLAG, NULL, "Compare every pair, not only each with the first.",
      offsetof(compare_settings, all_pairs)},
+    {"branch", 'b', OPTION_TEXT, "NAME", "With --against history: only runs on this git branch.",
+     offsetof(compare_settings, branch)},
     {"gate", 'g', OPTION_FLAG, NULL,
      "Exit with 1 if anything is slower, else 2 if something is inconclusive or unusable, else "
      "0.",
@@ -35,6 +41,9 @@ static const option compare_options[] = {
     {"json", 'j', OPTION_TEXT, "FILE",
      "Write the comparison as a record in JSON; '-' is standard output.",
      offsetof(compare_settings, json)},
+    {"last", 'l', OPTION_COUNT, "N",
+     "With --against history: how many of the last runs (default 20).",
+     offsetof(compare_settings, last)},
     INPUT_MAX_OPTION(compare_settings, max_input),
     {"margin", 'm', OPTION_SHARE, "SHARE",
      "Differences up to this are none (1%; 15% between single runs of a study or profile).",
@@ -203,6 +212,19 @@ static int compare_main(const command *self, int argc, char **argv)
     if (code != EX_OK)
         return code;
     compare_sides sides = {0};
+    if (settings.against != NULL) {
+        if (strcmp(settings.against, "history") != 0 || two_sides) {
+            message_error("assay compare: --against takes 'history', and then all records are the "
+                          "candidate's");
+            return EX_USAGE;
+        }
+        code = compare_sides_read_history(&sides, operands, (size_t)count, settings.branch,
+                                          settings.last);
+        if (code == EX_OK)
+            code = compare(&settings, &sides);
+        compare_sides_release(&sides);
+        return code;
+    }
     code = two_sides ? compare_sides_read_two(&sides, operands, (size_t)count, argv + separator + 1,
                                               (size_t)(argc - separator - 1))
                      : compare_sides_read(&sides, operands, (size_t)count);

@@ -16,6 +16,7 @@
 #include "assay/record.h"
 #include "assay/report.h"
 #include "cli/common/commands.h"
+#include "cli/common/history.h"
 #include "cli/common/message.h"
 #include "cli/common/output.h"
 #include "cli/launch.h"
@@ -33,7 +34,7 @@ typedef struct run_settings {
     const char *json, *trace, *output, *name;
     double interval_seconds;
     size_t trace_events;
-    bool heap, quiet;
+    bool heap, quiet, save;
 } run_settings;
 
 static const option run_options[] = {
@@ -51,6 +52,7 @@ static const option run_options[] = {
     {"output", 'o', OPTION_TEXT, "FILE",
      "Write the text summary to FILE instead of standard error.", offsetof(run_settings, output)},
     {"quiet", 'q', OPTION_FLAG, NULL, "Print no summary.", offsetof(run_settings, quiet)},
+    HISTORY_SAVE_OPTION(run_settings, save),
     {"trace", 't', OPTION_TEXT, "FILE",
      "Write a Chrome trace of its processes, spans and memory, for ui.perfetto.dev; '-' is "
      "standard "
@@ -155,6 +157,7 @@ static bool write_results(const run_settings *settings, const assay_record *reco
     if (settings->trace != NULL)
         good &= output_check("run", assay_report_save(record, "trace", settings->trace, &error),
                              &error);
+    good &= history_save("run", settings->save, record) == EX_OK;
     return good;
 }
 
@@ -210,6 +213,8 @@ static int run_main(const command *self, int argc, char **argv)
     }
     const char *outputs[] = {settings.json, settings.trace, settings.output};
     int refused = output_refuse("run", outputs, sizeof outputs / sizeof *outputs);
+    if (refused == EX_OK)
+        refused = history_refuse("run", settings.save);
     if (refused != EX_OK)
         return refused;
     run r = {.settings = &settings, .command = operands};

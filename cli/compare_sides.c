@@ -8,9 +8,12 @@
 #include <sys/stat.h>
 #include <sysexits.h>
 
+#include "cli/common/history.h"
 #include "cli/common/message.h"
+#include "cli/history_command.h"
+#include "store/figures.h"
 
-enum { MAX_PATH = 4096, MAX_RUNS = 4096 };
+enum { MAX_PATH = 4096, MAX_RUNS = 4096, LAST_RUNS = 20 };
 
 /* A side while it is read. */
 typedef struct runs {
@@ -141,6 +144,56 @@ int compare_sides_read_two(compare_sides *sides, char **baseline, size_t baselin
     if (code == EX_OK)
         code = add_side(sides, baseline, baseline_count);
     return code == EX_OK ? add_side(sides, candidate, candidate_count) : code;
+}
+
+/* What of the history the candidate is held against. */
+static int read_baseline(const assay_compare_side *candidate, const char *branch, size_t last,
+                         assay_compare_side *baseline)
+{
+    const assay_record *first = candidate->records[0];
+    assay__store *store;
+    assay__store_figures figures;
+    if (assay__store_figures_of(first, &figures) != ASSAY_OK) {
+        assay__store_figures_release(&figures);
+        return out_of_memory();
+    }
+    assay__store_filter filter = {.benchmark = figures.count > 0 ? figures.items[0].benchmark : "",
+                                  .machine = assay__store_machine(first, history_machine()),
+                                  .branch = branch,
+                                  .last = (last > 0 ? last : LAST_RUNS) + candidate->count};
+    int code = history_open("compare", false, &store);
+    if (code == EX_OK)
+        code = history_read_side("compare", store, &filter, candidate, "history", baseline);
+    assay__store_close(store);
+    if (code == EX_OK) {
+        size_t most = last > 0 ? last : LAST_RUNS;
+        size_t spare = baseline->count > most ? baseline->count - most : 0;
+        const assay_record **records = (const assay_record **)(uintptr_t)baseline->records;
+        for (size_t i = 0; i < spare; i++) /* the earliest */
+            assay_record_free((assay_record *)(uintptr_t)records[i]);
+        memmove(records, records + spare, (baseline->count - spare) * sizeof *records);
+        baseline->count -= spare;
+    }
+    if (code == EX_OK && baseline->count == 0) {
+        message_error("assay compare: the history has no run of '%.200s' on '%.200s'%s%.100s yet",
+                      filter.benchmark, filter.machine, branch != NULL ? " and branch " : "",
+                      branch != NULL ? branch : "");
+        code = EX_NOINPUT;
+    }
+    assay__store_figures_release(&figures);
+    return code;
+}
+
+int compare_sides_read_history(compare_sides *sides, char **candidate, size_t count,
+                               const char *branch, size_t last)
+{
+    int code = make_room(sides, 2);
+    if (code != EX_OK)
+        return code;
+    sides->sides[0] = (assay_compare_side)ASSAY_COMPARE_SIDE_INIT;
+    sides->count = 1;
+    code = add_side(sides, candidate, count);
+    return code == EX_OK ? read_baseline(&sides->sides[1], branch, last, &sides->sides[0]) : code;
 }
 
 void compare_sides_release(compare_sides *sides)

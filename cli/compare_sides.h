@@ -22,6 +22,11 @@ int compare_sides_read(compare_sides *sides, char **operands, size_t count);
 int compare_sides_read_two(compare_sides *sides, char **baseline, size_t baseline_count,
                            char **candidate, size_t candidate_count);
 
+/* Read the candidate's runs, and as the baseline the last runs of its first benchmark on the same
+ * machine in the history, without the candidate's own. `branch` NULL: on any; `last` 0: 20. */
+int compare_sides_read_history(compare_sides *sides, char **candidate, size_t count,
+                               const char *branch, size_t last);
+
 void compare_sides_release(compare_sides *sides);
 
 #endif

@@ -28,8 +28,9 @@ static const command study = {.name = "study",
                               .main = models_executable_main};
 
 static const command *const commands[] = {
-    &command_run, &command_bench, &command_compare, &command_journal, &command_report,
-    &command_fit, &model,         &profile,         &study,           &command_doctor,
+    &command_run,    &command_bench, &command_compare, &command_journal,
+    &command_report, &command_fit,   &command_history, &model,
+    &profile,        &study,         &command_doctor,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 

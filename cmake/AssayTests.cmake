@@ -77,7 +77,7 @@ foreach(folder unit accuracy)
     set_target_properties(${name} PROPERTIES
                           RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/${folder})
     target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR} src)
-    target_link_libraries(${name} PRIVATE test_reference assay_studies assay_models_static assay_static
+    target_link_libraries(${name} PRIVATE test_reference assay_store assay_studies assay_models_static assay_static
                                           PkgConfig::CMOCKA m)
     assay_add_test(${folder}/${name} ${name})
     if(name IN_LIST LEVEL_TESTS)
@@ -126,7 +126,7 @@ foreach(source ${sources})
   add_executable(${name} ${source} tests/fuzz/replay.c)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/fuzz)
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR} src)
-  target_link_libraries(${name} PRIVATE assay_studies assay_models_static assay_static)
+  target_link_libraries(${name} PRIVATE assay_store assay_studies assay_models_static assay_static)
   string(REPLACE "fuzz_" "" corpus ${name})
   assay_add_test(fuzz/${corpus} ${name} ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${corpus})
 endforeach()

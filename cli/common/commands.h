@@ -10,6 +10,7 @@ extern const command command_journal;
 extern const command command_report;
 extern const command command_compare;
 extern const command command_fit;
+extern const command command_history;
 extern const command command_doctor;
 
 /* Those of assay-models (cli/models_executable.h), with their lines of `assay help`. */

@@ -8,6 +8,7 @@
 #include "base/nearest.h"
 #include "cli/common/bench_progress.h"
 #include "cli/common/commands.h"
+#include "cli/common/history.h"
 #include "cli/common/message.h"
 #include "cli/common/output.h"
 #include "cli/models/model_job.h"
@@ -79,6 +80,7 @@ static const option profile_options[] = {
     {"runtime-profile", 'R', OPTION_TEXT, "FILE",
      "Write a forecasting model's runtime profile: training, inference, memory, complexity.",
      offsetof(model_settings, profile.runtime_profile)},
+    HISTORY_SAVE_OPTION(model_settings, profile.save),
 };
 
 static const struct part {
@@ -231,7 +233,9 @@ static int write_outputs(const model_job *job, const assay_record *record,
         status = assay_save_profile(forecast, asked->runtime_profile, &error);
     if (status == ASSAY_OK && asked->record != NULL)
         status = assay_record_save(record, asked->record, 0, &error);
-    return output_check("profile", status, &error) ? EX_OK : message_output_exit(status);
+    int code = output_check("profile", status, &error) ? EX_OK : message_output_exit(status);
+    int saved = history_save("profile", asked->save, record);
+    return code != EX_OK ? code : saved;
 }
 
 static bool to_stdout(const char *path)
@@ -373,6 +377,8 @@ static int work(model_job *job, char **operands, int count)
     const char *outputs[] = {job->settings->json, job->settings->profile.record,
                              job->settings->profile.runtime_profile};
     int code = output_refuse("profile", outputs, 3);
+    if (code == EX_OK)
+        code = history_refuse("profile", job->settings->profile.save);
     if (code != EX_OK)
         return code;
     if (!job->settings->seed.given)

@@ -18,7 +18,7 @@
 typedef struct profile_settings {
     option_list parts, axes;
     const char *sizes, *dataset, *data_dir, *record, *runtime_profile, *loss, *optimizer;
-    bool synthetic;
+    bool synthetic, save;
     size_t num_runs, forecast_steps;
     option_number warmup_runs;
     double budget_seconds;

@@ -1,6 +1,7 @@
 #include "cli/models/study.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
 #include <time.h>
@@ -38,6 +39,8 @@ bool study_parse(const command *self, int argc, char **argv, void *settings,
     if (!options_parse(self, argc, argv, settings, NULL, NULL, code))
         return false;
     *code = output_refuse(self->name, &common->json, 1);
+    if (*code == EX_OK)
+        *code = history_refuse(self->name, common->save);
     return *code == EX_OK;
 }
 
@@ -71,4 +74,26 @@ int study_exit(const char *study, assay_status status, const assay_error *error)
         return 128 + SIGINT;
     return status == ASSAY_E_STATE ? EX_CANTCREAT /* the folder belongs to something else */
                                    : message_input_exit(status);
+}
+
+int study_end(const char *study, const study_common *common, const assay__study_plan *plan,
+              assay_status status, const assay_error *error)
+{
+    char path[4096];
+    assay_error reading = {0};
+    assay_record *record = NULL;
+    int code = study_exit(study, status, error);
+    if (code != EX_OK || !history_wanted(common->save))
+        return code;
+    snprintf(path, sizeof path, "%s/record.json", plan->folder);
+    status = assay_record_read(path, &reading, &record);
+    if (status == ASSAY_OK) {
+        code = history_save(study, common->save, record);
+    } else {
+        message_error("assay %s: the record was not saved in the history: %s", study,
+                      reading.message);
+        code = message_input_exit(status);
+    }
+    assay_record_free(record);
+    return code;
 }

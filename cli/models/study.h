@@ -2,6 +2,7 @@
 #ifndef ASSAY_CLI_MODELS_STUDY_H
 #define ASSAY_CLI_MODELS_STUDY_H
 
+#include "cli/common/history.h"
 #include "cli/common/options.h"
 #include "studies/common/frame.h"
 
@@ -15,7 +16,7 @@ extern const command study_pde;
 typedef struct study_common {
     const char *out;
     option_number seed;
-    bool quick, restart;
+    bool quick, restart, save;
     const char *json;
 } study_common;
 
@@ -31,6 +32,7 @@ typedef struct study_common {
     {"restart", 0, OPTION_FLAG, NULL,                                                              \
      "Begin anew in a folder that holds results, instead of going on.",                            \
      offsetof(settings, common.restart)},                                                          \
+    HISTORY_SAVE_OPTION(settings, common.save),                                                    \
     {"json", 'j', OPTION_TEXT, "FILE", "Write the summary as JSON; '-' is standard output.",       \
      offsetof(settings, common.json)}
 /* clang-format on */
@@ -49,5 +51,9 @@ assay__study_plan study_plan(const study_common *common, const char *study, cons
 /* The exit code for how a study ended, after a message: 130 when it was interrupted,
  * EX_CANTCREAT for a folder that belongs to something else. */
 int study_exit(const char *study, assay_status status, const assay_error *error);
+
+/* The same for a study that was run: one that succeeded is saved in the history, if asked. */
+int study_end(const char *study, const study_common *common, const assay__study_plan *plan,
+              assay_status status, const assay_error *error);
 
 #endif

@@ -53,7 +53,8 @@ static int fields_main(const command *self, int argc, char **argv)
                                            .grids = settings.grids,
                                            .json_path = settings.common.json};
     assay_error error = {0};
-    return study_exit(self->name, assay__fields_run(&plan, &options, &error), &error);
+    assay_status status = assay__fields_run(&plan, &options, &error);
+    return study_end(self->name, &settings.common, &plan, status, &error);
 }
 
 static void print_functions(FILE *stream)

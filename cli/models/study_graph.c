@@ -74,7 +74,7 @@ static int graph_main(const command *self, int argc, char **argv)
     assay__study_plan plan = study_plan(&chosen.common, "graph", "graph", "assay-graph-study");
     assay_error error = {0};
     assay_status status = assay__graph_study(&plan, &settings, chosen.common.json, &error);
-    return study_exit(self->name, status, &error);
+    return study_end(self->name, &chosen.common, &plan, status, &error);
 }
 
 const command study_graph = {

@@ -58,7 +58,7 @@ static int run(const command *self, const pde_settings *settings,
     snprintf(folder, sizeof folder, "assay-pde-study/%s", experiment);
     assay__study_plan plan = study_plan(&settings->common, "pde", experiment, folder);
     status = assay__pde_run(&plan, &config, settings->common.json, &error);
-    return study_exit(self->name, status, &error);
+    return study_end(self->name, &settings->common, &plan, status, &error);
 }
 
 static int pde_main(const command *self, int argc, char **argv)

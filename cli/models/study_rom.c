@@ -83,8 +83,8 @@ static int rom_main(const command *self, int argc, char **argv)
     snprintf(folder, sizeof folder, "%s/%s", plan.folder, experiment);
     plan.folder = folder;
     assay_error error = {0};
-    return study_exit("study rom", assay__study_rom(plan, &settings, given.common.json, &error),
-                      &error);
+    assay_status status = assay__study_rom(plan, &settings, given.common.json, &error);
+    return study_end(self->name, &given.common, &plan, status, &error);
 }
 
 const command study_rom = {

@@ -276,7 +276,7 @@ static int routes_main(const command *self, int argc, char **argv)
     assay__study_plan plan = study_plan(&chosen.common, "routes", "routes", "assay-routes-study");
     assay_error error = {0};
     assay_status status = assay__routes_study(&plan, &settings, chosen.common.json, &error);
-    return study_exit("study routes", status, &error);
+    return study_end(self->name, &chosen.common, &plan, status, &error);
 }
 
 const command study_routes = {

@@ -88,7 +88,9 @@ typedef struct assay_compare_side {
  * and parameters. A record of `assay run` counts as one subject, "run"; operations that kept
  * samples are subjects with their path as name, "step/forward". On a side with several runs each
  * run is one observation of every subject, and operations are compared by the means of their spans;
- * three runs a side are the least that a verdict needs.
+ * three runs a side are the least that a verdict needs; one run as the candidate may stand against
+ * five or more, whose spread is taken for its own. If one side has several runs, each run counts so
+ * on every side.
  *
  * The result is a new record of kind "compare" with all subjects and the comparisons: wall time
  * first, then whatever else both sides measured. Its `differences` list what else differs between

@@ -118,6 +118,18 @@ enum { ASSAY_STEADY_LEAST = 10 };
 ASSAY_API ASSAY_MUST_USE assay_status assay_stats_find_steady(const double *values, size_t count,
                                                               assay_steady *steady);
 
+/* Find where a series steps from one level to another: the index of the first value of each level
+ * but the first, ascending. At most `capacity` are stored in `points`, all are counted. For one
+ * figure over many runs; take logarithms of times, whose noise is proportional to them. Outliers
+ * are drawn in and correlation between neighbours is allowed for. A slope becomes a staircase. A
+ * level has three values at least. Of 200 independent values without a step about one series in 100
+ * is given one; a step as large as the standard deviation, 50 values from either end, is found
+ * within 10 values of its place in 91 of 100 (bench/changes.c also has correlated and heavy-tailed
+ * noise). ASSAY_E_ARGUMENT for values that are not finite. Cost as for assay_stats_find_steady. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_stats_find_steps(const double *values, size_t count,
+                                                             size_t *points, size_t capacity,
+                                                             size_t *point_count);
+
 /* ── summaries ───────────────────────────────────────────────────────────────────────────────── */
 
 typedef struct assay_summary {

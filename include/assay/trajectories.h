@@ -102,6 +102,10 @@ typedef struct assay_trajectory_options {
     const assay_generation_performance *generation_performance;
     const char *generation_performance_file;
     const char *results_file; /* receives the results as JSON; NULL: nobody does */
+
+    /* Generation: the ends of each search, (num_gene) ids of roads as in the files. Both or none;
+     * NULL: pairs are drawn from the seed. The drive begins when a drawn one would have begun. */
+    const int64_t *origin_road_ids, *destination_road_ids;
 } assay_trajectory_options;
 
 #define ASSAY_TRAJECTORY_OPTIONS_INIT ASSAY_INIT(assay_trajectory_options)
@@ -118,10 +122,11 @@ typedef struct assay_generation {
     uint64_t reserved[8]; /* zero */
 } assay_generation;
 
-/* Load data and weights, draw num_gene pairs of an origin and a destination from the seed, search
- * for each and write those that arrive. A search that does not arrive is no failure: `searches`
- * says so. ASSAY_E_ARGUMENT for options that do not go together and for weights of a network with
- * fewer roads; what reading files fails with. */
+/* Load data and weights, draw num_gene pairs of an origin and a destination from the seed (or take
+ * those of the options), search for each and write those that arrive. A search that does not arrive
+ * is no failure: `searches` says so. ASSAY_E_ARGUMENT for options that do not go together, for
+ * roads that the network does not have and for weights of a network with fewer roads; what reading
+ * files fails with. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_generate_trajectories_programmatic(
     const assay_trajectory_options *options, assay_error *error, assay_generation **generation);
 ASSAY_API void assay_generation_free(assay_generation *generation); /* NULL is accepted */

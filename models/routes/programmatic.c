@@ -40,6 +40,29 @@ static assay_status check_generation(const assay_trajectory_options *options, as
     if (options->beam_width > ASSAY__ROUTE_MAX_WIDTH)
         return assay__fail(error, ASSAY_E_ARGUMENT, "beam_width is %zu; at most %d are held",
                            options->beam_width, ASSAY__ROUTE_MAX_WIDTH);
+    if ((options->origin_road_ids == NULL) != (options->destination_road_ids == NULL))
+        return assay__fail(error, ASSAY_E_ARGUMENT,
+                           "a search has an origin and a destination: name both or none");
+    return ASSAY_OK;
+}
+
+/* The roads that the caller names in place of those that were drawn. */
+static assay_status take_ends(const assay_trajectory_options *options,
+                              const assay__road_network *network, size_t count, assay_error *error,
+                              assay__od_pair *pairs)
+{
+    for (size_t i = 0; i < count && options->origin_road_ids != NULL; i++) {
+        const int64_t ids[] = {options->origin_road_ids[i], options->destination_road_ids[i]};
+        int64_t roads[2];
+        for (int end = 0; end < 2; end++) {
+            roads[end] = assay__road_network_find(network, ids[end]);
+            if (roads[end] < 0)
+                return assay__fail(error, ASSAY_E_ARGUMENT, "the network has no road %lld",
+                                   (long long)ids[end]);
+        }
+        pairs[i].origin = (int32_t)roads[0];
+        pairs[i].destination = (int32_t)roads[1];
+    }
     return ASSAY_OK;
 }
 
@@ -58,6 +81,8 @@ static assay_status generate(const assay_trajectory_options *options,
     assay_status status =
         assay__od_pairs_draw(assay__routes_data_of(data, options->od_source), count,
                              options->seed + ASSAY__PAIRS_SEED, error, &pairs);
+    if (status == ASSAY_OK)
+        status = take_ends(options, data->network, count, error, pairs);
     if (status == ASSAY_OK)
         status = assay__generate_trajectories(data, model, pairs, count, &how, error, generation);
     free(pairs);

@@ -40,10 +40,19 @@ from ._loop import steps
 from ._model import profile
 from ._monitor import Monitor, Record, default_monitor, load, print_summary, record, snapshot, tracked
 from ._run import run
+from ._watch import Watch, watch
+
+
+
+def load_ipython_extension(shell):
+    """What `%load_ext assay` calls in a notebook: it brings the magic %assay and %%assay."""
+    from ._magic import load as load_magic
+    load_magic(shell)
+
 
 __version__ = _core.version
-__all__ = ["Growth", "Monitor", "Record", "bench", "compare", "default_monitor", "fit", "load", "operation",
-           "print_summary", "profile", "record", "run", "snapshot", "steps", "track", "tracked"]
+__all__ = ["Growth", "Monitor", "Record", "Watch", "bench", "compare", "default_monitor", "fit", "load", "operation",
+           "print_summary", "profile", "record", "run", "snapshot", "steps", "track", "tracked", "watch"]
 
 _core.use_classes(Monitor, Record)
 _os.register_at_fork(after_in_child=_core.lanes_forked)

@@ -28,8 +28,7 @@ def bench(*functions, names=None, budget_seconds=None, precision=None, margin=No
         if not callable(function):
             raise TypeError(f"bench() calls functions without arguments; this is {function!r}: write "
                             "bench(lambda: ...)")
-        if inspect.iscoroutinefunction(function):
-            raise TypeError(f"{function.__qualname__} is a coroutine function, which a call does not run")
+        check_plain(function)
     if names is None:
         names = [getattr(function, "__name__", None) or type(function).__name__ for function in functions]
     elif isinstance(names, str) or len(names) != len(functions):
@@ -41,6 +40,11 @@ def bench(*functions, names=None, budget_seconds=None, precision=None, margin=No
     return _core.bench(functions, tuple(_distinct(names)), precision=precision or 0,
                        budget_seconds=budget_seconds or BUDGET_SECONDS * len(functions),
                        margin=margin or 0, runs=runs or 0, warmup=warmup or 0, seed=seed)
+
+
+def check_plain(function):
+    if inspect.iscoroutinefunction(function):
+        raise TypeError(f"{function.__qualname__} is a coroutine function, which a call does not run")
 
 
 def _distinct(names):
@@ -119,8 +123,14 @@ class Growth:
     def __str__(self):
         return self._fitted.text()
 
+    def _repr_html_(self):
+        from . import _html     # loaded by those who show it
+        return _html.of_growth(self.to_dict())
+
     def __repr__(self):
-        return f"<assay growth {self.growth_class!r}, exponent {self.exponent}>"
+        if self.growth_class is None:
+            return f"<assay growth, not known: {self.reason}>"
+        return f"<assay growth {self.growth_class!r}, exponent {self.exponent:.4g}>"
 
 
 def fit(sizes, seconds):

@@ -1,8 +1,10 @@
 """steps(): a training loop, with its epochs, batches and rates."""
-import sys
 import time
 
 from . import _core
+from ._format import digits
+from ._log import log
+from ._progress import Progress
 
 _REDRAW_SECONDS = 0.1
 
@@ -19,9 +21,7 @@ class Steps:
         self._epoch, self._load, self._batch = operation("epoch"), operation("load"), operation("batch")
         self._loader = loader
         self._epochs = epochs
-        self._file = file if file is not None else sys.stderr
-        terminal = getattr(self._file, "isatty", bool)
-        self._progress = terminal() if progress is None else progress
+        self._progress = Progress(progress, file)
         self.epochs = self.batches = 0
         self.samples = 0        # None once a batch does not say how many it has
         self.seconds = 0.0
@@ -64,13 +64,15 @@ class Steps:
                 self._count(item, before + time.perf_counter() - start)
                 if left:
                     return
-                if self._progress and time.perf_counter() - drawn > _REDRAW_SECONDS:
+                if self._progress.shown and time.perf_counter() - drawn > _REDRAW_SECONDS:
                     drawn = time.perf_counter()
-                    self._draw(epoch, number, total, "\r")
+                    self._progress.draw(self._line(epoch, number, total))
         finally:
             self.seconds = before + time.perf_counter() - start
-            if self._progress and number > 0:
-                self._draw(epoch, number, total, "\n")
+            if number > 0:
+                line = self._line(epoch, number, total)
+                self._progress.end(line)
+                log("debug" if self._progress.shown else "info", "%s", line)
 
     def _count(self, item, seconds):
         self.batches += 1
@@ -78,14 +80,19 @@ class Steps:
         size = batch_size(item)
         self.samples = self.samples + size if size is not None and self.samples is not None else None
 
-    def _draw(self, epoch, number, total, end):
+    def _line(self, epoch, number, total):
         of_epochs = f"/{self._epochs}" if self._epochs > 1 else ""
         of_batches = f"/{total}" if total is not None else ""
-        rates = f"{self.batches_per_second:.4g} batches/s" if self.batches_per_second else ""
+        rates = f"{digits(self.batches_per_second)} batches/s" if self.batches_per_second else ""
         if self.samples_per_second:
-            rates += f", {self.samples_per_second:.4g} samples/s"
-        line = f"epoch {epoch}{of_epochs}  batch {number}{of_batches}  {rates}"
-        print(f"\r{line:<78}", end=end if end == "\n" else "", file=self._file, flush=True)
+            rates += f", {digits(self.samples_per_second)} samples/s"
+        return f"epoch {epoch}{of_epochs}  batch {number}{of_batches}  {rates}"
+
+    def _repr_html_(self):
+        from . import _html     # loaded by those who show it
+        figures = {"epochs": self.epochs, "batches": self.batches, "samples": self.samples, "time_seconds": self.seconds,
+                   "batches a second": self.batches_per_second, "samples a second": self.samples_per_second}
+        return _html.of_dictionary("steps", {key: "n/a" if value is None else value for key, value in figures.items()})
 
 
 _END = object()
@@ -112,6 +119,7 @@ def steps(loader, epochs=1, *, monitor=None, progress=None, file=None):
             train(batch)
 
     The spans are "epoch", in it "load" (waiting for the loader) and "batch" (the body of the loop, with the spans in
-    it). A progress line shows batches and samples per second on a terminal, or always or never by `progress`.
+    it). A progress line shows batches and samples per second on a terminal, or always or never by `progress`. While a bar
+    of tqdm is on the screen, the line steps aside.
     """
     return Steps(loader, epochs, monitor=monitor, progress=progress, file=file)

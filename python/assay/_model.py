@@ -1,14 +1,19 @@
 """profile(): what a model costs, forward and backward."""
 import json
 import sys
+import warnings
 
+from . import _torch
 from ._analysis import bench
-from ._monitor import Record
+from ._monitor import Monitor, Record
+from ._watch import Watch
+from ._watch_report import model_of
 
 
 def profile(model, batch, *, backward=None, loss=None, budget_seconds=None, runs=None, warmup=None):
     """Measure calls of model(batch): a record with the subjects "forward" and, for models of PyTorch with parameters,
-    "forward and backward", and with the number and size of its parameters.
+    "forward and backward", and with the number and size of its parameters. For modules of PyTorch the record also has the FLOPs of a call by
+    module and convention, and the bytes that a forward pass keeps for the backward pass.
 
     batch: the argument, or a tuple of arguments, or a dictionary of keywords.
     backward: whether to measure it; by default if there are parameters to learn. loss: a function of the model's output
@@ -31,7 +36,7 @@ def profile(model, batch, *, backward=None, loss=None, budget_seconds=None, runs
     finally:
         for parameter, gradient in zip(learnt, kept):
             parameter.grad = gradient
-    return _with_model(sampled, _name_of(model), parameters, learnt)
+    return _with_model(sampled, model, call, parameters, learnt)
 
 
 def _call_of(model, batch):
@@ -84,19 +89,31 @@ def _sum_of(output):
     return sum(sums[1:], sums[0]) if sums else None
 
 
-def _with_model(sampled, name, parameters, learnt):
+def _with_model(sampled, model, call, parameters, learnt):
     record = json.loads(sampled.json(True, False))
     record["kind"] = "profile"
     record.pop("comparisons", None)     # forward against forward and backward is no question
+    name = _name_of(model)
     for subject in record["subjects"]:
         subject["model"] = name
-    known = hasattr(parameters[0], "element_size") if parameters else False
-    count = sum(parameter.numel() for parameter in parameters)
-    size = sum(parameter.numel() * parameter.element_size() for parameter in parameters) if known else None
-    gradients = sum(parameter.numel() * parameter.element_size() for parameter in learnt) if known else None
-    model = {"name": name, "class_name": None, "parameters": count if parameters else None, "parameter_bytes": size,
-             "gradient_bytes": gradients, "optimizer_bytes": None, "activation_bytes": None, "workspace_bytes": None,
-             "settings": {}, "flops": []}
-    model["unavailable"] = {key: "not measured" for key, value in model.items() if value is None and key != "class_name"}
-    record["models"] = [model]
+    known = all(hasattr(parameter, "element_size") for parameter in parameters)
+    memory = {"parameters": _bytes_of(parameters) if parameters and known else None, "gradients": _bytes_of(learnt) if parameters and known else None,
+              "optimizer_state": None, "activations": None}
+    record["models"] = [_traced(name, model, call, memory) if _torch.is_module(model)
+                        else model_of(name, parameters, memory, None, (), {})]
     return Record.from_dict(record)
+
+
+def _bytes_of(tensors):
+    return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
+
+
+def _traced(name, model, call, memory):
+    """The entry of a module of PyTorch, with what one more call does."""
+    with Monitor(enabled=False) as nothing, warnings.catch_warnings():
+        warnings.simplefilter("ignore")         # of parts that are compiled: the record has their figures in the whole
+        watched = Watch(model, monitor=nothing, name=name, backward=False)
+        with watched:
+            call()
+        memory["activations"] = watched.memory()["activations"]
+        return model_of(name, model.parameters(), memory, watched.traced(), watched.modules, {})

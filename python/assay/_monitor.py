@@ -37,7 +37,10 @@ class Record(_core.Record):
         with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".json") as file:
             file.write(text)
             file.flush()
-            return _core.load(file.name)
+            try:
+                return _core.load(file.name)
+            except ValueError as error:
+                raise ValueError(str(error).replace(file.name, "the text")) from None
 
     @staticmethod
     def from_dict(record):
@@ -89,9 +92,15 @@ class Record(_core.Record):
         """Print a report; `assay report --help` lists the formats."""
         print(self.text(format), end="", file=file)
 
+    def _repr_html_(self):
+        from . import _html     # loaded by those who show it
+        return _html.of_record(self.to_dict())
+
     def __repr__(self):
         record = self.to_dict()
-        return f"<assay record of kind {record.get('kind')!r}, {len(record.get('operations', ()))} operations>"
+        parts = [f"{len(record[key])} {key if len(record[key]) != 1 else key[:-1]}"
+                 for key in ("subjects", "comparisons", "operations") if record.get(key)]
+        return f"<assay record of kind {record.get('kind')!r}: {', '.join(parts) or 'nothing measured'}>"
 
 
 class Monitor(_core.Monitor):
@@ -105,6 +114,12 @@ class Monitor(_core.Monitor):
     """
 
     __slots__ = ()
+
+    def _repr_html_(self):
+        return None if self.closed else self.record()._repr_html_()
+
+    def __repr__(self):
+        return f"<assay monitor, {'closed' if self.closed else 'enabled' if self.enabled else 'not enabled'}>"
 
     def tracked(self, function=None, /, name=None):
         """Decorate a function so that its calls are measured, as assay.tracked() does."""

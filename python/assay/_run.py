@@ -5,6 +5,7 @@ import sys
 import tempfile
 
 from . import _core
+from ._log import log
 from ._monitor import Monitor
 
 _DIRECTORY = "ASSAY_JOURNAL_DIR"
@@ -46,8 +47,10 @@ class Run:
             return                      # a forked child leaves the block: the run belongs to its parent
         try:
             self._made = self._snapshot()
+            _tell_what_is_lost(self._made)
             if self._save is not None:
                 self._made.save(self._save)
+                log("info", "saved the record of the run to %s", os.fsdecode(self._save))
         finally:
             if _core.default_monitor() is self._monitor:
                 _core.set_default_monitor(self._before_monitor)
@@ -83,6 +86,15 @@ class Run:
 
     def __str__(self):
         return str(self.record)
+
+    def _repr_html_(self):
+        return self.record._repr_html_() if self._made is not None or self._directory is not None else None
+
+
+def _tell_what_is_lost(record):
+    lost = {what: count for what, count in record.to_dict()["integrity"].items() if count}
+    if lost:
+        log("warning", "the record of the run is not complete: %s", ", ".join(f"{what.replace('_', ' ')}: {count}" for what, count in lost.items()))
 
 
 def run(name=None, *, memory=True, trace_events=0, samples=0, save=None):

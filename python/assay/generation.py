@@ -21,6 +21,8 @@ import tempfile
 import time
 from typing import Any, Dict, List, Optional, Tuple, Union
 
+from ._log import log
+
 __all__ = ["Searcher", "TrajectoryEvaluator", "TrajectoryGenerator", "evaluate_trajectories_programmatic", "generate_trajectories_programmatic"]
 
 Path = Union[str, "os.PathLike[str]"]
@@ -30,8 +32,18 @@ def _library() -> Any:
     try:
         from . import _models
     except ImportError as error:
-        raise ImportError(f"assay.generation needs the models of assay, which `make build` puts into build/python ({error})") from error
+        raise ImportError(_without_models(error)) from error
     return _models
+
+
+def _without_models(error: ImportError) -> str:
+    try:
+        from ._without_models import MISSING        # setup.py writes it
+    except ImportError:
+        return ("assay.generation needs the models of assay, which `make build` puts into build/python and `pip install ./python "
+                f"--no-build-isolation` into an environment ({error})")
+    return (f"assay.generation needs the models of assay, and this package was installed without them: {MISSING} was not found. "
+            "Install that, and then the package again: `pip install --force-reinstall ./python --no-build-isolation`.")
 
 
 def _folder(dataset: Path) -> str:
@@ -89,7 +101,7 @@ def _fresh_file(dataset: Path, seed: int) -> str:
 
 
 def _generate(dataset: Path, model_path: Path, output_file: str, od_source: str, seed: int, num_gene: int, beam_search: bool,
-              beam_width: int) -> Tuple[int, Dict[str, Any], str]:
+              beam_width: int, pair: Optional[Tuple[int, int]] = None) -> Tuple[int, Dict[str, Any], str]:
     """(trajectories, what performance.json of a study has, the printed block)"""
     if num_gene < 1 or beam_width < 1:
         raise ValueError(f"num_gene and beam_width must be 1 or more, not {num_gene} and {beam_width}")
@@ -98,7 +110,7 @@ def _generate(dataset: Path, model_path: Path, output_file: str, od_source: str,
         performance_file = os.path.join(folder, "performance.json")
         _, generated, text = library.generate(
             dataset=_folder(dataset), model_path=os.fspath(model_path), output_file=output_file, from_train=_from_train(od_source), seed=seed,
-            num_gene=num_gene, beam_search=beam_search, beam_width=beam_width, performance_file=performance_file)
+            num_gene=num_gene, beam_search=beam_search, beam_width=beam_width, performance_file=performance_file, pair=pair)
         return generated, _load(performance_file), text
 
 
@@ -111,6 +123,8 @@ def generate_trajectories_programmatic(dataset: Path, model_path: Path, od_sourc
     default gene/DATASET/seedSEED/TIME.csv. cuda_device is accepted and not used: the models run on the CPU, and 'device' says so.
     Returns 'output_file', 'num_generated' (searches that arrived) and 'performance', with the aggregates over all searches.
     """
+    if cuda_device is not None:
+        log("info", "cuda_device=%s is not used: the models run on the CPU", cuda_device)
     path = os.fspath(output_file) if output_file is not None else _fresh_file(_folder(dataset), seed)
     generated, figures, _ = _generate(dataset, model_path, path, od_source, seed, num_gene, beam_search, beam_width)
     _log("generation", figures["performance"])
@@ -141,26 +155,39 @@ def evaluate_trajectories_programmatic(generated_file: Path, dataset: Path, od_s
 
 
 class Searcher:
-    """Single searches with one model. Every search takes the next pair of an origin and a destination, drawn from the seed."""
+    """Single searches with one model, from one road to another:
+
+        route, metrics = Searcher('city', 'city/vanilla/weights.safetensors').beam_search(17, 230)
+
+    Roads have the ids of the dataset's files. Without them every search takes the next pair that the seed draws from od_source.
+    """
 
     def __init__(self, dataset: Path, model_path: Path, od_source: str = "test", seed: int = 42):
         self.dataset, self.model_path, self.od_source = dataset, model_path, od_source
         self._seed = seed
 
-    def search(self) -> Tuple[Optional[List[int]], Dict[str, Any]]:
+    def search(self, origin_road_id: Optional[int] = None, destination_road_id: Optional[int] = None
+               ) -> Tuple[Optional[List[int]], Dict[str, Any]]:
         """Search greedily: (the roads of the trajectory, or None if it did not arrive; 'total_time', 'forward_time_total', 'forward_count',
         'forward_time_avg', and the ends)."""
-        return self._search(False, 1)
+        return self._search(origin_road_id, destination_road_id, False, 1)
 
-    def beam_search(self, beam_width: int = 4) -> Tuple[Optional[List[int]], Dict[str, Any]]:
+    def beam_search(self, origin_road_id: Optional[int] = None, destination_road_id: Optional[int] = None, beam_width: int = 4
+                    ) -> Tuple[Optional[List[int]], Dict[str, Any]]:
         """The same with a beam; the metrics have its 'beam_width' too."""
-        return self._search(True, beam_width)
+        return self._search(origin_road_id, destination_road_id, True, beam_width)
 
-    def _search(self, beam_search: bool, beam_width: int) -> Tuple[Optional[List[int]], Dict[str, Any]]:
-        seed, self._seed = self._seed, self._seed + 1
+    def _search(self, origin: Optional[int], destination: Optional[int], beam_search: bool, beam_width: int
+                ) -> Tuple[Optional[List[int]], Dict[str, Any]]:
+        if (origin is None) != (destination is None):
+            raise ValueError("a search goes from one road to another: give both ids, or none to have a pair drawn")
+        pair = None if origin is None or destination is None else (origin, destination)
+        seed = self._seed
+        if pair is None:
+            self._seed += 1
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "generated.csv")
-            _, figures, _ = _generate(self.dataset, self.model_path, path, self.od_source, seed, 1, beam_search, beam_width)
+            _, figures, _ = _generate(self.dataset, self.model_path, path, self.od_source, seed, 1, beam_search, beam_width, pair)
             with open(path, newline="", encoding="utf-8") as file:
                 rows = list(csv.DictReader(file))
         metrics = dict(figures["searches"][0])

@@ -129,6 +129,9 @@ class PerformanceMonitor:
         if aggregate:
             print("\n" + record.text("aggregate"), end="")
 
+    def _repr_html_(self) -> str:
+        return self.record()._repr_html_()
+
     def get_total_time(self) -> float:
         """Seconds of all blocks together; blocks within blocks count once. nan if the monitor is disabled."""
         return _or_nan(self.monitor.total_seconds())

@@ -106,6 +106,10 @@ class RuntimeProfile:
                               "full_trajectory": self.inference_full_trajectory.to_dict()},
                 "memory": self.memory.to_dict(), "throughput": dict(self.throughput), "complexity": dict(self.complexity)}
 
+    def _repr_html_(self) -> str:
+        from . import _html     # loaded by those who show it
+        return _html.of_dictionary(self.model_name, {key: value for key, value in self.to_dict().items() if key != "model_name"})
+
 
 class _Stopwatch:
     """The time of a block. `elapsed` is in seconds, and stands still once the block has ended."""

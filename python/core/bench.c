@@ -30,16 +30,17 @@ typedef struct bench_call {
 static bool parse(bench_call *call, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"functions", "names",  "budget_seconds", "precision", "margin",
-                            "runs",      "warmup", "seed",           NULL};
+                            "runs",      "warmup", "seed",           "yardstick", NULL};
     Py_ssize_t runs = 0, warmup = 0;
     unsigned long long seed = 0;
+    int yardstick = 0;
     assay_sampling_options *options = &call->options;
     *options = (assay_sampling_options)ASSAY_SAMPLING_OPTIONS_INIT;
     call->compare = (assay_compare_options)ASSAY_COMPARE_OPTIONS_INIT;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!|dddnnK:bench", names, &PyTuple_Type,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!|dddnnKp:bench", names, &PyTuple_Type,
                                      &call->functions, &PyTuple_Type, &call->names,
                                      &options->budget_seconds, &options->precision,
-                                     &options->margin, &runs, &warmup, &seed))
+                                     &options->margin, &runs, &warmup, &seed, &yardstick))
         return false;
     call->count = (size_t)PyTuple_Size(call->functions);
     if (runs < 0 || warmup < 0 || call->count == 0 ||
@@ -51,6 +52,7 @@ static bool parse(bench_call *call, PyObject *args, PyObject *keywords)
     options->runs = (size_t)runs;
     options->warmup = (size_t)warmup;
     options->seed = seed;
+    options->yardstick = yardstick != 0;
     call->compare.margin = options->margin;
     return true;
 }

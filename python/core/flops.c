@@ -2,6 +2,7 @@
 #include "assay/flops.h"
 #include "assay/memory.h"
 #include "python/core/seeds.h"
+#include "python/core/watch.h"
 
 #include <math.h>
 #include <string.h>
@@ -131,6 +132,44 @@ PyObject *core_model_flops(PyObject *module, PyObject *args)
     assay_flop_account_free(grouped);
     assay_flop_account_free(account);
     return result;
+}
+
+static bool term_kind_of(const char *name, assay_term_kind *kind)
+{
+    for (int i = 0; i < ASSAY_TERM_KINDS; i++)
+        if (strcmp(assay_term_kind_name((assay_term_kind)i), name) == 0) {
+            *kind = (assay_term_kind)i;
+            return true;
+        }
+    PyErr_Format(PyExc_ValueError, "there is no operation of the kind '%s'", name);
+    return false;
+}
+
+/* term_flops(kind, count, m, k, n, operand_gradients): {convention: (forward, backward)} */
+PyObject *core_term_flops(PyObject *module, PyObject *args)
+{
+    (void)module;
+    const char *name;
+    long long count, m, k, n;
+    assay_term term = {.component = ""};
+    if (!PyArg_ParseTuple(args, "sLLLLi:term_flops", &name, &count, &m, &k, &n,
+                          &term.operand_gradients) ||
+        !term_kind_of(name, &term.kind))
+        return NULL;
+    term.count = count, term.m = m, term.k = k, term.n = n;
+    PyObject *prices = PyDict_New();
+    for (int i = 0; prices != NULL && i < ASSAY_FLOP_CONVENTIONS; i++) {
+        assay_flops flops;
+        assay_status status = assay_term_flops(&term, (assay_flop_convention)i, &flops);
+        PyObject *pair = status == ASSAY_OK ? Py_BuildValue("KK", (unsigned long long)flops.forward,
+                                                            (unsigned long long)flops.backward)
+                                            : core_raise(status, NULL);
+        const char *convention = assay_flop_convention_name((assay_flop_convention)i);
+        if (pair == NULL || PyDict_SetItemString(prices, convention, pair) != 0)
+            Py_CLEAR(prices);
+        Py_XDECREF(pair);
+    }
+    return prices;
 }
 
 PyObject *core_attention_memory(PyObject *module, PyObject *args)

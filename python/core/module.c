@@ -1,5 +1,6 @@
 #include "python/core/core.h"
 #include "python/core/seeds.h"
+#include "python/core/watch.h"
 
 /* A class of the package in place of ours; both owned. */
 int core_use_class(PyObject **used, PyObject *base, PyObject *given)
@@ -60,7 +61,8 @@ static PyMethodDef functions[] = {
     {"lanes_forked", core_lanes_forked, METH_NOARGS,
      "lanes_forked()\n--\n\nThis process is a forked child."},
     {"bench", (PyCFunction)(void (*)(void))core_bench, METH_VARARGS | METH_KEYWORDS,
-     "bench(functions, names, budget_seconds=0, precision=0, margin=0, runs=0, warmup=0, seed=0)\n"
+     "bench(functions, names, budget_seconds=0, precision=0, margin=0, runs=0, warmup=0, seed=0, "
+     "yardstick=False)\n"
      "--\n\nSample functions in turns and compare them. Zeros are the defaults."},
     {"compare", (PyCFunction)(void (*)(void))core_compare, METH_VARARGS | METH_KEYWORDS,
      "compare(sides, margin=0, metric=None)\n--\n\nCompare records: sides are (name, records)."},
@@ -71,6 +73,11 @@ static PyMethodDef functions[] = {
     {"load", core_load, METH_O, "load(path)\n--\n\nA saved record, or another tool's results."},
     {"snapshot", core_snapshot, METH_O,
      "snapshot(path)\n--\n\nThe journal in a file, or all journals of a directory."},
+    {"new_watch", core_new_watch, METH_VARARGS,
+     "new_watch(called, switch_parts, queue_callback, is_grad_enabled, synchronize, "
+     "every)\n--\n\nWhat the hooks of a model share."},
+    {"term_flops", core_term_flops, METH_VARARGS,
+     "term_flops(kind, count, m, k, n, operand_gradients)\n--\n\nFLOPs by convention."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -100,7 +107,8 @@ static int execute(PyObject *module)
         add_type(module, "Operation", core_operation_type()) != 0 ||
         add_type(module, "Span", core_span_type()) != 0 ||
         add_type(module, "Record", core_record_type()) != 0 ||
-        add_type(module, "Growth", core_growth_type()) != 0 || core_seeds_init(module) != 0)
+        add_type(module, "Growth", core_growth_type()) != 0 || core_seeds_init(module) != 0 ||
+        core_watch_init(module) != 0)
         return -1;
     return PyModule_AddStringConstant(module, "version", ASSAY_VERSION);
 }

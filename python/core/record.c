@@ -52,6 +52,17 @@ static PyObject *record_json(PyObject *self, PyObject *args)
     return core_stream_take(&stream, status, &error);
 }
 
+static void name_formats(const char *name, assay_error *error)
+{
+    size_t count, length = 0, room = sizeof error->message;
+    const assay_report_format *formats = assay_report_formats(&count);
+    length += (size_t)snprintf(error->message, room, "there is no report format '%.40s'; there are",
+                               name);
+    for (size_t i = 0; i < count && length < room; i++)
+        length += (size_t)snprintf(error->message + length, room - length, "%s%s",
+                                   i > 0 ? ", " : " ", formats[i].name);
+}
+
 static PyObject *record_text(PyObject *self, PyObject *format)
 {
     const char *name;
@@ -62,8 +73,10 @@ static PyObject *record_text(PyObject *self, PyObject *format)
     if (bytes != NULL && core_stream_open(&stream)) {
         assay_status status =
             assay_report_print(((core_record *)self)->handle, name, stream.file, &error);
-        if (status == ASSAY_E_NOT_FOUND)
-            status = ASSAY_E_ARGUMENT; /* no file is missing */
+        if (status == ASSAY_E_NOT_FOUND) { /* no file is missing */
+            status = ASSAY_E_ARGUMENT;
+            name_formats(name, &error);
+        }
         text = core_stream_take(&stream, status, &error);
     }
     Py_XDECREF(bytes);

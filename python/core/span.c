@@ -238,6 +238,11 @@ PyObject *core_operation_of(core_monitor *monitor, PyObject *name)
                                       : new_operation(operation_type, monitor, name, false);
 }
 
+bool core_is_operation(PyObject *object)
+{
+    return PyObject_TypeCheck(object, (PyTypeObject *)operation_type);
+}
+
 PyObject *core_metric_operation(core_monitor *monitor, PyObject *name)
 {
     return new_operation(operation_type, monitor, name, true);

@@ -73,6 +73,8 @@ PyObject *core_ready_of(PyObject *value);
  * the object and returns it; NULL with an exception. */
 PyObject *core_bind(PyObject *object, PyMethodDef *methods);
 
+bool core_is_operation(PyObject *object);
+
 /* An operation that is not kept by its name, whose spans are recorded one by one. */
 PyObject *core_metric_operation(core_monitor *monitor, PyObject *name);
 

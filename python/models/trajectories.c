@@ -13,38 +13,33 @@ typedef struct routes_call {
     assay_trajectory_options options;
     PyThreadState *thread; /* while others may run */
     uint64_t looked_ns;
+    int64_t origin, destination; /* of the one search that has them */
     assay_error error;
 } routes_call;
 
 /* The options of both functions; names are those of assay_trajectory_options. */
 static bool parse(PyObject *args, PyObject *keywords, routes_call *call)
 {
-    static char *names[] = {"dataset",
-                            "roads",
-                            "drives",
-                            "seed",
-                            "from_train",
-                            "model_path",
-                            "output_file",
-                            "num_gene",
-                            "beam_search",
-                            "beam_width",
-                            "generated_file",
-                            "generation_performance_file",
-                            "performance_file",
-                            "results_file",
-                            NULL};
+    static char *names[] = {
+        "dataset",          "roads",        "drives",         "seed",
+        "from_train",       "model_path",   "output_file",    "num_gene",
+        "beam_search",      "beam_width",   "generated_file", "generation_performance_file",
+        "performance_file", "results_file", "pair",           NULL};
     assay_trajectory_options *options = &call->options;
     Py_ssize_t roads = 0, drives = 0, num_gene = 0, beam_width = 0;
     unsigned long long seed = 0;
+    long long origin = 0, destination = 0;
+    PyObject *pair = Py_None;
     int from_train = 0, beam_search = 0;
     *options = (assay_trajectory_options)ASSAY_TRAJECTORY_OPTIONS_INIT;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$znnKpzznpnzzzz:trajectories", names,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$znnKpzznpnzzzzO:trajectories", names,
                                      &options->dataset, &roads, &drives, &seed, &from_train,
                                      &options->model_path, &options->output_file, &num_gene,
                                      &beam_search, &beam_width, &options->generated_file,
                                      &options->generation_performance_file,
-                                     &options->performance_file, &options->results_file))
+                                     &options->performance_file, &options->results_file, &pair))
+        return false;
+    if (pair != Py_None && !PyArg_ParseTuple(pair, "LL:pair", &origin, &destination))
         return false;
     if (roads < 0 || drives < 0 || num_gene < 0 || beam_width < 0) {
         PyErr_SetString(PyExc_ValueError, "counts must not be negative");
@@ -54,6 +49,13 @@ static bool parse(PyObject *args, PyObject *keywords, routes_call *call)
     options->drives = (size_t)drives;
     options->num_gene = (size_t)num_gene;
     options->beam_width = (size_t)beam_width;
+    call->origin = origin;
+    call->destination = destination;
+    if (pair != Py_None) {
+        options->num_gene = 1;
+        options->origin_road_ids = &call->origin;
+        options->destination_road_ids = &call->destination;
+    }
     options->seed = seed;
     options->beam_search = beam_search != 0;
     options->od_source = from_train ? ASSAY_OD_TRAIN : ASSAY_OD_TEST;

@@ -41,19 +41,28 @@ static const assay_record_subject *find_counterpart(const assay_record *record, 
 
 /* ---- taking over ---------------------------------------------------------------------------- */
 
+/* Is any side several runs? Then a run is one observation on every side. */
+static bool are_runs(const assay_compare_side *sides, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (sides[i].count > 1)
+            return true;
+    return false;
+}
+
 static assay_status take_sides(assay_record *result, const assay_compare_side *sides, size_t count,
                                span *spans)
 {
+    bool runs = are_runs(sides, count);
     for (size_t i = 0; i < count; i++) {
         const char *origin = assay_record_text(result, sides[i].origin);
         if (origin == NULL)
             return ASSAY_E_MEMORY;
         spans[i].from = result->subject_count;
         assay_status status =
-            sides[i].count > 1
-                ? assay__comparables_of_runs(sides[i].records, sides[i].count, origin, result)
-                : assay__comparables_of(sides[i].records[0], origin, result,
-                                        &spans[i].without_samples);
+            runs ? assay__comparables_of_runs(sides[i].records, sides[i].count, origin, result)
+                 : assay__comparables_of(sides[i].records[0], origin, result,
+                                         &spans[i].without_samples);
         spans[i].to = result->subject_count;
         if (status == ASSAY_OK && spans[i].to - spans[i].from > ASSAY__COMPARE_SUBJECTS)
             status = ASSAY_E_LIMIT;
@@ -182,8 +191,8 @@ static assay_status compare_all(assay_record *result, const assay_compare_side *
                                            c->origin};
             size_t before = list.count;
             bool studies = is_single_study(b) && is_single_study(c);
-            status = hold_against(&v, spans[baseline], spans[candidate],
-                                  b->count > 1 || c->count > 1, studies ? STUDY_SPREAD : 0, &list);
+            status = hold_against(&v, spans[baseline], spans[candidate], are_runs(sides, count),
+                                  studies ? STUDY_SPREAD : 0, &list);
             if (status == ASSAY_OK && list.count == before)
                 status = nothing_common(&v, spans[baseline], spans[candidate], error);
         }

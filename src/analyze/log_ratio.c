@@ -242,6 +242,15 @@ static bool all_equal(const assay_record_subject *subject)
     return true;
 }
 
+/* A single run against this many may be judged: their spread is its own. */
+enum { ONE_AGAINST = 5 };
+
+static bool is_one_run(const assay__log_ratio *log_ratio, size_t one, size_t others)
+{
+    return (log_ratio->nature & ASSAY__SAMPLES_INDEPENDENT) != 0 && one == 1 &&
+           others >= ONE_AGAINST;
+}
+
 static void look_at_count(assay__log_ratio *log_ratio, const char *side, bool constant,
                           const assay_record_subject *subject)
 {
@@ -287,6 +296,10 @@ static assay_status locate_series(assay__log_ratio *log_ratio, const double *bas
                                   const double *candidate, double margin)
 {
     size_t before = log_ratio->baseline_samples, after = log_ratio->candidate_samples;
+    if (is_one_run(log_ratio, after, before)) {
+        assay__location_of_one_more(baseline, before, *candidate, &log_ratio->location);
+        return ASSAY_OK;
+    }
     if ((log_ratio->nature & ASSAY__SAMPLES_INDEPENDENT) != 0) {
         assay__location_of_independent_difference(baseline, before, candidate, after,
                                                   &log_ratio->location);
@@ -343,10 +356,12 @@ static assay_status compare_series(assay__log_ratio *log_ratio,
     double *before = logs_of(&b, &log_ratio->baseline_samples);
     double *after = logs_of(&c, &log_ratio->candidate_samples);
     assay_status status = before != NULL && after != NULL ? ASSAY_OK : ASSAY_E_MEMORY;
-    log_ratio->known = baseline->sample_count >= 2 && candidate->sample_count >= 2;
+    bool one = is_one_run(log_ratio, candidate->sample_count, baseline->sample_count);
+    log_ratio->known = one || (baseline->sample_count >= 2 && candidate->sample_count >= 2);
     bool constant = log_ratio->known && all_equal(baseline) && all_equal(candidate);
     look_at_count(log_ratio, "baseline", constant, baseline);
-    look_at_count(log_ratio, "candidate", constant, candidate);
+    if (!one)
+        look_at_count(log_ratio, "candidate", constant, candidate);
     if (status == ASSAY_OK && log_ratio->known)
         status = locate_series(log_ratio, before, after, margin);
     else if (status == ASSAY_OK && (log_ratio->nature & ASSAY__SAMPLES_INDEPENDENT) != 0)

@@ -249,6 +249,14 @@ void assay__location_of_independent_difference(const double *a, size_t a_count, 
                                y->error * y->error, y->degrees_of_freedom);
 }
 
+void assay__location_of_one_more(const double *a, size_t a_count, double b,
+                                 assay__location *location)
+{
+    assay__location_of_independent(a, a_count, location);
+    location->terms[0].centre = b - location->terms[0].centre;
+    location->terms[0].error *= sqrt((double)a_count + 1); /* s √(1 + 1/n) for s / √n */
+}
+
 /* ---- two series ----------------------------------------------------------------------------- */
 
 /* One series made ready: outliers drawn in, long ones grouped, the mean taken off. */

@@ -51,6 +51,11 @@ void assay__location_of_independent_difference(const double *a, size_t a_count, 
 /* Add a standard error that no value of the series shows, and that is known exactly. */
 void assay__location_widen(assay__location *location, double error);
 
+/* One more value `b` less the mean of `a`, all without memory: a prediction interval of Student's
+ * kind, which supposes that b spreads as the others do. a_count ≥ 2. */
+void assay__location_of_one_more(const double *a, size_t a_count, double b,
+                                 assay__location *location);
+
 /* The probability that the location lies below x. */
 double assay__location_below(const assay__location *location, double x);
 

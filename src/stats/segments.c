@@ -10,11 +10,15 @@
  * - Neighbours may resemble each other. The correlation ρ is estimated by the ratio of medians of
  *   differences at distance 2 and 1, which cuts do not touch, and taken out (Chakar et al. 2017, "A
  *   robust approach for estimating change-points in the mean of an AR(1) process").
- * The price of a cut is 3.5 log n, that of a slope 6.6 (χ² with 1 degree of freedom at 1 %), in
- * units of the noise's variance: on noise alone either is paid in about one series of 100. PELT
- * (Killick et al. 2012) would prune the search, but saves nothing on the usual series without cuts;
- * instead series of more than 2048 values are averaged in groups first. */
+ * The price of a cut is 3.5 log n (2.7 log n where only levels are looked for: no slope then
+ * competes with a step, and bench/changes.c counts what is found and what is invented), that of a
+ * slope 6.6 (χ² with 1 degree of freedom at 1 %), in units of the noise's variance: on noise alone
+ * either is paid in about one series of 100. PELT (Killick et al. 2012) would prune the search, but
+ * saves nothing on the usual series without cuts; instead series of more than 2048 values are
+ * averaged in groups first. */
 #include "stats/segments.h"
+
+#include "assay/stats.h"
 #include "stats/input.h"
 #include "stats/sorted.h"
 
@@ -38,6 +42,8 @@ typedef struct totals {
     double *value, *square, *product; /* product: with the index */
     double *first; /* not a sum: each value as the first of a stretch, √(1 − ρ²) of its size */
     double rho;
+    double price;    /* of a cut */
+    bool level_only; /* no stretch has a slope */
 } totals;
 
 /* The best way to cut the first i values. */
@@ -190,21 +196,36 @@ static line fit_line(const totals *sums, size_t begin, size_t end)
     return found;
 }
 
+/* The cost of fit_line alone. */
+static double level_cost(const totals *sums, size_t begin, size_t end)
+{
+    double rho = sums->rho, weight = 1 - rho, others = (double)(end - begin - 1);
+    double first = sums->first[begin], first_weight = sqrt(1 - rho * rho);
+    double value = sums->value[end] - sums->value[begin + 1];
+    double square = sums->square[end] - sums->square[begin + 1];
+    double cy = first_weight * first + weight * value;
+    double cc = first_weight * first_weight + weight * weight * others;
+    return fmax(0, first * first + square - cy * cy / cc);
+}
+
 static double stretch_cost(const totals *sums, size_t begin, size_t end, bool *sloped)
 {
+    *sloped = false;
+    if (sums->level_only)
+        return level_cost(sums, begin, end);
     line found = fit_line(sums, begin, end);
     *sloped = end - begin >= SHORTEST_SLOPE && found.gain > SLOPE_PRICE;
     return *sloped ? fmax(0, found.cost - found.gain) + SLOPE_PRICE : found.cost;
 }
 
-static double cut_price(size_t count)
+static double cut_price(size_t count, bool level_only)
 {
-    return 3.5 * log((double)count);
+    return (level_only ? 2.7 : 3.5) * log((double)count);
 }
 
 static void find_cuts(const totals *sums, size_t count, cut *cuts)
 {
-    double price = cut_price(count);
+    double price = sums->price;
     cuts[0] = (cut){.cost = -price};
     for (size_t end = 1; end <= count; end++) {
         cuts[end] = (cut){.cost = INFINITY};
@@ -224,7 +245,7 @@ static void find_cuts(const totals *sums, size_t count, cut *cuts)
  * it in another is a staircase otherwise. */
 static void join_slopes(const totals *sums, size_t count, cut *cuts)
 {
-    double price = cut_price(count);
+    double price = sums->price;
     while (cuts[count].begin > 0) {
         size_t begin = cuts[cuts[count].begin].begin;
         bool sloped;
@@ -265,7 +286,8 @@ static assay_status collect(const totals *sums, const preparation *how, const cu
     return ASSAY_OK;
 }
 
-static assay_status cut_points(const double *points, size_t count, assay__segments *segments)
+static assay_status cut_points(const double *points, size_t count, bool level_only,
+                               assay__segments *segments)
 {
     assay_status status = ASSAY_E_MEMORY;
     size_t size = count + 1;
@@ -275,7 +297,13 @@ static assay_status cut_points(const double *points, size_t count, assay__segmen
     segments->point_count = count;
     if (room == NULL || cuts == NULL || segments->points == NULL)
         goto cleanup;
-    totals sums = {room + size, room + 2 * size, room + 3 * size, room + 4 * size, 0};
+    totals sums = {room + size,
+                   room + 2 * size,
+                   room + 3 * size,
+                   room + 4 * size,
+                   0,
+                   cut_price(count, level_only),
+                   level_only};
     preparation how = prepare(points, count, segments->points, room);
     accumulate(segments->points, count, &how, &sums);
     find_cuts(&sums, count, cuts);
@@ -287,18 +315,19 @@ cleanup:
     return status;
 }
 
-assay_status assay__segments_find(const double *values, size_t count, assay__segments *segments)
+assay_status assay__segments_find(const double *values, size_t count, bool level_only,
+                                  assay__segments *segments)
 {
     size_t group = (count + POINTS_MAX - 1) / POINTS_MAX, points = count / group;
     *segments = (assay__segments){.group = group};
     if (group == 1)
-        return cut_points(values, count, segments);
+        return cut_points(values, count, level_only, segments);
     double *means = calloc(points, sizeof *means);
     if (means == NULL)
         return ASSAY_E_MEMORY;
     for (size_t i = 0; i < points * group; i++)
         means[i / group] += values[i] / (double)group;
-    assay_status status = cut_points(means, points, segments);
+    assay_status status = cut_points(means, points, level_only, segments);
     free(means);
     for (size_t i = 0; i < segments->count; i++) {
         segments->items[i].begin *= group;
@@ -317,24 +346,34 @@ void assay__segments_release(assay__segments *segments)
     *segments = (assay__segments){0};
 }
 
-assay_status assay__stats_change_points(const double *values, size_t count, size_t *points,
-                                        size_t capacity, size_t *point_count)
+/* Where its stretches begin, all but the first. */
+static assay_status find_begins(const double *values, size_t count, bool level_only, size_t *points,
+                                size_t capacity, size_t *point_count)
 {
     if (!assay__stats_finite(values, count))
         return ASSAY_E_ARGUMENT;
-    if (count == 0) {
-        *point_count = 0;
+    *point_count = 0;
+    if (count == 0)
         return ASSAY_OK;
-    }
     assay__segments segments;
-    assay_status status = assay__segments_find(values, count, &segments);
-    if (status != ASSAY_OK) {
-        assay__segments_release(&segments);
-        return status;
+    assay_status status = assay__segments_find(values, count, level_only, &segments);
+    if (status == ASSAY_OK) {
+        for (size_t i = 1; i < segments.count && i - 1 < capacity; i++)
+            points[i - 1] = segments.items[i].begin;
+        *point_count = segments.count - 1;
     }
-    for (size_t i = 1; i < segments.count && i - 1 < capacity; i++)
-        points[i - 1] = segments.items[i].begin;
-    *point_count = segments.count - 1;
     assay__segments_release(&segments);
-    return ASSAY_OK;
+    return status;
+}
+
+assay_status assay__stats_change_points(const double *values, size_t count, size_t *points,
+                                        size_t capacity, size_t *point_count)
+{
+    return find_begins(values, count, false, points, capacity, point_count);
+}
+
+assay_status assay_stats_find_steps(const double *values, size_t count, size_t *points,
+                                    size_t capacity, size_t *point_count)
+{
+    return find_begins(values, count, true, points, capacity, point_count);
 }

@@ -21,8 +21,9 @@ typedef struct assay__segments {
     size_t point_count, group;
 } assay__segments;
 
-/* Cut finite values, 1 at least. */
-assay_status assay__segments_find(const double *values, size_t count, assay__segments *segments);
+/* Cut finite values, 1 at least. With `level_only` no stretch slopes. */
+assay_status assay__segments_find(const double *values, size_t count, bool level_only,
+                                  assay__segments *segments);
 
 void assay__segments_release(assay__segments *segments);
 

@@ -199,7 +199,7 @@ assay_status assay_stats_find_steady(const double *values, size_t count, assay_s
         return ASSAY_OK;
     }
     assay__segments segments;
-    assay_status status = assay__segments_find(values, count, &segments);
+    assay_status status = assay__segments_find(values, count, false, &segments);
     if (status == ASSAY_OK)
         *steady = judge(values, count, &segments);
     assay__segments_release(&segments);

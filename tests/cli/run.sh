@@ -18,7 +18,7 @@ update=
 command -v python3 >/dev/null || { echo "python3 is missing"; exit 77; }
 export ASSAY=$build/assay SUBJECTS=$build/tests/cli
 export LC_ALL=C.UTF-8 NO_COLOR=1
-unset ASSAY_JOURNAL_DIR ASSAY_TRACE_EVENTS ASSAY_HEAP_DIR
+unset ASSAY_JOURNAL_DIR ASSAY_TRACE_EVENTS ASSAY_HEAP_DIR ASSAY_HISTORY ASSAY_MACHINE
 show() {
     local status=0
     echo "\$ assay $*"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # `pip install ./python --no-build-isolation` into a virtual environment, without network: the package works there,
-# it is one wheel for Python 3.10 and later, and it shows no symbol of libassay.
+# it is one wheel for Python 3.10 and later, and it shows no symbol of libassay. The models are in it; where their
+# libraries are missing, the package is installed without them and says which are missing.
 set -u
 python=/usr/bin/python3
 skip() {
@@ -42,14 +43,50 @@ case "$module" in
     exit 1
     ;;
 esac
-symbols=$(nm -D --defined-only "$module" | awk '{ print $3 }' | tr '\n' ' ')
-[ "$symbols" = "PyInit__core " ] || { echo "the module shows: $symbols"; exit 1; }
+for name in _core _models; do
+    symbols=$(nm -D --defined-only "$(dirname "$module")/$name.abi3.so" | awk '{ print $3 }' | tr '\n' ' ')
+    [ "$symbols" = "PyInit_$name " ] || { echo "the module $name shows: $symbols"; exit 1; }
+done
 for file in py.typed __init__.pyi _core.pyi; do
     [ -e "$(dirname "$module")/$file" ] || { echo "$file is not installed"; exit 1; }
 done
 env -u PYTHONPATH env/bin/python "$ASSAY_SOURCE/tests/python/test_spans.py" 2>log || { cat log; exit 1; }
-for seed in timing runtime; do
-    env -u PYTHONPATH PYTHONDONTWRITEBYTECODE=1 env/bin/python "$ASSAY_SOURCE/tests/python/test_seed_$seed.py" 2>log || { cat log; exit 1; }
+for seed in timing runtime generation; do
+    PATH=$ASSAY_BUILD:$PATH env -u PYTHONPATH PYTHONDONTWRITEBYTECODE=1 env/bin/python "$ASSAY_SOURCE/tests/python/test_seed_$seed.py" 2>log || { cat log; exit 1; }
 done
 PATH=$ASSAY_BUILD:$PATH env/bin/python -m assay --version >log || { cat log; exit 1; }
+if env/bin/python -c 'import pytest' 2>/dev/null; then
+    # The plugin is found by its entry point, and `-p` beside it does no harm.
+    for options in "" "-p assay.pytest_plugin"; do
+        (cd "$work" && env -u PYTHONPATH env/bin/python -m pytest $options -p no:cacheprovider --fixtures -q) 2>&1 | grep -q assay_benchmark ||
+            { echo "the installed package does not bring its plugin of pytest"; exit 1; }
+    done
+else
+    echo "no pytest: its plugin is not tried (Debian: python3-pytest)"
+fi
+
+# Without the libraries of the models, which this pkg-config does not know, in the same build folder as before.
+mkdir pkgconfig
+cp "$(pkg-config --variable=pcfiledir jansson)/jansson.pc" pkgconfig
+PKG_CONFIG_LIBDIR=$work/pkgconfig env/bin/pip install --force-reinstall ./source/python --no-build-isolation --no-deps --no-index -v >log 2>&1 ||
+    { cat log; exit 1; }
+grep -q 'pkg-config does not find openblas, lapacke, liblbfgs, zlib (Debian: libopenblas-dev' log ||
+    { cat log; echo "pip -v does not say what is missing"; exit 1; }
+env -u PYTHONPATH env/bin/python - <<'PROGRAM' || exit 1
+import assay, assay.generation
+with assay.track("works"):
+    pass
+try:
+    assay.generation.generate_trajectories_programmatic(dataset=".", model_path="nowhere")
+except ImportError as error:
+    assert "openblas, lapacke, liblbfgs, zlib (Debian: libopenblas-dev" in str(error), error
+else:
+    raise SystemExit("the models are there without their libraries")
+PROGRAM
+if PKG_CONFIG_LIBDIR=$work env/bin/pip install ./source/python --no-build-isolation --no-deps --no-index >log 2>&1 ||
+    ! grep -q 'libjansson-dev' log; then
+    cat log
+    echo "without jansson pip must fail and name the package"
+    exit 1
+fi
 echo "installed $(ls wheels)"

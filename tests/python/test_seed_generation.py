@@ -152,6 +152,22 @@ class Generation(Examples):
                 self.assertEqual((found[0], found[-1]), (metrics["origin_road_id"], metrics["destination_road_id"]))
         self.assertEqual(metrics["beam_width"], 3)
 
+    def test_searcher_goes_where_it_is_told(self):
+        from gene import Searcher
+        drawn, metrics = Searcher("Beijing", "models/distilled_25epoch_seed42.pth").beam_search()
+        ends = metrics["origin_road_id"], metrics["destination_road_id"]
+        searcher = Searcher("Beijing", "models/distilled_25epoch_seed42.pth", seed=7)
+        told, metrics = searcher.beam_search(*ends)
+        self.assertEqual((told, metrics["origin_road_id"], metrics["destination_road_id"]), (drawn, *ends))
+        back, metrics = searcher.search(destination_road_id=ends[0], origin_road_id=ends[1])
+        self.assertEqual((metrics["origin_road_id"], metrics["destination_road_id"]), ends[::-1])
+        with self.assertRaisesRegex(ValueError, "give both ids"):
+            searcher.search(ends[0])
+        with self.assertRaisesRegex(ValueError, "no road -3"):
+            searcher.search(-3, ends[0])
+        with self.assertRaises(TypeError):
+            searcher.search("a", "b")
+
     def test_weights_and_biases(self):
         from assay.generation import generate_trajectories_programmatic as generate
         logged = {}

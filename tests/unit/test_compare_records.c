@@ -176,6 +176,43 @@ static void test_several_runs_a_side(void **state)
     }
 }
 
+/* One run against several is one observation more, however many samples it has, and may be judged
+ * by the spread of the others if these are five. */
+static void test_one_run_against_several(void **state)
+{
+    (void)state;
+    static const double noise[RUNS] = {1.00, 1.02, 0.99, 1.01, 0.98};
+    static const struct {
+        double seconds;
+        size_t runs;
+        assay_verdict verdict;
+    } cases[] = {{2.6, RUNS, ASSAY_VERDICT_SLOWER},
+                 {1.4, RUNS, ASSAY_VERDICT_FASTER},
+                 {2.08, RUNS, ASSAY_VERDICT_INCONCLUSIVE}, /* 2.5 of their standard deviations */
+                 {2.6, RUNS - 1, ASSAY_VERDICT_INCONCLUSIVE}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const assay_record *before[RUNS], *after = run_record(cases[k].seconds, 2e8);
+        for (int i = 0; i < RUNS; i++)
+            before[i] = run_record(2 * noise[i], 1e8);
+        const assay_compare_side sides[] = {{sizeof *sides, "before", before, cases[k].runs},
+                                            {sizeof *sides, "after", &after, 1}};
+        assay_record *result = NULL;
+        assert_int_equal(assay_records_compare(sides, 2, NULL, NULL, &result), ASSAY_OK);
+        const assay_record_comparison *it = comparison_of(result, "run", "wall_seconds");
+        assert_int_equal(it->verdict, cases[k].verdict);
+        assert_int_equal(it->candidate_samples, 1);
+        if (cases[k].runs < RUNS)
+            assert_string_equal(it->reason, "1 run of the candidate: at least 3 are needed");
+        else
+            assert_int_equal(comparison_of(result, "run", "peak_rss_bytes")->verdict,
+                             ASSAY_VERDICT_SLOWER);
+        assay_record_free(result);
+        assay_record_free((assay_record *)(uintptr_t)after);
+        for (int i = 0; i < RUNS; i++)
+            assay_record_free((assay_record *)(uintptr_t)before[i]);
+    }
+}
+
 /* One run on each side has no noise to be seen, however large the difference. */
 static void test_single_runs_are_inconclusive(void **state)
 {
@@ -452,6 +489,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_records_are_matched_by_name),
         cmocka_unit_test(test_several_runs_a_side),
+        cmocka_unit_test(test_one_run_against_several),
         cmocka_unit_test(test_single_runs_are_inconclusive),
         cmocka_unit_test(test_studies_have_a_wide_margin),
         cmocka_unit_test(test_the_machine_is_told_from_the_program),

@@ -110,7 +110,7 @@ static void check_all(const expectation *expected, double unit)
     cook(&expected->what, series);
     for (size_t i = 0; i < COUNT; i++)
         series[i] *= unit;
-    assert_int_equal(assay__segments_find(series, COUNT, &segments), ASSAY_OK);
+    assert_int_equal(assay__segments_find(series, COUNT, false, &segments), ASSAY_OK);
     assert_int_equal(segments.count, expected->count);
     assert_close(segments.noise, expected->noise * unit, 1e-9);
     for (size_t k = 0; k < segments.count; k++)
@@ -140,7 +140,7 @@ static void groups_are_counted_as_values(void **state)
         random = (random * 1103515245U + 12345U) % (1U << 31);
         values[i] = (i < STEP ? 12 : 10) + (random >> 8) % 65536 / 65536.0 - 0.5;
     }
-    assert_int_equal(assay__segments_find(values, LONG, &segments), ASSAY_OK);
+    assert_int_equal(assay__segments_find(values, LONG, false, &segments), ASSAY_OK);
     assert_int_equal(segments.group, 3);
     assert_int_equal(segments.count, 2);
     assert_int_equal(segments.items[0].begin, 0);

@@ -177,6 +177,32 @@ static void test_generated_and_evaluated(void **state)
     assay_generation_free(generation);
 }
 
+static void test_ends_that_the_caller_names(void **state)
+{
+    const scene *self = *state;
+    assay_error error = {0};
+    assay_trajectory_options options = options_of(self);
+    assay_generation *drawn = NULL, *named = NULL;
+    assert_int_equal(assay_generate_trajectories_programmatic(&options, &error, &drawn), ASSAY_OK);
+    /* The same pairs, the last first. */
+    int64_t origins[40], destinations[40];
+    for (size_t i = 0; i < 40; i++) {
+        origins[i] = drawn->searches[39 - i].origin_road_id;
+        destinations[i] = drawn->searches[39 - i].destination_road_id;
+    }
+    options.origin_road_ids = origins;
+    options.destination_road_ids = destinations;
+    assert_int_equal(assay_generate_trajectories_programmatic(&options, &error, &named), ASSAY_OK);
+    assert_int_equal(named->num_generated, drawn->num_generated);
+    for (size_t i = 0; i < 40; i++) {
+        assert_int_equal(named->searches[i].origin_road_id, origins[i]);
+        assert_int_equal(named->searches[i].destination_road_id, destinations[i]);
+        assert_int_equal(named->searches[i].forward_count, drawn->searches[39 - i].forward_count);
+    }
+    assay_generation_free(drawn);
+    assay_generation_free(named);
+}
+
 static bool stop_after_three(void *context, double share)
 {
     (void)share;
@@ -205,6 +231,12 @@ static void test_what_is_wrong_is_named(void **state)
     bad = good;
     bad.output_file = NULL;
     refuses(&bad, ASSAY_E_ARGUMENT, "output_file");
+    bad = good;
+    const int64_t nowhere[40] = {-77};
+    bad.origin_road_ids = nowhere;
+    refuses(&bad, ASSAY_E_ARGUMENT, "both or none");
+    bad.destination_road_ids = nowhere;
+    refuses(&bad, ASSAY_E_ARGUMENT, "no road -77");
     bad = good;
     bad.beam_width = 5000;
     refuses(&bad, ASSAY_E_ARGUMENT, "1024");
@@ -275,6 +307,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_generated_and_evaluated),
+        cmocka_unit_test(test_ends_that_the_caller_names),
         cmocka_unit_test(test_what_is_wrong_is_named),
         cmocka_unit_test(test_evaluation_needs_a_file),
         cmocka_unit_test(test_a_city_is_made_up),

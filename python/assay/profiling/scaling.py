@@ -74,6 +74,9 @@ class ScalingResult:
         """Print the time at every size, and how it grows."""
         print(self.text, end="")
 
+    def _repr_html_(self) -> str:
+        return self.record._repr_html_()
+
     @property
     def growth(self) -> Dict[str, Any]:
         """The class, exponent and interval of the growth, as in the record."""

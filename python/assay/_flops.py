@@ -1,0 +1,404 @@
+"""How much arithmetic a call of a PyTorch model does, and what it keeps for its backward pass.
+
+The call runs as it would anyhow, under a dispatch mode that sees each operation with the shapes of its tensors. So modules
+and functionals are counted alike. The prices are those of docs/flops.md: the table of the core, under its four conventions. Backward is derived from forward,
+as it is for the built-in models: a product costs one more for each operand that gets a gradient.
+
+LSTM, GRU and plain recurrent layers are one operation each, whatever they are made of on this device. A function mode sees them
+before they are taken apart. Nothing here imports PyTorch: the modes are made when a model is traced.
+"""
+import collections
+import functools
+import math
+
+from . import _core
+
+CONVENTIONS = ("assay", "pytorch", "fvcore", "deepspeed")
+
+# Operations by their price in the table of the core: a price for each element of the output, unless it says otherwise.
+_ELEMENTWISE = {
+    "add": "add sub rsub lerp add_relu",
+    "multiply": "mul div square",
+    "relu": "relu leaky_relu rrelu_with_noise threshold clamp clamp_min clamp_max hardtanh elu prelu _prelu_kernel hardsigmoid "
+            "hardswish abs neg maximum minimum fmax fmin sign",
+    "gelu": "gelu",
+    "tanh": "tanh",
+    "sigmoid": "sigmoid log_sigmoid_forward",
+    "sine": "sin cos tan exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal erf erfc pow softplus atan atan2 asin acos sinh "
+            "cosh xlogy special_entr polar",
+}
+_BY_INPUT = {       # a price for each element of the input
+    "mean": "sum mean var std var_mean std_mean amax amin max min prod cumsum nansum logsumexp median mode adaptive_avg_pool1d "
+            "_adaptive_avg_pool2d adaptive_avg_pool2d _adaptive_avg_pool3d adaptive_max_pool2d adaptive_max_pool3d all any",
+    "softmax": "_softmax _log_softmax _safe_softmax",
+    "layer norm": "native_layer_norm native_group_norm native_batch_norm _native_batch_norm_legit _native_batch_norm_legit_no_training "
+                  "_batch_norm_with_update _batch_norm_no_update batch_norm cudnn_batch_norm miopen_batch_norm "
+                  "_fused_rms_norm",
+    "dropout": "native_dropout _fused_dropout",
+}
+_COMPOSED = {       # several prices for each element of the output
+    "silu": ("sigmoid", "multiply"), "mish": ("sine", "tanh", "multiply"), "addcmul": ("multiply", "add"), "addcdiv": ("multiply", "add"),
+    "glu": ("sigmoid", "multiply"),
+}
+_BY_INPUT_COMPOSED = {"mse_loss": ("add", "multiply", "mean"), "linalg_vector_norm": ("multiply", "mean"), "norm": ("multiply", "mean"),
+                      "smooth_l1_loss": ("add", "relu", "mean"), "huber_loss": ("add", "relu", "mean"), "l1_loss": ("add", "relu", "mean"),
+                      "binary_cross_entropy": ("sine", "sine", "multiply", "add", "mean")}
+_ACCUMULATED = "index_add scatter_add scatter_reduce _index_put_impl index_put segment_reduce index_reduce"    # elements of the source
+_LOOKED_UP = "embedding index_select gather index take nll_loss_forward nll_loss2d_forward"                      # elements of the output
+
+_NAMED_BY_KIND = ("bias", "dropout", "LSTM cell")       # parts of operations, in lists of what is left out
+
+# Operations without arithmetic: they make, move, compare or look at data.
+_FREE = frozenset("""
+    view _unsafe_view reshape _reshape_alias alias detach clone copy contiguous t transpose permute expand squeeze unsqueeze select
+    slice split split_with_sizes unsafe_split unsafe_split_with_sizes chunk unsafe_chunk unbind narrow diagonal as_strided flatten unflatten movedim cat stack hstack vstack
+    empty empty_like empty_strided new_empty new_empty_strided new_zeros new_full new_ones zeros zeros_like ones ones_like full full_like fill zero
+    arange linspace eye tril triu scalar_tensor rand randn rand_like randn_like randint normal uniform bernoulli random
+    _to_copy to type_as lift_fresh lift_fresh_copy lift masked_fill masked_select masked_scatter where scatter slice_scatter
+    select_scatter diag_embed diag repeat repeat_interleave tile roll flip rot90 pad constant_pad_nd reflection_pad1d
+    reflection_pad2d replication_pad1d replication_pad2d pixel_shuffle pixel_unshuffle im2col col2im unfold unfold_copy sort topk
+    argsort argmax argmin nonzero unique _unique2 unique_dim bincount eq ne lt le gt ge logical_and logical_or logical_not
+    isnan isinf isfinite bitwise_and bitwise_or bitwise_not ceil floor round trunc one_hot resize set _local_scalar_dense item equal
+    view_as_real view_as_complex real imag conj _conj resolve_conj resolve_neg meshgrid broadcast_tensors is_same_size
+    sparse_coo_tensor _sparse_coo_tensor_unsafe _sparse_coo_tensor_with_dims_and_tensors coalesce _coalesce indices values crow_indices
+    col_indices _indices _values to_sparse to_dense _to_dense _to_sparse upsample_nearest2d upsample_nearest1d _pack_padded_sequence _pad_packed_sequence
+    _cudnn_init_dropout_state _cudnn_rnn_flatten_weight _assert_async _assert_tensor_metadata sym_size sym_numel sym_stride dropout
+""".split())
+
+
+@functools.lru_cache(maxsize=4096)
+def price(kind, count, m, k, n, gradients):
+    """{convention: (forward, backward)} of one operation of the core's table."""
+    return _core.term_flops(kind, count, m, k, n, gradients)
+
+
+def _table():
+    """{operation: how to count it}"""
+    table = {}
+    for kinds, method in ((_ELEMENTWISE, Tracer.by_output), (_BY_INPUT, Tracer.by_input)):
+        for kind, names in kinds.items():
+            table.update((name, functools.partial(method, kinds=(kind,))) for name in names.split())
+    table.update((name, functools.partial(Tracer.by_output, kinds=kinds)) for name, kinds in _COMPOSED.items())
+    table.update((name, functools.partial(Tracer.by_input, kinds=kinds)) for name, kinds in _BY_INPUT_COMPOSED.items())
+    table.update((name, Tracer.accumulated) for name in _ACCUMULATED.split())
+    table.update((name, functools.partial(Tracer.by_output, kinds=("embedding",))) for name in _LOOKED_UP.split())
+    table.update({"mm": Tracer.product, "bmm": Tracer.product, "mv": Tracer.product, "dot": Tracer.product, "vdot": Tracer.product,
+                  "addmm": Tracer.product_and_bias, "baddbmm": Tracer.product_and_bias,
+                  "addmv": Tracer.product_and_bias, "addbmm": Tracer.product_and_bias, "_sparse_addmm": functools.partial(Tracer.product, first=1),
+                  "_addmm_activation": Tracer.product_and_bias, "addr": Tracer.product_and_bias,
+                  "linear": Tracer.linear, "mkldnn_linear": Tracer.linear, "_mkl_linear": Tracer.linear,
+                  "mul": Tracer.multiplied, "div": Tracer.divided, "add": Tracer.added,
+                  "embedding_bag": Tracer.bag, "_embedding_bag": Tracer.bag, "_embedding_bag_forward_only": Tracer.bag,
+                  "avg_pool1d": Tracer.pooled, "avg_pool2d": Tracer.pooled, "avg_pool3d": Tracer.pooled,
+                  "max_pool1d": Tracer.pooled, "max_pool2d": Tracer.pooled, "max_pool2d_with_indices": Tracer.pooled,
+                  "max_pool3d_with_indices": Tracer.pooled,
+                  "cudnn_convolution_transpose": functools.partial(Tracer.convolution, transposed=True)})
+    for name in ("convolution", "_convolution", "convolution_overrideable", "mkldnn_convolution", "cudnn_convolution",
+                 "slow_conv2d_forward", "_slow_conv2d_forward", "thnn_conv2d", "conv_depthwise3d", "_conv_depthwise2d", "slow_conv3d_forward",
+                 "conv1d", "conv2d", "conv3d"):
+        table[name] = Tracer.convolution
+    for name in ("_scaled_dot_product_flash_attention", "_scaled_dot_product_flash_attention_for_cpu",
+                 "_scaled_dot_product_efficient_attention", "_scaled_dot_product_cudnn_attention", "_scaled_dot_product_fused_attention_overrideable",
+                 "_scaled_dot_product_attention"):
+        table[name] = Tracer.attention
+    return table
+
+
+class Tracer:
+    """Counts one call of a model. `components` are the modules, by name."""
+
+    def __init__(self, torch, model, root):
+        self._torch = torch
+        self._where = [root]
+        self._suspended = 0
+        self._masks = []            # of dropout, held so that their identity stays theirs
+        self._modes = []
+        self._own = {storage_of(tensor)[0] for tensor in [*model.parameters(), *model.buffers()]}
+        self._saved = {}            # storage of a saved tensor -> (bytes, module)
+        self.flops = collections.defaultdict(lambda: {name: [0, 0] for name in CONVENTIONS})
+        self.unknown = collections.Counter()    # operations without a price
+        self.left_out = {name: set() for name in CONVENTIONS}   # operations that a convention counts as 0
+        self.without_gradients = 0      # operations that ran under no_grad although the call did not
+        self.grad = torch.is_grad_enabled()
+        self.failed = None
+        self.alive = None           # says whether the call still runs, where PyTorch does not tell
+
+    # ---- the call ----
+
+    def enter(self):
+        """Begin to see what is called."""
+        contexts = [_dispatch_mode(self)(), _function_mode(self)()]
+        if self.grad:
+            contexts.append(self._torch.autograd.graph.saved_tensors_hooks(self._keep, lambda saved: saved))
+        for context in contexts:
+            try:
+                context.__enter__()
+                self._modes.append(context)
+            except Exception as error:      # the model is called under something that forbids it
+                self.failed = str(error)
+
+    def leave(self):
+        """See no more."""
+        while self._modes:
+            self._modes.pop().__exit__(None, None, None)
+        self._masks.clear()
+
+    def into(self, name):
+        self._where.append(name)
+
+    def out_of(self, name):
+        while len(self._where) > 1 and self._where.pop() != name:
+            pass
+
+    def activations(self):
+        """{module: bytes} of what is kept for the backward pass, each storage once."""
+        sizes = collections.Counter()
+        for size, module in self._saved.values():
+            sizes[module] += size
+        return sizes
+
+    def _keep(self, tensor):
+        storage, size = storage_of(tensor)
+        if storage not in self._own:
+            self._saved.setdefault(storage, (size, self._where[-1]))
+        return tensor.detach() if tensor.grad_fn is not None else tensor    # with its graph it would hold itself
+
+    # ---- counting ----
+
+    def see(self, function, args, kwargs, output):
+        """One operation of ATen was called."""
+        if self._suspended or (self.alive is not None and not self.alive()):
+            return
+        name = function._schema.name.split("::")[-1]
+        count = _table_of().get(name) or _table_of().get(name.rstrip("_"))
+        try:
+            if count is not None and _computes(self._torch, args, output):
+                count(self, _Call(self._torch, name, args, kwargs, output, self.grad))
+            elif count is None and name.rstrip("_") not in _FREE and not name.endswith("_backward") and _computes(self._torch, args, output):
+                self.unknown[name.strip("_")] += 1
+        except Exception:       # a signature that is not the one expected
+            self.unknown[name.strip("_")] += 1
+        if self.grad and count is not None and not self._torch.is_grad_enabled():
+            self.without_gradients += 1
+        if name == "bernoulli_":
+            self._masks.append(args[0])
+
+    def term(self, call, kind, m, n, *, count=1, k=0, gradients=0, backward=None):
+        """Enter an operation of the table. Without gradients there is no backward."""
+        backward = gradients > 0 if backward is None else backward
+        figures = self.flops[self._where[-1]]
+        for convention, (forward, back) in price(kind, count, m, k, n, gradients).items():
+            figures[convention][0] += forward
+            if backward:
+                figures[convention][1] += back
+            if forward == 0 and count * m * n > 0:
+                self.left_out[convention].add(kind if kind in _NAMED_BY_KIND else call.name.strip("_").replace("native_", ""))
+
+    def by_output(self, call, kinds):
+        for kind in kinds:
+            self.term(call, kind, 1, call.output_size(), backward=call.learns())
+
+    def by_input(self, call, kinds):
+        for kind in kinds:
+            self.term(call, kind, 1, call.args[0].numel(), backward=call.learns())
+
+    def accumulated(self, call):
+        source = [part for part in call.args if isinstance(part, self._torch.Tensor)][-1]
+        if "index_put" in call.name and not (len(call.args) > 3 and call.args[3]):
+            return      # values are put, not added
+        self.term(call, "gather and add", 1, source.numel(), backward=call.learns())
+
+    def product(self, call, first=0):
+        left, right = call.args[first], call.args[first + 1]
+        gradients = call.learns(left) + call.learns(right)
+        if left.layout != self._torch.strided:
+            self.term(call, "matmul", left._nnz(), right.shape[-1] if right.dim() > 1 else 1, k=1, gradients=gradients)
+        elif left.dim() == 3:
+            self.term(call, "matmul", left.shape[1], right.shape[2], count=left.shape[0], k=left.shape[2], gradients=gradients)
+        else:
+            rows = left.shape[0] if left.dim() == 2 else 1
+            self.term(call, "matmul", rows, right.shape[1] if right.dim() == 2 else 1, k=left.shape[-1], gradients=gradients)
+
+    def product_and_bias(self, call):
+        if call.name == "addr":
+            self.term(call, "matmul", call.args[1].numel(), call.args[2].numel(), k=1, gradients=call.learns(call.args[1]) + call.learns(call.args[2]))
+        else:
+            self.product(call, 1)
+        self.term(call, "bias", 1, call.output_size(), backward=call.learns(call.args[0]))
+        if call.name == "_addmm_activation":
+            self.by_output(call, ("gelu" if call.kwargs.get("use_gelu") else "relu",))
+
+    def linear(self, call):
+        data, weight = call.args[0], call.args[1]
+        bias = call.args[2] if len(call.args) > 2 else None
+        self.term(call, "matmul", data.numel() // data.shape[-1], weight.shape[0], k=weight.shape[1],
+                  gradients=call.learns(data) + call.learns(weight))
+        if bias is not None:
+            self.term(call, "bias", 1, call.output_size(), backward=call.learns(bias))
+
+    def added(self, call):
+        # A vector that is added to rows is a bias, however the layer writes it.
+        vectors = [part for part in call.tensors if part.dim() == 1 and part.is_leaf and part.requires_grad]
+        wide = any(part.dim() > 1 for part in call.tensors)
+        self.by_output(call, ("bias" if vectors and wide else "add",))
+
+    def multiplied(self, call):
+        dropped = any(part is mask for part in call.tensors for mask in self._masks)
+        self.by_output(call, ("dropout" if dropped else "multiply",))
+
+    def divided(self, call):
+        if not any(call.args[0] is mask for mask in self._masks):     # a mask of dropout is scaled: a part of dropout
+            self.by_output(call, ("multiply",))
+
+    def bag(self, call):
+        width = call.args[0].shape[-1]
+        self.term(call, "gather and add", call.args[1].numel(), width, backward=call.learns())
+
+    def pooled(self, call):
+        sizes = call.args[1] if len(call.args) > 1 else call.kwargs["kernel_size"]
+        axes = int(call.name.split("pool")[1][0])
+        window = math.prod(sizes) ** (axes if len(sizes) == 1 else 1)
+        kind = "mean" if "avg" in call.name else "relu"         # a maximum is a comparison for each element
+        self.term(call, kind, call.output_size(), window, backward=call.learns())
+
+    def convolution(self, call, transposed=False):
+        data, weight = call.args[0], call.args[1]
+        bias = call.args[2] if len(call.args) > 2 and isinstance(call.args[2], self._torch.Tensor) else None
+        if call.name in ("convolution", "_convolution", "convolution_overrideable"):
+            transposed = call.args[6]
+        places = data if transposed else call.output
+        filters, inner = weight.shape[0], math.prod(weight.shape[1:])
+        self.term(call, "matmul", places.shape[0] * math.prod(places.shape[2:]), filters, k=inner,
+                  gradients=call.learns(data) + call.learns(weight))
+        if bias is not None:
+            self.term(call, "bias", 1, call.output_size(), backward=call.learns(bias))
+
+    def attention(self, call):
+        query, key, value = call.args[:3]
+        *batch, rows, width = query.shape
+        heads, columns = math.prod(batch), key.shape[-2]
+        learns = call.learns(query) + call.learns(key)
+        # Backward computes the scores again instead of keeping them: a product more.
+        self.term(call, "matmul", rows, columns, count=heads, k=width, gradients=learns + 1 if learns or call.learns(value) else 0)
+        self.term(call, "softmax", heads * rows, columns, backward=call.learns())
+        self.term(call, "matmul", rows, value.shape[-1], count=heads, k=columns, gradients=(learns > 0) + call.learns(value))
+
+    # ---- recurrent layers, which a function mode sees ----
+
+    def recurrent(self, name, function, args, kwargs):
+        """Count a recurrent layer as a whole, call it, and count nothing of what it is made of."""
+        try:
+            _count_recurrent(self, name, args)
+        except Exception:
+            self.unknown[name] += 1
+        self._suspended += 1
+        try:
+            return function(*args, **kwargs)
+        finally:
+            self._suspended -= 1
+
+
+class _Call:
+    """A call of an operation."""
+
+    def __init__(self, torch, name, args, kwargs, output, grad):
+        self.torch, self.name, self.args, self.kwargs = torch, name, args, kwargs
+        self.output = output[0] if isinstance(output, (tuple, list)) and output else output
+        self.tensors = [part for part in args if isinstance(part, torch.Tensor)]
+        self._grad = grad and torch.is_grad_enabled()
+
+    def learns(self, tensor=None):
+        """Whether backward goes to the tensor, or to any argument."""
+        if tensor is not None:
+            return self._grad and isinstance(tensor, self.torch.Tensor) and tensor.requires_grad
+        return self._grad and any(part.requires_grad for part in self.tensors)
+
+    def output_size(self):
+        return self.output.numel()
+
+
+def _computes(torch, args, output):
+    """Whether an operation has numbers as its result, and tensors as its arguments."""
+    outputs = output if isinstance(output, (tuple, list)) else (output,)
+    return (any(isinstance(part, torch.Tensor) for part in args)
+            and any(isinstance(part, torch.Tensor) and (part.is_floating_point() or part.is_complex()) for part in outputs))
+
+
+def storage_of(tensor):
+    """What tells storages apart, and the bytes of the tensor's."""
+    try:
+        storage = tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()
+        return (storage.data_ptr(), tensor.device), storage.nbytes()
+    except (RuntimeError, NotImplementedError):     # sparse tensors have several, fake ones none
+        return (id(tensor), tensor.device), tensor.numel() * tensor.element_size()
+
+
+@functools.lru_cache(maxsize=1)
+def _table_of():
+    return _table()
+
+
+# Gates of a cell, and what one step does for each unit besides its two products (docs/flops.md).
+_GATES = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
+_CELLS = {"lstm": {"add": 5, "sigmoid": 3, "tanh": 2, "multiply": 3}, "gru": {"add": 5, "sigmoid": 2, "tanh": 1, "multiply": 3},
+          "rnn_tanh": {"add": 1, "tanh": 1}, "rnn_relu": {"add": 1, "relu": 1}}
+
+
+def _count_recurrent(tracer, name, args):
+    cell = name.endswith("_cell")
+    kind = name[:-5] if cell else name
+    torch = tracer._torch
+    call = _Call(torch, name, args, {}, None, tracer.grad)
+    if cell:
+        data, weights = args[0], args[2:]
+        rows, directions, biased = data.numel() // data.shape[-1], 1, len(weights) > 2 and weights[2] is not None
+        layer_weights = [weights]
+    else:
+        packed = isinstance(args[3], (list, tuple))     # data, batch sizes, state, weights, ...
+        data, (weights, biased, layers) = args[0], args[3:6] if packed else args[2:5]
+        directions = 2 if args[8 if packed else 7] else 1
+        rows = data.shape[0] if packed else data.numel() // data.shape[-1]
+        layer_weights = [weights[i:i + len(weights) // (layers * directions)]
+                         for i in range(0, len(weights), len(weights) // (layers * directions))]
+    learns = call.learns(layer_weights[0][0])
+    for place, own in enumerate(layer_weights):
+        first = place < directions
+        hidden, width = own[1].shape[0] // _GATES[kind], own[0].shape[1]
+        into = (call.learns(data) if first else learns) + learns
+        tracer.term(call, "matmul", rows, own[0].shape[0], k=width, gradients=into)
+        tracer.term(call, "matmul", rows, own[1].shape[0], k=own[1].shape[1], gradients=2 * learns)
+        if kind == "lstm" and biased:
+            tracer.term(call, "LSTM cell", rows, hidden, backward=learns)
+        else:
+            for operation, times in _CELLS[kind].items():
+                tracer.term(call, operation, rows, hidden, count=times, backward=learns)
+            if biased:
+                tracer.term(call, "bias", rows, hidden, count=2 * _GATES[kind], backward=learns)
+        if len(own) in (3, 5) and not cell:     # a projection of the hidden state
+            tracer.term(call, "matmul", rows, own[-1].shape[0], k=own[-1].shape[1], gradients=2 * learns)
+
+
+_RECURRENT = frozenset([*_GATES, *(f"{kind}_cell" for kind in _GATES)])
+
+
+def _dispatch_mode(tracer):
+    from torch.utils._python_dispatch import TorchDispatchMode      # torch is loaded: it made the model
+
+    class Counting(TorchDispatchMode):
+        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+            output = function(*args, **(kwargs or {}))
+            tracer.see(function, args, kwargs or {}, output)
+            return output
+    return Counting
+
+
+def _function_mode(tracer):
+    from torch.overrides import TorchFunctionMode
+
+    class Seeing(TorchFunctionMode):
+        def __torch_function__(self, function, types, args=(), kwargs=None):
+            name = getattr(function, "__name__", "")
+            if name in _RECURRENT:
+                return tracer.recurrent(name, function, args, kwargs or {})
+            return function(*args, **(kwargs or {}))
+    return Seeing

@@ -1,0 +1,354 @@
+"""watch(): every module of a PyTorch model measured, forward and backward, without a change to the model.
+
+The hooks are written in C (python/core/hooks.c); this module puts them on the model, traces one call of each shape for FLOPs and activations
+(_flops.py), and takes them off again. PyTorch is not imported here: a model of it exists only where the program has imported it.
+"""
+import collections
+import functools
+import inspect
+import sys
+import warnings
+import weakref
+
+from . import _core, _torch
+from ._flops import Tracer, storage_of
+from ._monitor import default_monitor
+from ._watch_report import WatchReport
+
+_MOST_SHAPES = 16       # calls of more shapes than that are measured, but not counted
+_NOT_CALLED = ("ModuleList", "ModuleDict", "ParameterList", "ParameterDict")
+_names_in_use = weakref.WeakValueDictionary()
+
+
+class NoHook:
+    """What is left of a hook in a model that was pickled."""
+
+    def before(self, module, arguments):
+        """Do nothing."""
+
+    def after(self, module, arguments, output):
+        """Do nothing."""
+
+
+class _Trace:
+    """What one call with tensors of certain shapes does; `calls` counts all calls like it."""
+
+    def __init__(self):
+        self.calls = 0
+        self.tracer = None
+
+
+class Watch(WatchReport):
+    """A model that is measured. remove() or the end of a `with` block takes the hooks off; the figures stay."""
+
+    def __init__(self, model, *, depth=3, optimizer=None, monitor=None, name=None, backward=True, flops=True, every=None,
+                 synchronize=False):
+        torch = _torch.torch()
+        if torch is None or not isinstance(model, torch.nn.Module):
+            raise TypeError(_what_is_missing(model, torch))
+        if not isinstance(depth, int) or depth < 0:
+            raise ValueError(f"depth must be a whole number, 0 for the model as a whole, not {depth!r}")
+        if every is not None and (not isinstance(every, int) or every < 1):
+            raise ValueError(f"every must be a whole number above 0, not {every!r}")
+        if optimizer is not None and not hasattr(optimizer, "param_groups"):
+            raise TypeError(f"optimizer must be one of torch.optim, not {type(optimizer)}")
+        self._torch = torch
+        self._model = weakref.ref(model)
+        self._monitor = monitor
+        self._optimizer = optimizer
+        self._handles = []
+        self._switches = []         # what hooks a part: (dictionary of its module, key, value)
+        self._counts = flops
+        self._traces = {}           # by the shapes of the arguments
+        self._tracing = self._expected = None
+        self._other_calls = 0       # of more shapes than are kept
+        self.messages = []
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"the name of a model must be a string, not {type(name)}")
+        self.name = name or _distinct(type(model).__name__, self)
+        self.modules = collections.OrderedDict()        # name -> (module, how deep)
+        queue = torch.autograd.Variable._execution_engine.queue_callback
+        self._core = _core.new_watch(self._called, self._switch_parts, queue, torch.is_grad_enabled,
+                                     torch.cuda.synchronize if synchronize and _torch.cuda() else None, every or 0)
+        backward = backward and self._can_hook_backward()
+        try:
+            for part_name, part, level in _parts(model, self.name, depth, self.messages.append):
+                self._hook(part_name, part, level, backward)
+            if optimizer is not None:
+                self._measure_steps(optimizer)
+        except BaseException:
+            self.remove()
+            raise
+        for message in self.messages:
+            warnings.warn(f"assay.watch: {message}", stacklevel=3)
+
+    # ---- hooks ----
+
+    def _operation(self, name):
+        return _core.operation(name) if self._monitor is None else self._monitor.operation(name)
+
+    def _hook(self, name, part, level, backward):
+        kinds = ("forward", "backward") if level else ("forward", "backward", "forward (whole)")
+        hook = self._core.hook(name, tuple(self._operation(f"{name}.{kind}") for kind in kinds), level == 0)
+        if level == 0:
+            self._root = hook
+        if backward:
+            carrier = self._torch.empty(0)
+            carrier._backward_hooks = collections.OrderedDict(assay=hook.arrived)
+            hook.carry(carrier)
+        always = {"always_call": True} if self._tells_failures else {}
+        before, after = part.register_forward_pre_hook(hook.before), part.register_forward_hook(hook.after, **always)
+        self._handles += [before, after]
+        if level > 0:
+            self._switches.append((part._forward_pre_hooks, before.id, hook.before))
+            self._switches += [(hooks, after.id, hooks[after.id]) for hooks in
+                               (part._forward_hooks, getattr(part, "_forward_hooks_always_called", {})) if after.id in hooks]
+        self.modules[name] = (weakref.ref(part), level)
+
+    def _switch_parts(self, on):
+        """Hook the parts of the model, or only the model as a whole."""
+        for hooks, key, hook in self._switches:
+            if on:
+                hooks[key] = hook
+            else:
+                hooks.pop(key, None)
+
+    @property
+    def _tells_failures(self):
+        """Whether PyTorch calls hooks after a forward() that raised an exception."""
+        return "always_call" in inspect.signature(self._torch.nn.Module.register_forward_hook).parameters
+
+    def _can_hook_backward(self):
+        with self._torch.enable_grad():
+            node = (self._torch.zeros(1, requires_grad=True) + 1).grad_fn
+        if hasattr(node, "_register_hook_dict"):
+            return True
+        self.messages.append("this version of PyTorch has no hooks of the kind needed; backward passes are not measured")
+        return False
+
+    def _measure_steps(self, optimizer):
+        step = self._operation(f"{self.name}.optimizer")
+        if hasattr(optimizer, "register_step_pre_hook"):
+            self._handles += [optimizer.register_step_pre_hook(lambda *_: step.__enter__() and None),
+                              optimizer.register_step_post_hook(lambda *_: step.__exit__(None, None, None))]
+            return
+        plain = optimizer.step
+
+        @functools.wraps(plain)         # schedulers look at attributes of the function
+        def measured(*args, **kwargs):
+            with step:
+                return plain(*args, **kwargs)
+        own = "step" in vars(optimizer)
+        optimizer.step = measured
+        self._handles.append(_Undo(optimizer, measured, plain if own else None))
+
+    def remove(self):
+        """Take the hooks off the model. What was measured stays readable."""
+        self._core.remove()
+        self._stop_tracing()
+        for handle in self._handles:
+            handle.remove()
+        self._handles.clear()
+        self._switches.clear()
+        if _names_in_use.get(self.name) is self:
+            del _names_in_use[self.name]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.remove()
+
+    # ---- calls of the model ----
+
+    def _called(self, arguments):
+        """The model is called: the first call of each shape is traced and not timed."""
+        if self._root.is_open or self._tracing is not None:
+            if self._runs():
+                return          # the model calls itself
+            self._root.abandon()
+            self._stop_tracing()
+        shapes = (self._torch.is_grad_enabled(), *[getattr(part, "shape", None) for part in arguments])
+        self._expect(shapes)
+        trace = self._traces.get(shapes)
+        if trace is None and len(self._traces) < _MOST_SHAPES:
+            trace = self._traces[shapes] = _Trace()
+            if self._counts and not _is_closed(self._model()):
+                self._start_tracing(trace)
+        if trace is None:
+            self._other_calls += 1
+        else:
+            trace.calls += 1
+
+    def _expect(self, shapes):
+        """Enter the calls that were like the one before, and let the core count those that are like this one."""
+        alike = self._core.expect(shapes)
+        if self._expected in self._traces:
+            self._traces[self._expected].calls += alike
+        else:
+            self._other_calls += alike
+        self._expected = shapes
+
+    def _start_tracing(self, trace):
+        trace.tracer = self._tracing = Tracer(self._torch, self._model(), self.name)
+        if not self._tells_failures:
+            self._tracing.alive = self._runs
+        self._core.trace(self._stepped)
+        self._tracing.enter()
+
+    def _stop_tracing(self):
+        if self._tracing is not None:
+            self._core.trace(None)
+            self._tracing.leave()
+            self._tracing = None
+
+    def _stepped(self, hook, entering, output):
+        """A module is entered or left while a call is traced."""
+        if hook is self._root:
+            if not entering:
+                self._stop_tracing()
+        elif entering:
+            self._tracing.into(hook.name)
+        else:
+            self._tracing.out_of(hook.name)
+
+    def _runs(self):
+        """Whether a call of the model, before the present one if there is one, is under way in this thread. An exception leaves no other trace
+        of itself in PyTorch 1."""
+        model, code = self._model(), self._torch.nn.Module._call_impl.__code__
+        frame, calls = sys._getframe(), 0
+        asked_by_call = frame.f_back.f_code is Watch._called.__code__
+        while frame is not None:
+            if frame.f_code is code and frame.f_locals.get("self") is model:
+                calls += 1
+            frame = frame.f_back
+        return calls > (1 if asked_by_call else 0)
+
+    # ---- what it found ----
+
+    def _record_of_monitor(self):
+        return (self._monitor if self._monitor is not None else default_monitor()).record()
+
+    def memory(self):
+        """Bytes by use: parameters, gradients, optimizer_state, activations and buffers. Storages that are shared count once. None
+        for what is not known: gradients before the first backward pass, activations before the first call with gradients."""
+        model = self._model()
+        if model is None:
+            raise ReferenceError("the model does not exist any more")
+        parameters = list(model.parameters())
+        gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
+        own = _sizes(parameters)
+        state = _sizes(_tensors_in(self._optimizer.state)) if self._optimizer is not None else None
+        if state is not None:
+            state = {storage: size for storage, size in state.items() if storage not in own}
+        activations = self._activations()
+        return {"parameters": sum(own.values()), "gradients": sum(_sizes(gradients).values()) if gradients else None,
+                "optimizer_state": sum(state.values()) if state is not None else None,
+                "activations": sum(activations.values()) if activations is not None else None,
+                "buffers": sum(_sizes(model.buffers()).values())}
+
+
+class _Undo:
+    """Gives an optimizer its step() back, unless somebody has replaced it since."""
+
+    def __init__(self, optimizer, measured, plain):
+        self._optimizer, self._measured, self._plain = weakref.ref(optimizer), measured, plain
+
+    def remove(self):
+        """Undo it."""
+        optimizer = self._optimizer()
+        if optimizer is None or vars(optimizer).get("step") is not self._measured:
+            return
+        if self._plain is not None:
+            optimizer.step = self._plain
+        else:
+            del optimizer.step
+
+
+def _what_is_missing(model, torch):
+    if torch is None:
+        return (f"watch() measures models of PyTorch, which this program has not imported; {type(model)} is none. For other "
+                "callables there are assay.tracked() and assay.profile()")
+    return f"watch() needs a torch.nn.Module, not {type(model)}"
+
+
+def _distinct(name, owner):
+    """A name that no other watch has at the moment, so that records tell two models of one class apart."""
+    fresh, number = name, 2
+    while fresh in _names_in_use:
+        fresh, number = f"{name}-{number}", number + 1
+    _names_in_use[fresh] = owner
+    return fresh
+
+
+def _is_closed(module):
+    """Why the parts of a module cannot be seen, or None."""
+    kinds = {kind.__name__ for kind in type(module).__mro__}
+    if "ScriptModule" in kinds:
+        return "is compiled by TorchScript"
+    if "OptimizedModule" in kinds or getattr(module, "_compiled_call_impl", None) is not None:
+        return "is compiled by torch.compile"
+    return None
+
+
+def _can_hook(module):
+    """Whether a compiled module can be measured as a whole: only the wrapper that torch.compile(model) makes."""
+    return "OptimizedModule" in {kind.__name__ for kind in type(module).__mro__}
+
+
+def _parts(model, root, depth, say):
+    """(name, module, level) of all that is called, each module once. Lists of modules are not called, and count no level."""
+    seen = set()
+
+    def walk(module, name, level, prefix):
+        called = type(module).__name__ not in _NOT_CALLED
+        if module in seen or (called and level > depth):
+            return
+        seen.add(module)
+        closed = _is_closed(module)
+        if closed and not _can_hook(module):
+            if level == 0:
+                raise TypeError(f"watch() cannot look into {name}, which {closed}; watch the model that it was made of")
+            say(f"{name} {closed}: it is not measured on its own")
+            return
+        if closed:
+            say(f"{name} {closed}: it is measured as a whole")
+        if called:
+            yield name, module, level
+        if not closed:
+            for part_name, part in module.named_children():
+                path = f"{prefix}{part_name}"
+                yield from walk(part, path, level + 1 if called else level, f"{path}.")
+    yield from walk(model, root, 0, "")
+
+
+def _tensors_in(state):
+    for value in state.values() if isinstance(state, dict) else state:
+        if hasattr(value, "element_size"):
+            yield value
+        elif isinstance(value, (dict, list, tuple)):
+            yield from _tensors_in(value)
+
+
+def _sizes(tensors):
+    """{storage: bytes}"""
+    return dict(storage_of(tensor) for tensor in tensors)
+
+
+def watch(model, *, depth=3, optimizer=None, monitor=None, name=None, backward=True, flops=True, every=None, synchronize=False):
+    """Measure every module of a PyTorch model, forward and backward, without a change to it:
+
+        watched = assay.watch(model, optimizer=optimizer)
+        for batch in assay.steps(loader):
+            train(batch)
+        watched.print_summary()
+        watched.remove()                # or: with assay.watch(model) as watched:
+
+    depth: how many levels of modules within modules (0: the model as a whole). optimizer: measure its steps, and the memory of its state.
+    monitor: where the spans go (default: where assay.track() writes). name: what to call the model (default: its class).
+    backward: whether to measure backward passes. flops: whether to trace the first call of each shape, which is then not timed.
+    every: measure the parts of the model in one of so many calls (default: in all calls, but if these are short, in as many as cost some 1.5 %
+    of the time). synchronize: wait for the GPU at both ends of every span; without, the spans of a GPU are the times of the launches.
+    """
+    return Watch(model, depth=depth, optimizer=optimizer, monitor=monitor, name=name, backward=backward, flops=flops,
+                 every=every, synchronize=synchronize)

@@ -1,0 +1,465 @@
+"""watch(): spans of a model's modules, forward and backward, FLOPs, and memory by use."""
+import copy
+import io
+import pickle
+import subprocess
+import sys
+import threading
+import unittest
+import warnings
+
+import assay
+
+try:
+    import torch
+    from torch import nn
+    from torch.utils.checkpoint import checkpoint
+    torch.set_num_threads(1)
+except ImportError:
+    torch = None
+
+
+def tree(record):
+    """{path of names: count} of a record's operations"""
+    operations, paths = record.to_dict()["operations"], []
+    for operation in operations:
+        parent = operation["parent"]
+        paths.append((paths[parent] if parent is not None else ()) + (operation["name"],))
+    return {path: operation["count"] for path, operation in zip(paths, operations)}
+
+
+@unittest.skipUnless(torch, "no torch")
+class Watched(unittest.TestCase):
+    def setUp(self):
+        torch.manual_seed(1)
+        self.monitor = assay.Monitor(memory=False)
+        self.addCleanup(self.monitor.close)
+
+    def watch(self, model, **options):
+        watched = assay.watch(model, monitor=self.monitor, **{"flops": False, "every": 1, **options})
+        self.addCleanup(watched.remove)
+        return watched
+
+    def tree(self):
+        return tree(self.monitor.record())
+
+
+if torch:
+    class Residual(nn.Module):
+        def __init__(self, inplace=False):
+            super().__init__()
+            self.first, self.act, self.second = nn.Linear(8, 8), nn.ReLU(inplace=inplace), nn.Linear(8, 8)
+
+        def forward(self, x):
+            return x + self.second(self.act(self.first(x)))
+
+
+class Spans(Watched):
+    def test_forward_and_backward_of_every_module(self):
+        model = nn.Sequential(nn.Linear(8, 8), Residual(), nn.Linear(8, 2))
+        self.watch(model, name="net")
+        for _ in range(3):
+            model(torch.randn(4, 8)).sum().backward()
+        parts = ("0", "1", "2", ("1", "1.first"), ("1", "1.act"), ("1", "1.second"))
+        expected = {("net.forward",): 3, ("net.backward",): 3}
+        for part in parts:
+            path = (part,) if isinstance(part, str) else part
+            for way in ("forward", "backward"):
+                expected[(f"net.{way}", *(f"{name}.{way}" for name in path))] = 3
+        self.assertEqual(self.tree(), expected)
+
+    def test_depth(self):
+        model = nn.Sequential(nn.ModuleList([Residual()])[0], nn.Linear(8, 2))
+        self.watch(model, name="net", depth=1)
+        model(torch.randn(4, 8))
+        self.assertEqual(set(self.tree()), {("net.forward",), ("net.forward", "0.forward"), ("net.forward", "1.forward")})
+
+    def test_results_are_unchanged(self):
+        for inplace in (False, True):
+            model = nn.Sequential(nn.Linear(8, 8), Residual(inplace), nn.Dropout(0.5), nn.Linear(8, 2))
+            data = torch.randn(4, 8)
+
+            def gradients():
+                torch.manual_seed(2)
+                model.zero_grad()
+                model(data).pow(2).sum().backward()
+                return [parameter.grad.clone() for parameter in model.parameters()]
+            before = gradients()
+            watched = self.watch(model, flops=True)
+            for _ in range(3):                  # the first one is traced
+                for plain, measured in zip(before, gradients()):
+                    self.assertTrue(torch.equal(plain, measured))
+            watched.remove()
+            for plain, after in zip(before, gradients()):
+                self.assertTrue(torch.equal(plain, after))
+
+    def test_remove_leaves_nothing(self):
+        model = Residual()
+        output = None
+        with self.watch(model):
+            output = model(torch.randn(2, 8))
+        output.sum().backward()                 # its graph knows the hooks
+        model(torch.randn(2, 8))
+        self.assertEqual(sum(self.tree().values()), 4)
+        for part in model.modules():
+            self.assertFalse(part._forward_hooks or part._forward_pre_hooks)
+
+    def test_shared_module_is_counted_by_calls(self):
+        shared = nn.Linear(8, 8)
+
+        class Twice(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.a, self.b = shared, shared
+
+            def forward(self, x):
+                return self.b(torch.tanh(self.a(x)))
+        model = Twice()
+        self.watch(model, name="net")
+        model(torch.randn(2, 8)).sum().backward()
+        self.assertEqual(self.tree(), {("net.forward",): 1, ("net.forward", "a.forward"): 2, ("net.backward",): 1,
+                                       ("net.backward", "a.backward"): 2})
+
+    def test_container_called_twice(self):
+        block = nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 8))
+
+        class Twice(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.block = block
+
+            def forward(self, x):
+                return self.block(self.block(x)) * 2
+        model = Twice()
+        self.watch(model, name="net")
+        model(torch.randn(2, 8)).sum().backward()
+        self.assertEqual(self.tree()[("net.backward", "block.backward")], 2)
+        self.assertEqual(self.tree()[("net.backward", "block.backward", "block.0.backward")], 2)
+
+    def test_tuples_and_dictionaries(self):
+        class Outputs(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.lstm, self.out = nn.LSTM(8, 8, batch_first=True), nn.Linear(8, 8)
+
+            def forward(self, x):
+                _, (hidden, _) = self.lstm(x)       # the first output gets no gradient
+                return {"answer": self.out(hidden[-1]), "none": None, "text": "x"}
+        model = Outputs()
+        self.watch(model, name="net")
+        model(torch.randn(2, 3, 8))["answer"].sum().backward()
+        for path in (("net.forward", "lstm.forward"), ("net.backward", "out.backward"), ("net.backward", "lstm.backward")):
+            self.assertEqual(self.tree()[path], 1)
+
+    def test_modules_that_return_their_input_have_no_backward(self):
+        model = nn.Sequential(nn.Linear(8, 8), nn.Identity(), nn.Dropout(0.5), nn.Linear(8, 2)).eval()
+        self.watch(model, name="net")
+        model(torch.randn(2, 8)).sum().backward()
+        backward = {path[-1] for path in self.tree() if path[0] == "net.backward"}
+        self.assertEqual(backward, {"net.backward", "0.backward", "3.backward"})
+
+    def test_exceptions_close_their_spans(self):
+        class Fails(nn.Module):
+            def forward(self, x):
+                if x.shape[0] == 3:
+                    raise ValueError("three")
+                return x * 2
+        model = nn.Sequential(nn.Linear(8, 8), Fails())
+        for flops in (False, True):
+            watched = self.watch(model, name="net", flops=flops)
+            with self.assertRaisesRegex(ValueError, "three"):
+                model(torch.randn(3, 8))
+            for _ in range(2):
+                model(torch.randn(2, 8)).sum().backward()
+            with self.monitor.track("after"):
+                pass
+            watched.remove()
+        record = self.monitor.record().to_dict()
+        self.assertEqual(record["integrity"]["mismatched_ends"], 0)
+        self.assertEqual(record["open_spans"], [])
+        self.assertIn(("after",), self.tree())
+        failed = {operation["name"]: operation.get("failed_spans", 0) for operation in record["operations"]}
+        self.assertEqual(failed["net.forward"], 1)
+
+    def test_no_grad_and_checkpoints(self):
+        class Checked(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.first, self.inner = nn.Linear(8, 8), nn.Sequential(nn.Linear(8, 8), nn.Tanh())
+
+            def forward(self, x):
+                return checkpoint(self.inner, self.first(x), use_reentrant=True)
+        model = Checked()
+        self.watch(model, name="net")
+        model(torch.randn(2, 8)).sum().backward()
+        found = self.tree()
+        self.assertEqual(found[("net.backward",)], 1)
+        self.assertEqual(found[("net.backward", "inner.forward")], 1)       # computed again
+        self.assertEqual(found[("net.backward", "inner.backward")], 1)
+        with torch.no_grad():
+            model.first(torch.randn(2, 8))
+        self.assertNotIn("open", str(self.monitor.record().to_dict()["open_spans"]))
+
+    def test_copies_threads_and_pickles(self):
+        model = nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 2))
+        self.watch(model, name="net")
+        twin = copy.deepcopy(model)
+        torch.nn.init.zeros_(twin[1].weight)
+        torch.nn.init.zeros_(twin[1].bias)
+        self.assertEqual(float(twin(torch.ones(1, 8)).abs().sum().detach()), 0.0)
+        restored = pickle.loads(pickle.dumps(model))
+        data = torch.randn(2, 8)
+        self.assertTrue(torch.equal(restored(data), model(data)))
+        workers = [threading.Thread(target=lambda: model(data).sum().backward()) for _ in range(4)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        self.assertEqual(self.tree()[("net.forward", "0.forward")], 6)
+        self.assertEqual(self.tree()[("net.backward", "0.backward")], 4)
+
+    def test_scripted_parts_are_leaves(self):
+        model = nn.Sequential(torch.jit.script(nn.Sequential(nn.Linear(8, 8), nn.ReLU())), nn.Linear(8, 2))
+        with self.assertWarnsRegex(UserWarning, "0 is compiled by TorchScript"):
+            watched = self.watch(model, name="net")
+        model(torch.randn(2, 8)).sum().backward()
+        self.assertEqual(set(watched.modules), {"net", "1"})
+        self.assertEqual(self.tree()[("net.backward", "1.backward")], 1)
+        with self.assertRaisesRegex(TypeError, "TorchScript"):
+            assay.watch(model[0])
+
+    def test_two_models_of_one_class(self):
+        first, second = nn.Sequential(nn.Linear(8, 8)), nn.Sequential(nn.Linear(8, 8))
+        one, two = self.watch(first), self.watch(second)
+        second(first(torch.randn(2, 8))).sum().backward()
+        self.assertNotEqual(one.name, two.name)
+        self.assertEqual(one.times()[one.name]["backward_calls"], 1)
+        self.assertEqual(two.times()["0"]["calls"], 1)
+
+    def test_short_calls_are_measured_in_bursts(self):
+        kept = nn.Sequential(nn.Linear(2, 2))
+        watched = self.watch(kept, name="kept", every=4)
+        for _ in range(64):
+            kept(torch.randn(1, 2))
+        self.assertEqual(self.tree()[("kept.forward",)], 16)
+        self.assertEqual(self.tree()[("kept.forward", "0.forward")], 16)
+        self.assertEqual(self.tree()[("kept.forward (whole)",)], 48)
+        self.assertEqual(watched.calls, 64)
+
+    def test_closed_monitor_leaves_the_model_alone(self):
+        model = nn.Sequential(nn.Linear(8, 8))
+        self.watch(model)
+        self.monitor.close()
+        model(torch.randn(2, 8)).sum().backward()
+
+    def test_optimizer_steps(self):
+        model = nn.Sequential(nn.Linear(8, 8))
+        optimizer = torch.optim.Adam(model.parameters())
+        scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1)
+        watched = self.watch(model, name="net", optimizer=optimizer)
+        model(torch.randn(2, 8)).sum().backward()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            optimizer.step()
+            scheduler.step()
+        watched.remove()
+        optimizer.step()
+        self.assertEqual(self.tree()[("net.optimizer",)], 1)
+
+    def test_bad_arguments(self):
+        with self.assertRaisesRegex(TypeError, "torch.nn.Module"):
+            assay.watch(print)
+        with self.assertRaisesRegex(ValueError, "depth"):
+            assay.watch(nn.Linear(1, 1), depth=-1)
+        with self.assertRaisesRegex(ValueError, "every"):
+            assay.watch(nn.Linear(1, 1), every=0)
+        with self.assertRaisesRegex(TypeError, "optimizer"):
+            assay.watch(nn.Linear(1, 1), optimizer="adam")
+
+
+class Flops(Watched):
+    def count(self, model, *data, convention="assay", grad=True):
+        watched = self.watch(model, flops=True)
+        with torch.set_grad_enabled(grad):
+            model(*data)
+        self.watched = watched
+        figures = watched.flops(convention).values()
+        watched.remove()
+        return tuple(sum(way) for way in zip(*figures))
+
+    def test_linear_by_hand(self):
+        model, data = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4)), torch.randn(5, 8)
+        products = 2 * 5 * 8 * 16, 2 * 5 * 16 * 4
+        biases, relu = 5 * 16 + 5 * 4, 5 * 16
+        self.assertEqual(self.count(model, data), (sum(products) + biases + relu, products[0] + 2 * products[1] + biases + relu))
+        self.assertEqual(self.count(model, data, convention="pytorch"), (sum(products), products[0] + 2 * products[1]))
+        self.assertEqual(self.count(model, data, convention="fvcore")[0], sum(products) // 2)
+        self.assertEqual(self.count(model, data, convention="deepspeed")[0], sum(products) + relu)
+        self.assertEqual(self.count(model, data, grad=False)[1], 0)
+        self.assertEqual(self.watched.not_counted["pytorch"], ["bias", "relu"])
+
+    def test_lstm_by_hand(self):
+        batch, time, width, hidden, layers = 3, 7, 5, 6, 2
+        model, data = nn.LSTM(width, hidden, layers, batch_first=True), torch.randn(batch, time, width)
+        rows = batch * time
+        inputs = 2 * rows * 4 * hidden * width, 2 * rows * 4 * hidden * hidden
+        state = 2 * rows * 4 * hidden * hidden
+        cells = rows * hidden
+        forward = sum(inputs) + 2 * state + layers * 21 * cells
+        backward = inputs[0] + 2 * inputs[1] + 4 * state + layers * 34 * cells
+        self.assertEqual(self.count(model, data), (forward, backward))
+        self.assertEqual(self.count(model, data, convention="deepspeed")[0],
+                         rows * (8 * hidden * (width + hidden) + 8 * hidden * (2 * hidden) + layers * 10 * hidden))
+        packed = nn.utils.rnn.pack_padded_sequence(data, [7, 7, 7], batch_first=True)
+        self.assertEqual(self.count(model, packed), (forward, backward))
+        self.assertEqual(self.count(nn.LSTM(width, hidden, batch_first=True, bidirectional=True), data)[0],
+                         2 * (inputs[0] + state + 21 * cells))
+
+    def test_gru_and_cells(self):
+        data = torch.randn(3, 7, 5)
+        products = 2 * 21 * 18 * (5 + 6)
+        self.assertEqual(self.count(nn.GRU(5, 6, batch_first=True), data, convention="pytorch")[0], products)
+        self.assertEqual(self.count(nn.GRU(5, 6, batch_first=True), data)[0], products + 21 * 6 * (6 + 11))
+        self.assertEqual(self.count(nn.LSTMCell(5, 6), torch.randn(3, 5))[0], 2 * 3 * 24 * 11 + 21 * 3 * 6)
+        self.assertEqual(self.count(nn.RNN(5, 6), data)[0], 2 * 21 * 6 * 11 + 21 * 6 * 4)
+
+    def test_convolutions_by_hand(self):
+        data = torch.randn(2, 6, 10, 10)
+        self.assertEqual(self.count(nn.Conv2d(6, 4, 3), data, convention="pytorch"), (2 * 2 * 64 * 4 * 54, 2 * 2 * 64 * 4 * 54))
+        self.assertEqual(self.count(nn.Conv2d(6, 4, 3, groups=2), data, convention="pytorch")[0], 2 * 2 * 64 * 4 * 27)
+        self.assertEqual(self.count(nn.ConvTranspose2d(6, 4, 3), data, convention="pytorch")[0], 2 * 2 * 100 * 6 * 36)
+
+    def test_attention_and_norms(self):
+        heads, rows, width = 4, 9, 32
+        model, data = nn.MultiheadAttention(width, heads, batch_first=True), torch.randn(2, rows, width)
+        projections = 2 * 2 * rows * width * 4 * width
+        scores = 2 * 2 * 2 * rows * rows * width
+        self.assertEqual(self.count(model, data, data, data, convention="pytorch")[0], projections + scores)
+        self.assertEqual(self.count(nn.LayerNorm(8), torch.randn(4, 8)), (5 * 32, 9 * 32))
+        self.assertEqual(self.count(nn.BatchNorm2d(3), torch.randn(2, 3, 4, 4))[0], 5 * 96)
+        self.assertEqual(self.count(nn.Embedding(10, 8), torch.tensor([1, 2, 3])), (0, 24))
+
+    def test_message_passing(self):
+        class Passing(nn.Module):
+            def __init__(self, how):
+                super().__init__()
+                self.linear, self.how = nn.Linear(8, 8, bias=False), how
+
+            def forward(self, x, edges):
+                messages = self.linear(x)[edges[0]]
+                if self.how == "index_add":
+                    return torch.zeros_like(x).index_add(0, edges[1], messages)
+                return torch.zeros_like(x).scatter_add(0, edges[1][:, None].expand_as(messages), messages)
+        edges, x = torch.randint(0, 6, (2, 20)), torch.randn(6, 8)
+        for how in ("index_add", "scatter_add"):
+            self.assertEqual(self.count(Passing(how), x, edges)[0], 2 * 6 * 64 + 20 * 8)
+
+        class Sparse(nn.Module):
+            def forward(self, a, x):
+                return torch.sparse.mm(a, x)
+        adjacency = torch.sparse_coo_tensor(torch.tensor([[0, 1, 2], [1, 2, 0]]), torch.ones(3), (6, 6)).coalesce()
+        self.assertEqual(self.count(Sparse(), adjacency, x)[0], 2 * 3 * 8)
+
+    def test_what_is_not_known_is_listed(self):
+        class Odd(nn.Module):
+            def forward(self, x):
+                return torch.linalg.svdvals(x) + torch.fft.rfft(x).abs().sum()
+        self.count(Odd(), torch.randn(4, 4))
+        listed = self.watched.not_counted["every convention"]
+        self.assertTrue(any("svd" in name for name in listed), listed)
+        self.assertTrue(any("fft" in name for name in listed), listed)
+
+    def test_dropout_is_free_and_shapes_add_up(self):
+        model = nn.Sequential(nn.Linear(8, 8, bias=False), nn.Dropout(0.5))
+        watched = self.watch(model, flops=True)
+        for rows in (4, 4, 4, 2):
+            model(torch.randn(rows, 8))
+        self.assertEqual(watched.total_flops()[0], 14 * 2 * 64)
+        self.assertEqual(watched.calls, 4)
+
+    def test_modules_have_their_own(self):
+        model = nn.Sequential(Residual(), nn.Linear(8, 2))
+        watched = self.watch(model, flops=True, name="net")
+        model(torch.randn(4, 8))
+        self.assertEqual(watched.flops("pytorch")["0.first"], (2 * 4 * 64, 2 * 4 * 64))
+        self.assertEqual(watched.flops()["0"], (4 * 8, 4 * 8))
+        entry = watched.record().to_dict()["models"][0]
+        self.assertIn({"component": "1", "convention": "assay", "forward": 2 * 4 * 16 + 8, "backward": 4 * 4 * 16 + 8}, entry["flops"])
+
+
+    def test_profile_counts_too(self):
+        model = nn.Sequential(nn.Linear(8, 4), nn.Tanh())
+        entry = assay.profile(model, torch.randn(2, 8), runs=3).to_dict()["models"][0]
+        self.assertIn({"component": "0", "convention": "pytorch", "forward": 128, "backward": 128}, entry["flops"])
+        self.assertEqual(entry["activation_bytes"], 4 * (16 + 8))
+        self.assertEqual(entry["parameters"], 36)
+        self.assertFalse(model._forward_hooks)
+
+
+class Memory(Watched):
+    def test_by_use(self):
+        model = nn.Sequential(nn.Linear(8, 16), nn.BatchNorm1d(16), nn.Tanh(), nn.Linear(16, 16))
+        model[3].weight = nn.Parameter(model[0].weight.detach().new_zeros(16, 16))
+        optimizer = torch.optim.Adam(model.parameters())
+        watched = self.watch(model, flops=True, optimizer=optimizer)
+        self.assertIsNone(watched.memory()["gradients"])
+        data = torch.randn(4, 8)
+        model(data).sum().backward()
+        optimizer.step()
+        parameters = 4 * (8 * 16 + 16 + 32 + 256 + 16)
+        found = watched.memory()
+        self.assertEqual(found["parameters"], parameters)
+        self.assertEqual(found["gradients"], parameters)
+        self.assertGreaterEqual(found["optimizer_state"], 2 * parameters)
+        self.assertLessEqual(found["optimizer_state"], 2 * parameters + 8 * 8)
+        self.assertEqual(found["buffers"], 4 * 32 + 8)
+        # the data, the linear output that batch norm keeps with mean and deviation, tanh's output, kept once
+        self.assertEqual(found["activations"], 4 * (4 * 8 + 4 * 16 + 2 * 16 + 4 * 16))
+
+    def test_shared_storage_counts_once(self):
+        model = nn.Sequential(nn.Linear(8, 8, bias=False), nn.Linear(8, 8, bias=False))
+        model[1].weight = model[0].weight
+        self.assertEqual(self.watch(model).memory()["parameters"], 4 * 64)
+
+
+class Report(Watched):
+    def test_summary_fits_80_columns(self):
+        model = nn.Sequential(Residual(), nn.LSTM(8, 8), )
+        loader = [torch.randn(4, 8) for _ in range(5)]
+        watched = self.watch(model, flops=True, name="net")
+        for batch in assay.steps(loader, monitor=self.monitor, progress=False):
+            model(batch)[0].sum().backward()
+        file = io.StringIO()
+        watched.print_summary(file)
+        text = file.getvalue()
+        for line in text.splitlines():
+            self.assertLessEqual(len(line), 80, line)
+        for expected in ("MODEL net", "first", "GFLOP/s", "optimizer state", "deepspeed", "loading data", "4 of 5 calls"):
+            self.assertIn(expected, text)
+        self.assertEqual(watched.loading().keys(), {"load_seconds", "compute_seconds"})
+
+    def test_before_the_first_call(self):
+        model = Residual()
+        self.assertIn("n/a", self.watch(model, flops=True).summary())
+
+    def test_record_is_one_that_the_command_reads(self):
+        model = Residual()
+        watched = self.watch(model, flops=True)
+        model(torch.randn(2, 8))
+        again = assay.Record.from_json(watched.record().to_json()).to_dict()["models"][0]
+        self.assertEqual((again["name"], again["parameters"]), (watched.name, 2 * 72))
+
+
+class WithoutTorch(unittest.TestCase):
+    def test_says_what_is_missing_and_imports_nothing(self):
+        program = ("import sys, assay\n"
+                   "try:\n    assay.watch(print)\n"
+                   "except TypeError as error:\n    print(error)\n"
+                   "print('torch' in sys.modules)")
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+        self.assertIn("PyTorch, which this program has not imported", done.stdout)
+        self.assertIn("False", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
