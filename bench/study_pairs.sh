@@ -1,7 +1,8 @@
 #!/bin/bash
 # Two runs of a study with the same seed: are they ever called different? And a run whose model
 # takes about 30 % more: is it named? Both are asked of `assay compare` on record.json, with the
-# studies as --quick makes them.
+# studies as --quick makes them. The verdicts that lead count, as they do for a gate: those on wall
+# time, or on processor time where wall time cannot decide.
 #
 #     bench/study_pairs.sh [STUDY...]     all studies if none is named; PAIRS pairs of each, 5 by default
 set -u
@@ -17,14 +18,14 @@ run() { # run NAME ARGUMENT...: a study into the folder NAME
     (cd "$ASSAY_SOURCE" && "$assay" study "$@" --quick --out "$folder" >/dev/null 2>&1)
 }
 
-# called BASELINE CANDIDATE VERDICTS [NAME]: does a comparison in wall time (of this subject) have one
-# of the verdicts?
+# called BASELINE CANDIDATE VERDICTS [NAME]: does a comparison that leads (of this subject) have one of
+# the verdicts?
 called() {
     "$assay" compare "$work/$1" "$work/$2" --json "$work/compared.json" >/dev/null || return 2
     /usr/bin/python3 - "$work/compared.json" "$3" "${4:-}" <<'PYTHON'
 import json, sys
 found = [c for c in json.load(open(sys.argv[1]))["comparisons"]
-         if c["metric"] == "wall_seconds" and sys.argv[3] in c["baseline"]]
+         if not c.get("beside") and sys.argv[3] in c["baseline"]]
 sys.exit(0 if any(c["verdict"] in sys.argv[2].split() for c in found) else 1)
 PYTHON
 }

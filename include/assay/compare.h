@@ -18,11 +18,14 @@
  * both series show. Where a yardstick was timed beside their
  * samples (`yardstick` of sampling.h; studies and profiles do so), their times are judged relative
  * to it, so that a machine that was faster in one run is not taken for a difference; the ratio
- * shown is that of the times, and a verdict must not go against it. The verdict is inconclusive
+ * shown is that of the times, and a verdict must not go against it. What dividing by the yardstick
+ * takes off is doubtful by 0.3 of its logarithm, and the ratio of single runs of a study or a
+ * profile by 2 % that their samples do not show; both make the interval wider. The verdict is
+ * inconclusive
  * where the data do not support one: too few samples, times that are negative or not finite,
  * samples that are all equal, failed runs, a drift or a step within the run that is as large as the
  * difference, two levels between which the times seldom jump, or a difference that vanishes without
- * the disturbed pairs or without the time spent waiting for a processor.
+ * the disturbed pairs or samples or without the time spent waiting for a processor.
  *
  * Besides wall time, whatever both subjects measured is compared. One metric leads: wall time, or
  * processor time where wall time is inconclusive and both subjects are bound by the processor. The

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyze/compare.h"
+#include "analyze/relative.h"
 #include "analyze/trial.h"
 #include "assay/compare.h"
 #include "assay/record.h"
@@ -70,35 +71,36 @@ static unsigned nature_of(const assay__pairing *pairing, const char *metric)
     return nature | (is_time(metric) ? 0 : ASSAY__SAMPLES_EXACT);
 }
 
-/* The subject's times over those of the yardstick beside them; NULL without memory. */
-static double *over_yardstick(const assay_record_subject *subject)
-{
-    const double *yardstick = assay__record_measure_samples(subject, ASSAY__METRIC_YARDSTICK);
-    double *quotients = calloc(subject->sample_count + 1, sizeof *quotients);
-    for (size_t i = 0; quotients != NULL && i < subject->sample_count; i++)
-        quotients[i] = subject->samples_seconds[i] / yardstick[i];
-    return quotients;
-}
-
 /* Samples that took turns need no yardstick, since what slowed the machine slowed both; and runs of
  * their own show by themselves how much runs differ. */
-static assay_status begin_relative(assay__trial *it, const assay__pairing *pairing)
+static bool has_relative(const assay__trial *it, const assay__pairing *pairing)
 {
-    assay_record_subject baseline = *pairing->baseline, candidate = *pairing->candidate;
-    if (pairing->runs || it->log_ratio.paired ||
-        assay__record_measure_samples(&baseline, ASSAY__METRIC_YARDSTICK) == NULL ||
-        assay__record_measure_samples(&candidate, ASSAY__METRIC_YARDSTICK) == NULL)
-        return ASSAY_OK;
-    double *of_baseline = over_yardstick(&baseline), *of_candidate = over_yardstick(&candidate);
-    assay_status status = ASSAY_E_MEMORY;
-    baseline.samples_seconds = of_baseline;
-    candidate.samples_seconds = of_candidate;
-    if (of_baseline != NULL && of_candidate != NULL)
-        status = assay__log_ratio_init(&it->relative, &baseline, &candidate, it->margin,
-                                       ASSAY__SAMPLES_BOOKED);
-    free(of_baseline);
-    free(of_candidate);
-    return status;
+    return !pairing->runs && !it->log_ratio.paired && it->log_ratio.known && is_time(it->metric) &&
+           assay__has_yardstick(pairing->baseline) && assay__has_yardstick(pairing->candidate);
+}
+
+/* ---- what samples of one run do not show ---------------------------------------------------- */
+
+/* The yardstick is arithmetic in the nearest cache. What slows it by x (as a logarithm) slows other
+ * work by something between none of x and twice x: standard deviation of the part that dividing by
+ * the yardstick leaves. */
+static const double YARDSTICK_DOUBT = 0.3;
+
+static void widen(assay__log_ratio *ratio, double error)
+{
+    ratio->between = error;
+    if (ratio->known)
+        assay__location_widen(&ratio->location, error);
+}
+
+static void widen_both(assay__trial *it, double spread)
+{
+    double machine = 0;
+    if (it->relative.known)
+        machine = assay__location_centre(&it->log_ratio.location) -
+                  assay__location_centre(&it->relative.location);
+    widen(&it->log_ratio, spread);
+    widen(&it->relative, hypot(spread, YARDSTICK_DOUBT * machine));
 }
 
 static assay_status begin(assay__trial *it, const assay__pairing *pairing, const char *metric,
@@ -106,13 +108,18 @@ static assay_status begin(assay__trial *it, const assay__pairing *pairing, const
 {
     const assay_record_subject baseline = seen_as(pairing->baseline, metric);
     const assay_record_subject candidate = seen_as(pairing->candidate, metric);
+    unsigned nature = nature_of(pairing, metric);
     it->baseline = pairing->baseline;
     it->candidate = pairing->candidate;
     it->metric = metric;
     it->margin = margin;
-    assay_status status = assay__log_ratio_init(&it->log_ratio, &baseline, &candidate, margin,
-                                                nature_of(pairing, metric));
-    return status == ASSAY_OK && metric == WALL ? begin_relative(it, pairing) : status;
+    assay_status status =
+        assay__log_ratio_init(&it->log_ratio, &baseline, &candidate, margin, nature);
+    if (status == ASSAY_OK && has_relative(it, pairing))
+        status = assay__relative_init(&it->relative, &baseline, &candidate, margin, nature);
+    if (status == ASSAY_OK && is_time(metric) && !it->log_ratio.paired)
+        widen_both(it, pairing->spread);
+    return status;
 }
 
 /* ---- all trials ----------------------------------------------------------------------------- */
@@ -204,16 +211,25 @@ static assay_status decide_all(trials *all, const char *wanted)
 
 /* ---- the metric that leads ------------------------------------------------------------------ */
 
+/* One sample is left out: the one that was idle for longest. A process that is stopped, or a
+ * machine that is suspended, loses more time in it than all samples take. */
 static bool is_bound(const assay_record_subject *subject)
 {
     const double *busy = assay__record_measure_samples(subject, ASSAY__METRIC_CPU);
     const double *waited = assay__record_measure_samples(subject, ASSAY__METRIC_WAITED);
-    double used = 0, all = 0;
+    double used = 0, all = 0, longest = 0, used_then = 0;
     for (size_t i = 0; busy != NULL && i < subject->sample_count; i++) {
-        used += busy[i] + (waited != NULL ? waited[i] : 0);
-        all += subject->samples_seconds[i];
+        double here = busy[i] + (waited != NULL ? waited[i] : 0),
+               time = subject->samples_seconds[i];
+        used += here;
+        all += time;
+        if (subject->sample_count > 1 && time - here > longest - used_then) {
+            longest = time;
+            used_then = here;
+        }
     }
-    return used >= BOUND_SHARE * all && all > 0;
+    all -= longest;
+    return used - used_then >= BOUND_SHARE * all && all > 0;
 }
 
 static assay_status say_that_it_leads(assay_record *record, const assay_record_comparison *wall,
@@ -303,7 +319,7 @@ assay_status assay_subjects_compare(assay_record *record, const assay_record_sub
 {
     assay_compare_options chosen;
     assay_status status = assay__compare_options_read(options, NULL, &chosen);
-    const assay__pairing pairing = {baseline, candidate, false};
+    const assay__pairing pairing = {baseline, candidate, false, 0};
     if (status != ASSAY_OK)
         return status;
     const char *metric = chosen.metric != NULL ? chosen.metric : WALL;

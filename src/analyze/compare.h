@@ -11,7 +11,9 @@ enum { ASSAY__COMPARE_SUBJECTS = 4096 };
 
 typedef struct assay__pairing {
     const assay_record_subject *baseline, *candidate;
-    bool runs; /* each sample is of a run of its own */
+    bool runs;     /* each sample is of a run of its own */
+    double spread; /* standard deviation of the log ratio of two runs that nobody changed; 0: what
+                      the samples show is all */
 } assay__pairing;
 
 /* The options given, or the defaults; ASSAY_E_ARGUMENT when they make no sense, ASSAY_E_VERSION

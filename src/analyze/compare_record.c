@@ -72,7 +72,7 @@ static size_t pair_up(const assay_record *record, bool all_pairs, comparable whi
             if (!are_comparable(b, c, which))
                 continue;
             if (pairings != NULL)
-                pairings[count] = (assay__pairing){b, c, false};
+                pairings[count] = (assay__pairing){b, c, false, 0};
             count++;
             if (!all_pairs)
                 break;

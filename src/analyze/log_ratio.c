@@ -223,11 +223,14 @@ static assay_status compare_pairs(assay__log_ratio *log_ratio, const assay_recor
 
 /* ---- not paired ----------------------------------------------------------------------------- */
 
-static double *logs_of(const assay_record_subject *subject)
+/* The logarithms of the samples that count and have one; NULL without memory. */
+static double *logs_of(const reading_of *side, size_t *found)
 {
-    double *logs = calloc(subject->sample_count, sizeof *logs);
-    for (size_t i = 0; logs != NULL && i < subject->sample_count; i++)
-        logs[i] = log(subject->samples_seconds[i]);
+    double *logs = calloc(side->subject->sample_count, sizeof *logs);
+    *found = 0;
+    for (size_t i = 0; logs != NULL && i < side->subject->sample_count; i++)
+        if (counts(side, i) && time_at(side, i) > 0)
+            logs[(*found)++] = log(time_at(side, i));
     return logs;
 }
 
@@ -307,14 +310,52 @@ static assay_status locate_series(assay__log_ratio *log_ratio, const double *bas
     return status == ASSAY_OK ? look_at_series(log_ratio, baseline, candidate, margin) : status;
 }
 
+/* The centre of the difference between what two sides read; left alone where too little is left. */
+static assay_status centre_of_series(const reading_of *baseline, const reading_of *candidate,
+                                     double *centre)
+{
+    size_t before_count, after_count;
+    double *before = logs_of(baseline, &before_count), *after = logs_of(candidate, &after_count);
+    assay_status status = before != NULL && after != NULL ? ASSAY_OK : ASSAY_E_MEMORY;
+    if (status == ASSAY_OK && before_count >= ASSAY__RULE_SAMPLES_LEAST &&
+        after_count >= ASSAY__RULE_SAMPLES_LEAST) {
+        assay__location location;
+        status = assay__location_of_difference(before, before_count, after, after_count, &location);
+        if (status == ASSAY_OK)
+            *centre = assay__location_centre(&location);
+    }
+    free(before);
+    free(after);
+    return status;
+}
+
+/* As look_beside() for pairs. A side without marks of disturbances had none. */
+static assay_status look_beside_series(assay__log_ratio *log_ratio,
+                                       const assay_record_subject *baseline,
+                                       const assay_record_subject *candidate)
+{
+    reading_of b = {.subject = baseline}, c = {.subject = candidate};
+    assay_status status = ASSAY_OK;
+    b.disturbed = assay__record_measure_samples(baseline, ASSAY__METRIC_DISTURBED);
+    c.disturbed = assay__record_measure_samples(candidate, ASSAY__METRIC_DISTURBED);
+    if (b.disturbed != NULL || c.disturbed != NULL)
+        status = centre_of_series(&b, &c, &log_ratio->undisturbed);
+    b.disturbed = c.disturbed = NULL;
+    b.waited = assay__record_measure_samples(baseline, ASSAY__METRIC_WAITED);
+    c.waited = assay__record_measure_samples(candidate, ASSAY__METRIC_WAITED);
+    if (status == ASSAY_OK && b.waited != NULL && c.waited != NULL)
+        status = centre_of_series(&b, &c, &log_ratio->without_waiting);
+    return status;
+}
+
 static assay_status compare_series(assay__log_ratio *log_ratio,
                                    const assay_record_subject *baseline,
                                    const assay_record_subject *candidate, double margin)
 {
-    double *before = logs_of(baseline), *after = logs_of(candidate);
+    const reading_of b = {.subject = baseline}, c = {.subject = candidate};
+    double *before = logs_of(&b, &log_ratio->baseline_samples);
+    double *after = logs_of(&c, &log_ratio->candidate_samples);
     assay_status status = before != NULL && after != NULL ? ASSAY_OK : ASSAY_E_MEMORY;
-    log_ratio->baseline_samples = baseline->sample_count;
-    log_ratio->candidate_samples = candidate->sample_count;
     bool one = is_one_run(log_ratio, candidate->sample_count, baseline->sample_count);
     log_ratio->known = one || (baseline->sample_count >= 2 && candidate->sample_count >= 2);
     bool constant = log_ratio->known && all_equal(baseline) && all_equal(candidate);
@@ -326,6 +367,9 @@ static assay_status compare_series(assay__log_ratio *log_ratio,
     else if (status == ASSAY_OK && (log_ratio->nature & ASSAY__SAMPLES_INDEPENDENT) != 0)
         log_ratio->bare_ratio = exp(assay__sample_moments(after, candidate->sample_count).mean -
                                     assay__sample_moments(before, baseline->sample_count).mean);
+    if (status == ASSAY_OK && log_ratio->known &&
+        (log_ratio->nature & (ASSAY__SAMPLES_BOOKED | ASSAY__SAMPLES_INDEPENDENT)) == 0)
+        status = look_beside_series(log_ratio, baseline, candidate);
     free(before);
     free(after);
     return status;

@@ -22,7 +22,8 @@ typedef struct assay__log_ratio {
     size_t pairs;
     size_t baseline_samples, candidate_samples;
     assay__location location; /* of the log ratio */
-    /* Its centre if the disturbed pairs, or the time spent waiting for a processor, are left out;
+    double between;           /* the part of its error that the samples do not show; 0: none */
+    /* Its centre if the disturbed samples, or the time spent waiting for a processor, are left out;
      * NAN where that makes no difference or is not known. */
     double undisturbed, without_waiting;
 } assay__log_ratio;

@@ -23,8 +23,7 @@ static const double WORTHWHILE_FACTOR = 50;
  * beside the samples tells it. */
 static const assay__log_ratio *judged(const assay__trial *it)
 {
-    bool usable = it->relative.known && it->relative.obstacle[0] == '\0';
-    return usable && it->log_ratio.known ? &it->relative : &it->log_ratio;
+    return it->relative.known ? &it->relative : &it->log_ratio;
 }
 
 static bool can_be_judged(const assay__trial *it)
@@ -85,10 +84,10 @@ static bool agrees(const assay__trial *it, assay_verdict verdict, double centre)
 /* Would the verdict be another without what disturbed the samples? Then it is withheld. */
 static bool is_contested(const assay__trial *it, assay_verdict verdict, char *text, size_t size)
 {
-    double undisturbed = it->log_ratio.undisturbed, rested = it->log_ratio.without_waiting;
+    double undisturbed = judged(it)->undisturbed, rested = judged(it)->without_waiting;
     if (!agrees(it, verdict, undisturbed))
-        snprintf(text, size, "disturbed pairs make the difference: without them the ratio is %.3f",
-                 exp(undisturbed));
+        snprintf(text, size, "disturbed %s make the difference: without them the ratio is %.3f",
+                 it->log_ratio.paired ? "pairs" : "samples", exp(undisturbed));
     else if (!agrees(it, verdict, rested))
         snprintf(text, size,
                  "time spent waiting for a processor makes the difference: without it the ratio is "
@@ -138,6 +137,16 @@ void assay__trials_decide(assay__trial *const *trials, size_t count, double risk
 
 /* ---- what is said --------------------------------------------------------------------------- */
 
+static void explain_machine(const assay__trial *it, char *text, size_t size)
+{
+    double machine = assay__location_centre(&it->log_ratio.location) -
+                     assay__location_centre(&judged(it)->location);
+    snprintf(text, size,
+             "the machine was %.0f %% %s for the candidate, as the yardstick beside the samples "
+             "says: give several runs a side, or let both take turns",
+             100 * fabs(expm1(machine)), machine > 0 ? "slower" : "faster");
+}
+
 static void explain_width(const assay__trial *it, double same_risk, char *text, size_t size)
 {
     const assay__log_ratio *ratio = judged(it);
@@ -150,7 +159,15 @@ static void explain_width(const assay__trial *it, double same_risk, char *text, 
         assay__location_forecast(&ratio->location, (double)count, lower(it), upper(it), it->risk,
                                  same_risk, WORTHWHILE_FACTOR * (double)count);
     double more = fmax(1, ceil(needed - (double)count));
-    if (isinf(needed))
+    double error = assay__location_error(&ratio->location);
+    bool between_runs = 2 * ratio->between * ratio->between > error * error;
+    if (between_runs && ratio->between > 2 * it->log_ratio.between)
+        explain_machine(it, text, size);
+    else if (between_runs)
+        snprintf(text, size,
+                 "the interval is too wide for one run of each: give several runs a "
+                 "side, or let both take turns");
+    else if (isinf(needed))
         snprintf(text, size,
                  "the interval is too wide: deciding would take more than %.0f times the %ss",
                  WORTHWHILE_FACTOR, what);
@@ -173,7 +190,6 @@ static void look_for_equality(const assay__trial *it, double same_risk,
                               assay_record_comparison *comparison, char *text, size_t size)
 {
     double mean = assay__location_centre(&it->log_ratio.location);
-    double machine = exp(mean - assay__location_centre(&judged(it)->location));
     bool same = assay__location_within(&judged(it)->location, lower(it), upper(it), same_risk);
     bool near = mean >= lower(it) && mean <= upper(it);
     assay_verdict apart = beyond(it, &judged(it)->location, it->risk);
@@ -182,11 +198,7 @@ static void look_for_equality(const assay__trial *it, double same_risk,
     else if ((same && near) || (!same && is_contested(it, apart, text, size)))
         return;
     else if (same || apart != ASSAY_VERDICT_INCONCLUSIVE)
-        snprintf(
-            text, size,
-            "the machine was %.0f %% %s for the candidate, as the yardstick beside the samples "
-            "says: give several runs a side, or let both take turns",
-            100 * fabs(machine - 1), machine > 1 ? "slower" : "faster");
+        explain_machine(it, text, size);
     else
         explain_width(it, same_risk, text, size);
 }

@@ -17,7 +17,6 @@
 #include "base/random.h"
 #include "base/struct_size.h"
 #include "record/append.h"
-#include "record/metric.h"
 #include "sampling/figures.h"
 
 typedef struct bench {
@@ -175,9 +174,9 @@ static assay_status measure(bench *self)
     return status;
 }
 
-/* The yardstick beside those samples; nothing where a test's clock has none. */
-static assay_status gather_yardsticks(const bench *self, size_t index, assay_record *record,
-                                      assay_record_subject *to)
+/* What was measured beside those samples. */
+static assay_status gather_measures(const bench *self, size_t index, assay_record *record,
+                                    assay_record_subject *to)
 {
     const assay_record_subject **parts = assay_record_allocate(record, self->total, sizeof *parts);
     size_t count = 0;
@@ -185,7 +184,7 @@ static assay_status gather_yardsticks(const bench *self, size_t index, assay_rec
         return ASSAY_E_MEMORY;
     for (size_t part = index; part < self->total; part += self->count)
         parts[count++] = &self->parts[part]->subjects[0];
-    return assay__record_join_measure(record, parts, count, ASSAY__METRIC_YARDSTICK, to);
+    return assay__record_join_measures(record, parts, count, to);
 }
 
 /* Samples of all passes, in the order they were taken. */
@@ -212,7 +211,7 @@ static assay_status gather(const bench *self, size_t index, assay_record *record
         to->stopped = from->stopped != NULL ? assay_record_text(record, from->stopped) : NULL;
     }
     to->samples_seconds = samples;
-    return gather_yardsticks(self, index, record, to);
+    return gather_measures(self, index, record, to);
 }
 
 static assay_status describe_size(const bench *self, size_t index, assay_scaling *result)

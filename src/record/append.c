@@ -212,28 +212,48 @@ assay_status assay__record_append(assay_record *into, const assay_record *from)
 
 /* ---- joining ---- */
 
-assay_status assay__record_join_measure(assay_record *record,
-                                        const assay_record_subject *const *parts, size_t count,
-                                        const char *metric, assay_record_subject *whole)
+/* The samples of one metric in all parts; `*joined` stays NULL if a part lacks it. */
+static assay_status join_measure(assay_record *record, const assay_record_subject *const *parts,
+                                 size_t count, size_t total, const char *metric,
+                                 const double **joined)
 {
-    double *joined = assay_record_allocate(record, whole->sample_count, sizeof *joined);
-    assay_record_measure *measure = assay_record_allocate(record, 1, sizeof *measure);
+    double *room = assay_record_allocate(record, total, sizeof *room);
     size_t at = 0;
-    if (joined == NULL || measure == NULL)
+    if (room == NULL)
         return ASSAY_E_MEMORY;
     for (size_t i = 0; i < count; i++) {
         const double *part = assay__record_measure_samples(parts[i], metric);
         if (part == NULL)
             return ASSAY_OK;
-        memcpy(joined + at, part, parts[i]->sample_count * sizeof *joined);
+        memcpy(room + at, part, parts[i]->sample_count * sizeof *room);
         at += parts[i]->sample_count;
     }
-    measure->metric = assay_record_text(record, metric);
-    measure->samples = joined;
-    measure->sample_count = at;
-    whole->measures = measure;
-    whole->measure_count = 1;
-    return measure->metric != NULL ? ASSAY_OK : ASSAY_E_MEMORY;
+    *joined = room;
+    return ASSAY_OK;
+}
+
+assay_status assay__record_join_measures(assay_record *record,
+                                         const assay_record_subject *const *parts, size_t count,
+                                         assay_record_subject *whole)
+{
+    size_t most = parts[0]->measure_count;
+    assay_record_measure *measures = assay_record_allocate(record, most, sizeof *measures);
+    assay_status status = measures != NULL ? ASSAY_OK : ASSAY_E_MEMORY;
+    whole->measures = measures;
+    whole->measure_count = 0;
+    for (size_t i = 0; i < most && status == ASSAY_OK; i++) {
+        const char *metric = parts[0]->measures[i].metric;
+        const double *joined = NULL;
+        status = join_measure(record, parts, count, whole->sample_count, metric, &joined);
+        if (status != ASSAY_OK || joined == NULL)
+            continue;
+        assay_record_measure *to = &measures[whole->measure_count++];
+        to->metric = assay_record_text(record, metric);
+        to->samples = joined;
+        to->sample_count = whole->sample_count;
+        status = to->metric != NULL ? ASSAY_OK : ASSAY_E_MEMORY;
+    }
+    return status;
 }
 
 /* ---- finding ---- */

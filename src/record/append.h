@@ -19,12 +19,11 @@ ASSAY_MUST_USE assay_status assay__record_append_alone(assay_record *into,
                                                        const assay_record_subject *subject,
                                                        const char *origin);
 
-/* Give `whole`, whose samples are those of the parts one after another, their measure of this
- * metric too; nothing if a part lacks it. A measure that `whole` had is replaced. */
-ASSAY_MUST_USE assay_status assay__record_join_measure(assay_record *record,
-                                                       const assay_record_subject *const *parts,
-                                                       size_t count, const char *metric,
-                                                       assay_record_subject *whole);
+/* Give `whole`, whose samples are those of the parts one after another, every measure that all of
+ * the parts have. Measures that `whole` had are replaced. */
+ASSAY_MUST_USE assay_status assay__record_join_measures(assay_record *record,
+                                                        const assay_record_subject *const *parts,
+                                                        size_t count, assay_record_subject *whole);
 
 /* The first item of this name (and owner; NULL: the whole run's), or NULL. */
 const assay_record_subject *assay__record_find_subject(const assay_record *record,

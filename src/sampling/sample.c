@@ -5,18 +5,15 @@
  * lengths would have different variances and different shares of whatever happens once for each
  * sample (cold caches after another subject ran). For the same reason subjects whose speeds are
  * within a factor of eight share one number, so that a comparison of like with like is even. */
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <stdio.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "assay/clock.h"
 #include "assay/instrument.h"
 #include "assay/sampling.h"
 #include "base/error.h"
+#include "sampling/account.h"
 #include "sampling/sampler.h"
 #include "sampling/yardstick.h"
 
@@ -109,7 +106,7 @@ static void take_usage(assay_sample *sample, const struct rusage *before,
 void assay__sampler_watch_thread(assay__sampler *sampler)
 {
     if (!sampler->simulated)
-        sampler->schedstat = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+        sampler->schedstat = assay__account_open();
 }
 
 void assay__sampler_forget_thread(assay__sampler *sampler)
@@ -119,42 +116,10 @@ void assay__sampler_forget_thread(assay__sampler *sampler)
     sampler->schedstat = -1;
 }
 
-/* What the kernel has booked so far: processor time of the whole process, since a subject may have
- * threads of its own, to the nanosecond; and how long this thread was ready to run and did not. */
-typedef struct account {
-    struct rusage usage;
-    struct timespec processor;
-    double waited_seconds; /* NAN: not known */
-    bool known;
-} account;
-
-/* The second number of schedstat, in nanoseconds (proc(5) does not have it; the kernel's
- * Documentation/scheduler/sched-stats.rst does). */
-static double waited_so_far(int schedstat)
+static assay__account take_account(const assay__sampler *sampler)
 {
-    char text[96];
-    unsigned long long waited_ns;
-    ssize_t length = schedstat >= 0 ? pread(schedstat, text, sizeof text - 1, 0) : -1;
-    if (length <= 0)
-        return NAN;
-    text[length] = '\0';
-    return sscanf(text, "%*u %llu", &waited_ns) == 1 ? (double)waited_ns * 1e-9 : (double)NAN;
-}
-
-static account take_account(const assay__sampler *sampler)
-{
-    account now = {.waited_seconds = NAN};
-    if (sampler->simulated)
-        return now;
-    now.known = getrusage(RUSAGE_THREAD, &now.usage) == 0 &&
-                clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now.processor) == 0;
-    now.waited_seconds = waited_so_far(sampler->schedstat);
-    return now;
-}
-
-static double seconds_between(struct timespec from, struct timespec to)
-{
-    return (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) * 1e-9;
+    return sampler->simulated ? (assay__account){.waited_seconds = NAN}
+                              : assay__account_take(sampler->schedstat);
 }
 
 static assay_status measure(const assay__sampler *sampler, const assay_subject *subject,
@@ -168,19 +133,15 @@ static assay_status measure(const assay__sampler *sampler, const assay_subject *
             *cpu_seconds = sample->user_seconds.value + sample->sys_seconds.value;
         return status;
     }
-    account before = take_account(sampler);
+    assay__account before = take_account(sampler);
     assay_status status = time_run(sampler, subject, iterations, sample);
-    account after = take_account(sampler);
-    if (before.known && after.known) {
+    assay__account after = take_account(sampler);
+    double waited = assay__account_waited_seconds(&before, &after, sample->seconds);
+    *cpu_seconds = assay__account_cpu_seconds(&before, &after);
+    if (before.known && after.known)
         take_usage(sample, &before.usage, &after.usage);
-        *cpu_seconds = seconds_between(before.processor, after.processor);
-    }
-    if (!isnan(before.waited_seconds) && !isnan(after.waited_seconds)) {
-        /* Who is switched out just beside the timing waited, but not within it. */
-        double most = fmax(sample->seconds - (isnan(*cpu_seconds) ? 0 : *cpu_seconds), 0);
-        double waited = after.waited_seconds - before.waited_seconds;
-        sample->waited_seconds = assay_reading_of(fmin(waited, most));
-    }
+    if (!isnan(waited))
+        sample->waited_seconds = assay_reading_of(waited);
     return status;
 }
 

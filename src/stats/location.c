@@ -56,6 +56,9 @@ static const double OUTLYING_OF_SHORT_SERIES = 1.85, OUTLYING_OF_LONG_SERIES = 2
 static const double OUTLYING_OF_PAIRS = 1.4;
 static const double MEDIAN_TO_SIGMA = 1.4826;
 
+/* Degrees of freedom with which Student's distribution is as good as normal. */
+static const double KNOWN = 1e6;
+
 /* Weights that cannot matter at any risk that is used. */
 static const double NEGLIGIBLE = 1e-7;
 
@@ -406,6 +409,20 @@ assay_status assay__location_of_pairs(const double *differences, const uint32_t 
 cleanup:
     free(ready.values);
     return status;
+}
+
+/* ---- what the values do not show ------------------------------------------------------------ */
+
+/* Satterthwaite's degrees of freedom for a sum of two variances, of which one is known. */
+void assay__location_widen(assay__location *location, double error)
+{
+    for (size_t i = 0; i < location->count && error > 0; i++) {
+        assay__location_term *it = &location->terms[i];
+        double own = it->error * it->error, both = own + error * error;
+        it->degrees_of_freedom =
+            own > 0 ? fmin(it->degrees_of_freedom * (both / own) * (both / own), KNOWN) : KNOWN;
+        it->error = sqrt(both);
+    }
 }
 
 /* ---- questions ------------------------------------------------------------------------------ */

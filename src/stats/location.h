@@ -48,6 +48,9 @@ ASSAY_MUST_USE assay_status assay__location_of_difference(const double *a, size_
 void assay__location_of_independent_difference(const double *a, size_t a_count, const double *b,
                                                size_t b_count, assay__location *location);
 
+/* Add a standard error that no value of the series shows, and that is known exactly. */
+void assay__location_widen(assay__location *location, double error);
+
 /* One more value `b` less the mean of `a`, all without memory: a prediction interval of Student's
  * kind, which supposes that b spreads as the others do. a_count ≥ 2. */
 void assay__location_of_one_more(const double *a, size_t a_count, double b,

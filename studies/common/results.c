@@ -9,7 +9,6 @@
 #include "assay/sampling.h"
 #include "base/error.h"
 #include "base/json_writer.h"
-#include "sampling/yardstick.h"
 
 /* ---- records of steps ---- */
 
@@ -279,13 +278,8 @@ assay_status assay__found_joined(assay_record *record, const assay_record_subjec
     }
     assay_status status = summarize(&whole);
     if (status == ASSAY_OK)
-        status = assay__record_join_measure(record, parts, count, ASSAY__METRIC_YARDSTICK, &whole);
+        status = assay__record_join_measures(record, parts, count, &whole);
     return status == ASSAY_OK ? assay__record_append_subject(record, &whole) : status;
-}
-
-double assay__study_yardstick(void)
-{
-    return assay__yardstick_seconds(assay_clock_default());
 }
 
 assay_status assay__found_setting(assay_record *record, const char *key, double value)

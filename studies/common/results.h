@@ -83,10 +83,6 @@ ASSAY_MUST_USE assay_status assay__found_joined(assay_record *record,
                                                 const assay_record_subject *const *parts,
                                                 size_t count);
 
-/* How long assay's own yardstick takes now (sampling/yardstick.h). Call it after each sample that
- * assay_sampling_run() does not take, and keep it as the measure ASSAY__METRIC_YARDSTICK. */
-double assay__study_yardstick(void);
-
 /* Settings that are numbers, of the study and of a model that will be added to the record. */
 ASSAY_MUST_USE assay_status assay__found_setting(assay_record *record, const char *key,
                                                  double value);

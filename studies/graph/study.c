@@ -43,7 +43,7 @@ assay__graph_settings assay__graph_settings_of(bool quick)
                                        .num_heads = 4,
                                        .ffn_dim = 128,
                                        .batch_size = 1,
-                                       .num_runs = 60,
+                                       .num_runs = 150,
                                        .budget_seconds = 0.8};
     return (assay__graph_settings){.num_nodes = 500,
                                    .num_edges = 2500,

@@ -122,11 +122,12 @@ static assay_status train_epoch(assay__pde_training *training, assay__burgers_su
     assay__burgers_surrogate_shuffle(surrogate);
     assay_epoch_monitor_on_epoch_start(training->epochs);
     for (int64_t b = 0; b < batches && status == ASSAY_OK; b++) {
-        double loss = 0, start = assay__pde_batch_start(training, (uint64_t)b);
+        double loss = 0;
+        assay__pde_batch_start(training, (uint64_t)b);
         double done = ((double)epoch + (double)b / (double)batches) / (double)config->epochs;
         status = assay__burgers_surrogate_train(surrogate, b, rate_at(config, done),
                                                 training->error, &loss);
-        assay__pde_batch_end(training, (uint64_t)b, start, loss);
+        assay__pde_batch_end(training, (uint64_t)b, loss);
         sum += loss;
         double share = ((double)epoch + (double)(b + 1) / (double)batches) / (double)config->epochs;
         if (status == ASSAY_OK && !assay__study_advance(training->study, 0.3 + 0.7 * share))

@@ -1,4 +1,5 @@
 /* From the numbers of a training to the run record, and statistics of epochs there and back. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,17 +45,20 @@ static assay_status add_series(assay__pde_training *training, const char *name,
 static assay_status add_batches(assay__pde_training *training)
 {
     bool burgers = training->config->equation == ASSAY__PDE_BURGERS;
-    if (training->batch_seconds.incomplete || training->yardsticks.incomplete)
-        return ASSAY_E_MEMORY;
+    const assay__pde_numbers *seconds = &training->batches[0];
+    for (size_t i = 0; i < ASSAY__WATCH_FIGURES; i++)
+        if (training->batches[i].incomplete)
+            return ASSAY_E_MEMORY;
     assay_status status = assay__found_times(
         training->found, "batch", assay__pde_model_of(training->config),
         burgers ? "one batch: copied together, forward and backward pass, update"
                 : "one iteration of L-BFGS: misfits and gradients until the line search ends",
-        training->batch_seconds.values, training->batch_seconds.count);
-    return status == ASSAY_OK && training->batch_seconds.count > 0
-               ? assay__found_measure(training->found, ASSAY__METRIC_YARDSTICK,
-                                      training->yardsticks.values)
-               : status;
+        seconds->values, seconds->count);
+    for (size_t i = 1; i < ASSAY__WATCH_FIGURES && status == ASSAY_OK; i++)
+        if (seconds->count > 0 && !isnan(training->batches[i].values[0]))
+            status = assay__found_measure(training->found, assay__study_watch_metrics[i],
+                                          training->batches[i].values);
+    return status;
 }
 
 /* ---- statistics of epochs ---- */

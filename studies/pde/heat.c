@@ -123,14 +123,13 @@ static const char stop_words_listed[] = "0: epochs, 1: tolerance, 2: value, 3: p
 
 typedef struct progress {
     assay__pde_training *training;
-    bool open;    /* a batch is: one iteration */
-    double start; /* of the batch */
+    bool open; /* a batch is: one iteration */
     bool interrupted;
 } progress;
 
 static void end_batch(progress *self, int64_t index, double loss)
 {
-    assay__pde_batch_end(self->training, (uint64_t)index, self->start, loss);
+    assay__pde_batch_end(self->training, (uint64_t)index, loss);
     assay__pde_append(&self->training->losses, loss);
     self->open = false;
 }
@@ -148,7 +147,7 @@ static bool advance(void *context, const assay__lbfgs_state *state)
     self->open =
         !self->interrupted && state->outcome == ASSAY__LBFGS_RUNNING && done < config->epochs;
     if (self->open)
-        self->start = assay__pde_batch_start(self->training, (uint64_t)done);
+        assay__pde_batch_start(self->training, (uint64_t)done);
     return !self->interrupted;
 }
 

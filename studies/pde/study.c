@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "assay/clock.h"
 #include "assay/monitor.h"
 #include "assay/report.h"
 #include "assay/training.h"
@@ -30,20 +29,22 @@ static const assay__study_step the_step[] = {{"data and training", 1}};
 
 /* ---- around batches ---- */
 
-double assay__pde_batch_start(assay__pde_training *training, uint64_t index)
+void assay__pde_batch_start(assay__pde_training *training, uint64_t index)
 {
     assay_epoch_monitor_on_batch_start(training->epochs, index);
-    return assay_clock_seconds(assay_clock_default());
+    assay__study_watch_start(&training->watch);
 }
 
-void assay__pde_batch_end(assay__pde_training *training, uint64_t index, double start, double loss)
+void assay__pde_batch_end(assay__pde_training *training, uint64_t index, double loss)
 {
-    double seconds = assay_clock_seconds(assay_clock_default()) - start;
+    double figures[ASSAY__WATCH_FIGURES];
+    assay__study_watch_stop(&training->watch);
     if (training->epochs != NULL && (int64_t)index < training->config->memory_monitor_batches)
         assay__study_quiet(training->study);
     assay_epoch_monitor_on_batch_end(training->epochs, index, loss);
-    assay__pde_append(&training->batch_seconds, seconds);
-    assay__pde_append(&training->yardsticks, assay__study_yardstick());
+    assay__study_watch_read(&training->watch, figures);
+    for (size_t i = 0; i < ASSAY__WATCH_FIGURES; i++)
+        assay__pde_append(&training->batches[i], figures[i]);
 }
 
 /* ---- files ---- */
@@ -159,8 +160,10 @@ static assay_status train(pde *self)
     assay_status status = prepare(self);
     if (status != ASSAY_OK)
         return status;
+    assay__study_watch_open(&training->watch);
     status = self->config->equation == ASSAY__PDE_BURGERS ? assay__pde_train_burgers(training)
                                                           : assay__pde_train_heat(training);
+    assay__study_watch_close(&training->watch);
     assay__study_quiet(self->study);
     bool complete = assay__pde_found_numbers(training) == ASSAY_OK;
     if (status != ASSAY_OK) { /* that stays what is reported */
@@ -226,8 +229,8 @@ static void release_training(assay__pde_training *training)
     assay__pde_numbers_release(&training->losses);
     assay__pde_numbers_release(&training->held_out_losses);
     assay__pde_numbers_release(&training->relative_errors);
-    assay__pde_numbers_release(&training->batch_seconds);
-    assay__pde_numbers_release(&training->yardsticks);
+    for (size_t i = 0; i < ASSAY__WATCH_FIGURES; i++)
+        assay__pde_numbers_release(&training->batches[i]);
 }
 
 assay_status assay__pde_run(const assay__study_plan *plan, const assay__pde_config *config,

@@ -6,6 +6,7 @@
 #include "assay/monitor.h"
 #include "assay/training.h"
 #include "studies/common/results.h"
+#include "studies/common/watch.h"
 #include "studies/pde/study.h"
 
 /* Numbers that come one by one. */
@@ -25,8 +26,9 @@ typedef struct assay__pde_training {
     assay_epoch_monitor *epochs; /* likewise; its spans are its own */
     /* By epoch (burgers) or by iteration (heat, which has losses only). */
     assay__pde_numbers losses, held_out_losses, relative_errors;
-    assay__pde_numbers batch_seconds, yardsticks; /* one of each for a batch */
-    assay_record *found;                          /* figures, series and models that are complete */
+    assay__study_watch watch;
+    assay__pde_numbers batches[ASSAY__WATCH_FIGURES]; /* what each batch cost */
+    assay_record *found; /* figures, series and models that are complete */
     assay_error *error;
 } assay__pde_training;
 
@@ -39,8 +41,8 @@ ASSAY_MUST_USE assay_status assay__pde_train_burgers(assay__pde_training *traini
 ASSAY_MUST_USE assay_status assay__pde_train_heat(assay__pde_training *training);
 
 /* Around one batch; the end prints, so the progress line is taken away before it. */
-double assay__pde_batch_start(assay__pde_training *training, uint64_t index);
-void assay__pde_batch_end(assay__pde_training *training, uint64_t index, double start, double loss);
+void assay__pde_batch_start(assay__pde_training *training, uint64_t index);
+void assay__pde_batch_end(assay__pde_training *training, uint64_t index, double loss);
 
 void assay__pde_append(assay__pde_numbers *numbers, double value);
 void assay__pde_numbers_release(assay__pde_numbers *numbers);

@@ -290,7 +290,10 @@ static void test_the_machine_is_told_from_the_program(void **state)
         {1.0, 1.0, ASSAY_VERDICT_SAME, NULL},
         {1.3, 1.0, ASSAY_VERDICT_SLOWER, NULL},
         {0.7, 1.0, ASSAY_VERDICT_FASTER, NULL},
-        {1.3, 1.6, ASSAY_VERDICT_SLOWER, NULL},
+        {1.3, 1.05, ASSAY_VERDICT_SLOWER, NULL},
+        /* What the yardstick takes off is not known better than to a third of it. */
+        {1.3, 1.6, ASSAY_VERDICT_INCONCLUSIVE, "the machine was 60 % slower for the candidate"},
+        {2.5, 1.6, ASSAY_VERDICT_SLOWER, NULL},
         {1.0, 1.6, ASSAY_VERDICT_INCONCLUSIVE, "the machine was 60 % slower for the candidate"},
         {1.0, 0.5, ASSAY_VERDICT_INCONCLUSIVE, "the machine was 50 % faster for the candidate"},
         /* Faster by the yardstick, slower by the clock: no verdict. */
