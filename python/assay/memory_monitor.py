@@ -268,7 +268,7 @@ class EpochPerformanceMonitor:
             self._core.on_batch_end(batch_idx)
             return
         try:
-            value = float(loss)
+            value = float(loss.item() if hasattr(loss, "item") else loss)
         except (TypeError, ValueError, RuntimeError) as error:
             raise TypeError(f"loss must be one number, not {type(loss).__name__} ({error})") from None
         self._core.on_batch_end(batch_idx, value)

@@ -29,6 +29,11 @@ static bool find_entries(void *handle, assay__cuda *entry)
     return enough;
 }
 
+const assay__cuda *assay__cuda_known(void)
+{
+    return driver.found ? &driver.entry : NULL;
+}
+
 const assay__cuda *assay__cuda_driver(void)
 {
     if (driver.found)

@@ -40,4 +40,8 @@ typedef struct assay__cuda {
  */
 const assay__cuda *assay__cuda_driver(void);
 
+/* The same without looking for it: NULL, at the cost of a branch, until assay__cuda_driver() has
+ * found it. Looking allocates and takes the dynamic linker's lock, which a span must not. */
+const assay__cuda *assay__cuda_known(void);
+
 #endif

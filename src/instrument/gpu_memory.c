@@ -13,7 +13,7 @@ enum { RESERVED_NOW = 5, USED_NOW = 7, USED_HIGH = 8 };
 
 static const assay__cuda *driver_with_context(int *device)
 {
-    const assay__cuda *cuda = assay__cuda_driver();
+    const assay__cuda *cuda = assay__cuda_known();
     void *context = NULL;
     bool usable = cuda != NULL && cuda->context_now(&context) == ASSAY__CUDA_OK &&
                   context != NULL && cuda->context_device(device) == ASSAY__CUDA_OK;
@@ -40,6 +40,7 @@ assay__gpu_memory assay__gpu_memory_read(void)
     assay__gpu_pool pool;
     assay__gpu_memory memory = {none, none, none};
     int device = 0;
+    (void)assay__cuda_driver();
     if (assay__gpu_pool_read(&pool))
         return (assay__gpu_memory){assay_reading_of((double)pool.used_bytes),
                                    assay_reading_of((double)pool.reserved_bytes),

@@ -13,9 +13,10 @@ typedef struct assay__gpu_pool {
     uint64_t used_high_bytes; /* the most that was used since the pool exists */
 } assay__gpu_pool;
 
-/* False, at the cost of a branch, if this process has no CUDA driver; false too if it has no
- * context, if the driver is older than CUDA 11.3, or if nothing was ever taken from the pool. Under
- * a microsecond; nothing waits for the device. */
+/* False, at the cost of a branch, unless a CUDA driver was found in this process: a new monitor
+ * looks for it, as do streams and assay__gpu_memory_read(). False too if there is no context, if
+ * the driver is older than CUDA 11.3, or if nothing was ever taken from the pool. Under a
+ * microsecond; nothing waits for the device. */
 bool assay__gpu_pool_read(assay__gpu_pool *pool);
 
 typedef struct assay__gpu_memory {

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/struct_size.h"
 #include "base/text.h"
+#include "instrument/cuda.h"
 #include "monitor/state.h"
 
 enum {
@@ -234,6 +235,7 @@ assay_status assay_monitor_open(const assay_monitor_options *options, assay_erro
             return status;
         }
         set_id(fresh, id);
+        (void)assay__cuda_driver(); /* spans do not look for it: instrument/cuda.h */
         /* `assay doctor` says where this is missing; a child writes into its parent's journal then
          */
         if (madvise(fresh, HEAD_BYTES, MADV_WIPEONFORK) != 0)

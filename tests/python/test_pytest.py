@@ -2,6 +2,7 @@
 
 No test depends on a speed: where verdicts matter, the samples are made up (SAMPLER), and the times of baselines are multiplied.
 """
+import importlib.util
 import json
 import os
 import pathlib
@@ -203,7 +204,8 @@ class Options(Plugin):
 
     def test_beside_others_nothing_is_measured(self):
         self.write(BENCHMARKS)
-        self.write("def pytest_addoption(parser):\n    parser.addoption('--numprocesses', type=int)\n", "conftest.py")
+        if importlib.util.find_spec("xdist") is None:
+            self.write("def pytest_addoption(parser):\n    parser.addoption('--numprocesses', type=int)\n", "conftest.py")
         self.assertNotIn("assay benchmarks", self.run_well("--numprocesses", "2"))
         done = self.pytest("--numprocesses", "2", "--assay-save", "a.json")
         self.assertEqual(done.returncode, 4)

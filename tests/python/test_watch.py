@@ -461,5 +461,46 @@ class WithoutTorch(unittest.TestCase):
         self.assertIn("False", done.stdout)
 
 
+def counted_models():
+    """(name, model, input): models of which PyTorch's own counter counts every product."""
+    class Attention(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.projections = nn.Linear(32, 96)
+
+        def forward(self, x):
+            query, key, value = self.projections(x).chunk(3, dim=-1)
+            return torch.softmax(query @ key.transpose(-1, -2), dim=-1) @ value
+
+    return [("linear", nn.Linear(32, 16), torch.randn(8, 32)),
+            ("deep", nn.Sequential(nn.Linear(16, 64), nn.ReLU(), nn.LayerNorm(64), nn.Linear(64, 4)), torch.randn(3, 7, 16)),
+            ("convolution", nn.Conv2d(3, 8, 3, stride=2, padding=1), torch.randn(2, 3, 17, 19)),
+            ("convolution 1d", nn.Conv1d(4, 6, 5), torch.randn(2, 4, 31)),
+            ("transposed", nn.ConvTranspose2d(4, 3, 3, stride=2), torch.randn(2, 4, 9, 9)),
+            ("products", Attention(), torch.randn(2, 10, 32))]
+
+
+@unittest.skipUnless(torch, "no torch")
+class CountedAsPyTorchCounts(Watched):
+    def test_forward_and_backward(self):
+        try:
+            from torch.utils.flop_counter import FlopCounterMode
+        except ImportError:
+            self.skipTest("this PyTorch has no counter of its own: version 2.1 does")
+        for name, model, given in counted_models():
+            given.requires_grad_()
+            with self.subTest(name):
+                with FlopCounterMode(display=False) as forward:
+                    output = model(given)
+                with FlopCounterMode(display=False) as backward:
+                    output.sum().backward()
+                watched = self.watch(model, flops=True)
+                model(given).sum().backward()
+                figures = watched.flops("pytorch").values()
+                watched.remove()
+                self.assertEqual((sum(f for f, _ in figures), sum(b for _, b in figures)),
+                                 (forward.get_total_flops(), backward.get_total_flops()))
+
+
 if __name__ == "__main__":
     unittest.main()

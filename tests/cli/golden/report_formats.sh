@@ -7,7 +7,7 @@ print(json.dumps({"schema": "assay-record", "version": 1, "total_seconds": 0, "c
                   "subjects": [{"name": "old", "samples_seconds": [0.5, 0.75, 1], **counts, **figures(0.75)},
                                {"name": "new", "samples_seconds": [0.25, 0.375, 0.5], **counts, **figures(0.375)}]}))
 PYTHON
-formats=$("$ASSAY" report --help | sed -n '/^formats:/,$s/^  \([a-z-]*\) .*/\1/p')
+formats=$("$ASSAY" report --help | sed -n '/^formats:/,/^plots:/s/^  \([a-z-]*\) .*/\1/p')
 for format in $formats; do
     "$ASSAY" report bench.json --format "$format" >"$format.out" 2>"$format.err"
     echo "$format: exit $?, $([ -s "$format.out" ] && echo text || echo nothing)"

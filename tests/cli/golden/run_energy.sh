@@ -27,4 +27,4 @@ record = json.load(open("none.json"))
 print(record["energy_joules"], record["unavailable"]["energy_joules"])
 PYTHON
 "$ASSAY" run --json plain.json -- true 2>/dev/null
-grep -c energy plain.json
+grep -c energy plain.json || true
