@@ -245,6 +245,7 @@ void assay__store_close(assay__store *store)
 {
     if (store == NULL)
         return;
-    store->driver->close(store->connection);
+    if (store->connection != NULL)
+        store->driver->close(store->connection);
     free(store);
 }
