@@ -6,6 +6,8 @@
  *
  * Tests put its folder into LD_LIBRARY_PATH. A value for `lost` makes every call for that board say
  * so. */
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,9 +47,32 @@ static int board_of(const void *device)
     return (int)((intptr_t)device - 1);
 }
 
+static struct timespec loaded;
+
+static void note_the_time(void)
+{
+    clock_gettime(CLOCK_MONOTONIC, &loaded);
+}
+
+/* In a forked child it is loaded anew. */
+__attribute__((constructor)) static void note_when_loaded(void)
+{
+    note_the_time();
+    pthread_atfork(NULL, NULL, note_the_time);
+}
+
+/* The board `lost` answers as if it were there until `lost_after` milliseconds after loading. */
+static bool is_lost(const void *device)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    long since = (now.tv_sec - loaded.tv_sec) * 1000 + (now.tv_nsec - loaded.tv_nsec) / 1000000;
+    return board_of(device) == told("lost", -1) && since >= told("lost_after", 0);
+}
+
 static int answer(const char *key, const void *device)
 {
-    if (board_of(device) == told("lost", -1))
+    if (is_lost(device))
         return LOST;
     return told(key, 0);
 }
