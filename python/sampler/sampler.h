@@ -35,7 +35,7 @@ typedef struct memory_piece {
 bool memory_copy_all(const memory_piece *pieces, size_t count);
 
 /* Zeroed memory of our own, outside of the heap that is measured; NULL when there is none. It is
- * never freed. */
+ * never freed. Under sampler_lock, once the sampler has started. */
 void *memory_reserve(size_t bytes);
 
 /* ---- region.c: the file ------------------------------------------------------------------------

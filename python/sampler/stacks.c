@@ -114,12 +114,17 @@ static bool resolve(const stack *s, bool is_main, stacks_look *look)
     return all;
 }
 
+/* Under the lock, since a hook of the script's thread may reserve memory at the same time. */
 static bool prepare(void)
 {
-    if (slots == NULL)
-        slots = memory_reserve(NODE_SLOTS * sizeof *slots);
-    if (copies == NULL)
-        copies = memory_reserve(MEMORY_MAX_PIECES * frames_code_bytes());
+    if (slots == NULL || copies == NULL) {
+        pthread_mutex_lock(&sampler_lock);
+        if (slots == NULL)
+            slots = memory_reserve(NODE_SLOTS * sizeof *slots);
+        if (copies == NULL)
+            copies = memory_reserve(MEMORY_MAX_PIECES * frames_code_bytes());
+        pthread_mutex_unlock(&sampler_lock);
+    }
     return slots != NULL && copies != NULL;
 }
 
