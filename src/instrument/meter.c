@@ -232,6 +232,16 @@ static void tell(assay_meter *meter, const assay__meter_reading *now)
     pthread_mutex_unlock(&meter->observing);
 }
 
+void assay__meter_hold(assay_meter *meter)
+{
+    pthread_mutex_lock(&meter->observing);
+}
+
+void assay__meter_let_go(assay_meter *meter)
+{
+    pthread_mutex_unlock(&meter->observing);
+}
+
 static void keep(assay_meter *meter, const assay__meter_reading *reading)
 {
     pthread_mutex_lock(&meter->lock);

@@ -49,6 +49,11 @@ ASSAY_MUST_USE assay_status assay__meter_observe(assay_meter *meter,
 /* Tell nobody any more, once this returns. Not to be called by an observer. */
 void assay__meter_forget(assay_meter *meter);
 
+/* Keep the observer from being told until it is let go, once this returns. Not to be called by an
+ * observer. */
+void assay__meter_hold(assay_meter *meter);
+void assay__meter_let_go(assay_meter *meter);
+
 /* The latest reading that is not later than `ns`, or the earliest that is known. For observers. */
 const assay__meter_reading *assay__meter_reading_at(const assay_meter *meter, uint64_t ns);
 

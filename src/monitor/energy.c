@@ -122,13 +122,13 @@ static void meter_node(const window *now, const assay__lane *lane, assay__node *
     if (figures == NULL)
         return;
     uint64_t before = figures->seen_ticks;
-    figures->seen_ticks = node->sum;
-    if (now->first || node->sum <= before) { /* less: it was cleared */
-        figures->running = 0;
+    __atomic_store_n(&figures->seen_ticks, node->sum, __ATOMIC_RELAXED); /* readers copy it too */
+    if (now->first || node->sum <= before) {                             /* less: it was cleared */
+        __atomic_store_n(&figures->running, 0, __ATOMIC_RELAXED);
         return;
     }
     credit(now, figures, (double)(node->sum - before) * now->view->seconds_per_tick, device);
-    figures->running = 1;
+    __atomic_store_n(&figures->running, 1, __ATOMIC_RELAXED);
 }
 
 /* The device of a stream's lane, by the name that it was given: "cuda:0 stream 1". With a single

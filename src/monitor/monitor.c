@@ -10,6 +10,7 @@
 #include "base/struct_size.h"
 #include "base/text.h"
 #include "instrument/cuda.h"
+#include "instrument/meter.h"
 #include "monitor/state.h"
 
 enum {
@@ -366,6 +367,9 @@ void assay_monitor_clear(assay_monitor *monitor)
         return;
     assay__monitor_state *state = assay__monitor_state_of(monitor);
     assay__journal_header *header = state->journal.header;
+    assay_meter *meter = state->meter; /* its thread counts, and reads the nodes */
+    if (meter != NULL)
+        assay__meter_hold(meter);
     pthread_mutex_lock(&state->lock);
     for (assay__lane_owner *owner = state->owners; owner != NULL; owner = owner->next_in_monitor)
         clear_lane(state, owner->lane);
@@ -373,4 +377,6 @@ void assay_monitor_clear(assay_monitor *monitor)
     header->dropped_names = header->dropped_lanes = header->dropped_spans = 0;
     header->dropped_metrics = header->mismatched_ends = header->displaced_spans = 0;
     pthread_mutex_unlock(&state->lock);
+    if (meter != NULL)
+        assay__meter_let_go(meter);
 }
