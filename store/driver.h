@@ -37,7 +37,9 @@ typedef struct assay__store_driver {
     const char *begin;                /* a transaction that writes */
     const char *exists;               /* how many tables "assay_history" there are */
     const char *foreign;              /* how many tables of others forbid ours, or NULL */
-    /* Open what the location names; `create` allows an empty database to come into being.
+    const char *package;              /* of Debian, without which it is built with no calls: */
+    /* NULL, as the two below, if it was built without the headers of the library. Open what the
+     * location names; `create` allows an empty database to come into being.
      * ASSAY_E_UNSUPPORTED if the library is not there. */
     assay_status (*open)(const char *location, bool create, assay_error *error, void **connection);
     /* Execute the SQL; without parameters it may be several statements. `row` may be NULL. */

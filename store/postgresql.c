@@ -227,23 +227,6 @@ static void postgresql_close(void *connection)
     library.finish(connection);
 }
 
-#else /* built without its header */
-
-static assay_status postgresql_open(const char *location, bool create, assay_error *error,
-                                    void **connection)
-{
-    (void)location;
-    (void)create;
-    *connection = NULL;
-    return assay__fail(error, ASSAY_E_UNSUPPORTED,
-                       "this assay was built without libpq, which a history on a PostgreSQL server "
-                       "needs; install libpq-dev and build assay again");
-}
-
-/* What was not opened is neither executed nor closed. */
-#define postgresql_execute NULL
-#define postgresql_close   NULL
-
 #endif
 
 const assay__store_driver assay__store_postgresql = {
@@ -255,7 +238,10 @@ const assay__store_driver assay__store_postgresql = {
     .begin = "BEGIN; SELECT pg_advisory_xact_lock(7021802512)",
     .exists = "SELECT COUNT(*) FROM pg_class WHERE oid = to_regclass('assay_history')",
     .foreign = NULL,
+    .package = "libpq-dev",
+#ifdef ASSAY_HAVE_POSTGRESQL
     .open = postgresql_open,
     .execute = postgresql_execute,
     .close = postgresql_close,
+#endif
 };

@@ -231,6 +231,14 @@ assay_status assay__store_open(const char *location, bool create, assay_error *e
         return assay__fail(error, ASSAY_E_MEMORY, "out of memory");
     made->driver =
         assay__store_is_server(location) ? &assay__store_postgresql : &assay__store_sqlite;
+    if (made->driver->open == NULL) {
+        assay_status status = assay__fail(error, ASSAY_E_UNSUPPORTED,
+                                          "this assay was built without %s, which this history "
+                                          "needs; install %s and build assay again",
+                                          made->driver->name, made->driver->package);
+        free(made);
+        return status;
+    }
     assay_status status = made->driver->open(location, create, error, &made->connection);
     if (status == ASSAY_OK)
         status = prepare(made, create, error);

@@ -220,23 +220,6 @@ static void sqlite_close(void *connection)
     library.close(connection);
 }
 
-#else /* built without its header */
-
-static assay_status sqlite_open(const char *location, bool create, assay_error *error,
-                                void **connection)
-{
-    (void)location;
-    (void)create;
-    *connection = NULL;
-    return assay__fail(error, ASSAY_E_UNSUPPORTED,
-                       "this assay was built without SQLite, which a history in a file needs; "
-                       "install libsqlite3-dev and build assay again");
-}
-
-/* What was not opened is neither executed nor closed. */
-#define sqlite_execute NULL
-#define sqlite_close   NULL
-
 #endif
 
 const assay__store_driver assay__store_sqlite = {
@@ -248,7 +231,10 @@ const assay__store_driver assay__store_sqlite = {
     .begin = "BEGIN IMMEDIATE",
     .exists = "SELECT COUNT(*) FROM sqlite_master WHERE name = 'assay_history'",
     .foreign = "SELECT COUNT(*) FROM sqlite_master",
+    .package = "libsqlite3-dev",
+#ifdef ASSAY_HAVE_SQLITE
     .open = sqlite_open,
     .execute = sqlite_execute,
     .close = sqlite_close,
+#endif
 };

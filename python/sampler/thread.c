@@ -1,9 +1,10 @@
 /* The sampling thread wakes at random times around the asked rate: a fixed period could keep step
  * with a loop of the script. A look that finds a thread running attributes to its present line the
  * processor time that the thread has used since it was last found running, so a look that comes
- * late weighs more. A look that finds it waiting attributes, in the same way, the time that it did
- * not use: processor time must not go to the line that happened to wait when it was looked at. A
- * thread that has used none since the last look stands where it stood, and is not read again. */
+ * late weighs more. A look that finds a thread waiting attributes the time that the thread has
+ * waited since it was last found waiting. The two are kept apart, so that a line which waits is
+ * never charged the processor time of another. A thread that has used no processor time since the
+ * last look has not moved, and its frames are not read again. */
 #include "python/sampler/sampler.h"
 
 #include <fcntl.h>

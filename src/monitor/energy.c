@@ -4,14 +4,15 @@
  * meter's thread looks at each window between two moves of the counters, and at how much time each
  * operation spent in spans that ended in it (its sum in the journal, less what the sum was at the
  * window before). The operation gets the share of the window's energy that is its share of the
- * time. Where this is not the whole window, the energy may have been consumed within the operation
- * or beside it; what a device can draw at most bounds both:
+ * time. An operation that ran for a part of the window may have consumed more or less than that
+ * share. Its bounds follow from the power limit of the device, which holds while the operation runs
+ * and while it does not:
  *
  *     energy - limit * (window - time)  <=  energy of the operation  <=  limit * time, energy
  *
  * A span that is longer than the window began before it, and gets the windows since then. A counter
- * says what was consumed up to one period before, so that where an operation begins to run and
- * where it ends to, one period's worth may belong to the windows beside; the bounds allow for it.
+ * is up to one period late. So the energy of the first and of the last period of an operation may
+ * be in a neighbouring window, and the bounds are wider by it.
  *
  * On streams of a device the time is that on the device, and only that device's energy counts. */
 #include <math.h>

@@ -22,8 +22,9 @@ typedef struct assay__chart {
 /* Draw everything but the data. `legend` names the series, in their colours. */
 void assay__chart_begin_plane(assay__chart *chart, const char *const *legend, size_t count);
 
-/* The same for `count` rows, `heights` pixels each (NULL: `height` each). Names are cut where they
- * would take more than their share of the width; `margin` is room at the right of the axis. */
+/* The same for `count` rows. `heights` has the height of each row in pixels; with NULL every row
+ * has the height `height`. A name that would take more than 38 % of the width is cut. `margin` is
+ * the room that is left free at the right of the axis. */
 void assay__chart_begin_rows(assay__chart *chart, const char *const *names, const double *heights,
                              double height, size_t count, double margin);
 void assay__chart_end(assay__chart *chart);
