@@ -1,0 +1,15 @@
+/* Script and style of the page, as web/build.mjs makes them at build time. */
+#ifndef ASSAY_CLI_PAGE_ASSET_H
+#define ASSAY_CLI_PAGE_ASSET_H
+
+#include <stddef.h>
+
+typedef struct page_asset {
+    const unsigned char *bytes;
+    size_t count;
+    const char *hash; /* "sha256-…", as a content-security policy names it */
+} page_asset;
+
+extern const page_asset page_script, page_style;
+
+#endif

@@ -1,0 +1,87 @@
+// Elements are made here and nowhere else, and texts enter them as texts: names from a record are never markup.
+
+export type Child = Node | string | null | undefined;
+export type Attributes = { [name: string]: string | number | boolean | null | undefined };
+
+const LONGEST = 300;
+
+// A name as it can be shown: control and direction characters, which could hide or reorder text, become visible
+// marks, and a text beyond all measure is cut with its length told.
+export function visible(text: string, longest = LONGEST): string {
+    const cut = text.length > longest ? text.slice(0, longest) : text;
+    const shown = cut.replace(
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is about
+        /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
+        (it) => (it === "\n" || it === "\t" ? " " : "\u2423"),
+    );
+    if (cut.length === text.length) return shown;
+    const length = text.length > 1000 ? ` (${text.length.toLocaleString("en")} characters)` : "";
+    return `${shown}\u2026${length}`;
+}
+
+export function element<K extends keyof HTMLElementTagNameMap>(
+    tag: K,
+    attributes: Attributes = {},
+    ...children: Child[]
+): HTMLElementTagNameMap[K] {
+    const made = document.createElement(tag);
+    set(made, attributes);
+    append(made, children);
+    return made;
+}
+
+export function svg<K extends keyof SVGElementTagNameMap>(
+    tag: K,
+    attributes: Attributes = {},
+    ...children: Child[]
+): SVGElementTagNameMap[K] {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    set(made, attributes);
+    append(made, children);
+    return made;
+}
+
+function set(made: Element, attributes: Attributes): void {
+    for (const [name, value] of Object.entries(attributes)) {
+        if (value === true) made.setAttribute(name, "");
+        else if (value !== false && value !== null && value !== undefined)
+            made.setAttribute(name, String(value));
+    }
+}
+
+function append(made: Element, children: Child[]): void {
+    for (const child of children) {
+        if (child !== null && child !== undefined) made.append(child);
+    }
+}
+
+// What waits to be seen. Printing shows all of it, also what only comes to be while the rest is drawn.
+const waiting = new Set<() => void>();
+window.addEventListener("beforeprint", () => {
+    for (const draw of waiting) draw();
+});
+
+// Calls `draw` once the element comes near the screen, or before the page is printed.
+export function whenSeen(target: Element, draw: () => void): void {
+    const observer = new IntersectionObserver(
+        (entries) => {
+            if (entries.some((it) => it.isIntersecting)) once();
+        },
+        { rootMargin: "600px" },
+    );
+    const once = (): void => {
+        if (!waiting.delete(once)) return;
+        observer.disconnect();
+        draw();
+    };
+    waiting.add(once);
+    observer.observe(target);
+}
+
+let ids = 0;
+
+// An id of its own for an element that a label or a description refers to.
+export function freshId(prefix: string): string {
+    ids += 1;
+    return `${prefix}-${ids}`;
+}
