@@ -56,7 +56,7 @@ static void print_spread(const assay__export_item *item, FILE *stream)
             assay__format_reading_seconds(item->median_seconds, median));
 }
 
-/* What makes a mean less than it seems: runs of another kind, and no level to be the mean of. */
+/* Warnings about the mean: a slow mode, and times that have no steady level. */
 static void print_caveats(const assay__export_item *item, FILE *stream)
 {
     char share[ASSAY__CELL_BYTES], ratio[ASSAY__CELL_BYTES];
@@ -88,6 +88,21 @@ static void print_usage(const assay_record_subject *subject, FILE *stream)
     }
 }
 
+static void print_energy(const assay_record_subject *subject, FILE *stream)
+{
+    const assay_reading joules = subject->energy_joules;
+    const double low = subject->energy_joules_low.value, high = subject->energy_joules_high.value;
+    if (joules.validity == ASSAY_NOT_MEASURED)
+        return;
+    label(stream, "energy");
+    if (!valid(subject->energy_joules_high))
+        fprintf(stream, "unavailable: %s\n", assay_validity_text(joules.validity));
+    else if (valid(joules))
+        fprintf(stream, "%.4g J (%.4g to %.4g) of the whole machine\n", joules.value, low, high);
+    else
+        fprintf(stream, "%.4g to %.4g J of the whole machine; too short for a figure\n", low, high);
+}
+
 static const char *meaning_of(const char *word)
 {
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
@@ -115,6 +130,11 @@ static void print_samples(const assay_record_subject *subject, FILE *stream)
         label(stream, "disturbed");
         fprintf(stream, "%" PRIu64 ", too many to leave out\n", subject->disturbed_samples);
     }
+    if (subject->throttled_samples > 0) {
+        label(stream, "throttled");
+        fprintf(stream, "%" PRIu64 ": a GPU ran slower (%s)\n", subject->throttled_samples,
+                subject->throttle != NULL ? subject->throttle : "reason not known");
+    }
     if (subject->failed_runs > 0) {
         label(stream, "failed");
         fprintf(stream, "%" PRIu64 " run%s%s\n", subject->failed_runs,
@@ -133,6 +153,7 @@ static void print_subject(const assay__export_item *item, FILE *stream)
     print_spread(item, stream);
     print_caveats(item, stream);
     print_usage(item->subject, stream);
+    print_energy(item->subject, stream);
     print_samples(item->subject, stream);
 }
 

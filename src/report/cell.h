@@ -1,7 +1,6 @@
-/* Cells of the seeds' tables: fixed columns whatever the name and however large or small the
- * number.
- *
- * A table is composed in a buffer and handed to its stream in one piece. */
+/* Cells of the tables whose widths programs rely on (docs/seed-map.md): fixed columns, whatever the
+ * name and however large or small the number. A table is composed in a buffer and handed to its
+ * stream in one piece. */
 #ifndef ASSAY_REPORT_CELL_H
 #define ASSAY_REPORT_CELL_H
 
@@ -12,7 +11,7 @@
 #include "assay/reading.h"
 #include "base/buffer.h"
 
-/* No table of ours is larger; a record of millions of rows is one for CSV. */
+/* The most bytes of a table; a record of millions of rows is exported as CSV. */
 enum { ASSAY__TABLE_MAX_BYTES = 256 << 20 };
 
 enum { ASSAY__CELL_BYTES = 40 };
@@ -20,7 +19,7 @@ enum { ASSAY__CELL_BYTES = 40 };
 /* "12.345", whatever the number and the locale; "n/a" when it is not finite. */
 const char *assay__cell_fixed(char text[ASSAY__CELL_BYTES], double value, int decimals);
 
-/* "12.345" with `decimals`, as the seeds print it, or with as many of them as `width` has room for.
+/* "12.345" with `decimals`, or with as many of them as `width` has room for.
  * A number that would show as zero and is not, or that is too wide without any, is shown as
  * "2.1e-05"; one that is not finite as "n/a". */
 const char *assay__cell_number(char text[ASSAY__CELL_BYTES], double value, int decimals, int width);
@@ -31,7 +30,7 @@ static inline double assay__value_or_nan(assay_reading reading)
 {
     return reading.validity == ASSAY_VALID ? reading.value : NAN;
 }
-/* MB of 2^20 bytes, in which tables and most of the seeds' JSON count. */
+/* MB of 2^20 bytes, as tables and JSON show memory. */
 static inline assay_reading assay__in_mb(assay_reading bytes)
 {
     return (assay_reading){bytes.value / 1048576.0, bytes.validity};

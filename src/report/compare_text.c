@@ -1,5 +1,5 @@
 /* Comparisons as a page of text, 80 columns wide or as wide as the terminal. Differences between
- * the machines come first: who reads a verdict should have seen them. */
+ * the machines come first, because a reader should know them before a verdict. */
 #include <math.h>
 #include <string.h>
 
@@ -84,7 +84,8 @@ static void print_differences(const assay_record *record, FILE *stream)
         fputc('\n', stream);
 }
 
-/* Of two records the same benchmark: its name above, the files in the columns. */
+/* In a comparison of two records, the name of the benchmark stands above, and the files stand in
+ * the columns. */
 static bool is_between_records(const assay_record_comparison *it)
 {
     return same_text(it->baseline, it->candidate) && it->baseline_origin != NULL &&
@@ -211,7 +212,7 @@ const char *assay__metric_name(const char *metric)
     return metric;
 }
 
-/* Processor time that says what wall time says is no news. */
+/* Processor time is not shown if its verdict is that of wall time. */
 static bool is_news(const assay_record *record, const assay_record_comparison *it)
 {
     for (size_t i = 0; i < record->comparison_count; i++) {
@@ -226,7 +227,8 @@ static bool is_news(const assay_record *record, const assay_record_comparison *i
     return true;
 }
 
-/* What does not lead gets a line where it differs: the record has all of them. */
+/* A comparison that does not lead gets a line only if it shows a difference; the record has all of
+ * them. */
 static void print_other_metrics(const assay_record *record, FILE *stream)
 {
     bool first = true;
@@ -293,7 +295,7 @@ static void compose_rule(const assay_record *record, char text[RULE_BYTES])
                  : "");
 }
 
-/* Nothing where the same rule stands below the record above. */
+/* Print the rule, unless the record above has printed the same one. */
 static void print_rule(const assay_record *record, const assay_record *above, FILE *stream)
 {
     char text[RULE_BYTES], told[RULE_BYTES] = "";
@@ -309,7 +311,7 @@ static void print_rule(const assay_record *record, const assay_record *above, FI
     }
 }
 
-/* Who sees good verdicts only should know which are not among them. */
+/* List what was not compared, because a reader who sees only good verdicts would not notice. */
 static void print_missing(const assay_record *record, FILE *stream)
 {
     for (size_t i = 0; i < record->difference_count; i++) {

@@ -2,18 +2,19 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json_writer.h"
+#include "base/text.h"
 
-/* Would a spreadsheet compute the field instead of showing it? A signed number is what it says. */
+/* Whether a spreadsheet would compute the field instead of showing it. A signed number is not a
+ * formula. */
 static bool is_formula(const char *text)
 {
     if (*text == '\0' || strchr("=+-@\t\r", *text) == NULL)
         return false;
     char *end = NULL;
-    strtod(text, &end);
+    assay__text_number(text, &end);
     return end == text || *end != '\0';
 }
 

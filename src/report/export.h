@@ -95,6 +95,9 @@ assay__report_view assay__report_processes;
 /* The lines and functions of its Python programs that cost most, where they were sampled. */
 assay__report_view assay__report_python;
 
+/* What its GPUs did: the kernels that cost most, copies, idle time by cause. */
+assay__report_view assay__report_gpu;
+
 /* The programs that are missing in the heap figures of a run, and why, behind a label of
  * `label_width` columns; nothing where none is missing. */
 assay_status assay__report_unseen(const assay_record *record, size_t label_width, FILE *stream,

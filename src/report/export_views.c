@@ -24,7 +24,8 @@ assay_status assay__report_advice(const assay_record *record, FILE *stream, assa
     if (status == ASSAY_OK && count == 0)
         fputs("No bottleneck stands out.\n", stream);
     else if (status == ASSAY_OK)
-        status = assay_findings_print(findings, count, stream, assay__findings_flags(record));
+        status = assay_findings_print(findings, count, stream,
+                                      assay__findings_flags(record) | ASSAY_SHOW_CODE);
     free(findings);
     if (status == ASSAY_OK)
         return ASSAY_OK;

@@ -1,4 +1,4 @@
-/* Findings in the seeds' words: one line each, with its remedies below when asked for. */
+/* Findings as text: one line each, with its remedies below on request. */
 #include <string.h>
 
 #include "assay/bottleneck.h"
@@ -12,8 +12,7 @@ static const char *sign_of(assay_severity severity)
 
 static bool is_share(assay_evidence evidence)
 {
-    return evidence == ASSAY_EVIDENCE_OWN_SHARE || evidence == ASSAY_EVIDENCE_SHARE ||
-           evidence == ASSAY_EVIDENCE_BATCH_SHARE;
+    return evidence != ASSAY_EVIDENCE_SPREAD && evidence != ASSAY_EVIDENCE_FIRST;
 }
 
 /* The rule's symptom with {operation} and {value} filled in. */
@@ -51,7 +50,7 @@ static bool measured(assay_reading reading)
 
 unsigned assay__findings_flags(const assay_record *record)
 {
-    bool gpu = false;
+    bool gpu = record->has_gpu;
     for (size_t i = 0; i < record->metric_count && !gpu; i++)
         gpu = measured(record->metrics[i].gpu_peak_bytes) ||
               measured(record->metrics[i].gpu_delta_bytes);
@@ -59,6 +58,32 @@ unsigned assay__findings_flags(const assay_record *record)
         gpu = measured(record->operations[i].gpu_peak_bytes) ||
               measured(record->operations[i].gpu_delta_bytes);
     return ASSAY_SHOW_REMEDIES | (gpu ? (unsigned)ASSAY_SHOW_GPU_REMEDIES : 0);
+}
+
+/* A line below the finding, or none. */
+static void second_symptom(assay__buffer *text, const assay_finding *finding)
+{
+    char number[ASSAY__CELL_BYTES];
+    if (!measured(finding->beside))
+        return;
+    if (finding->rule->beside == ASSAY_CIRCUMSTANCE_MEMORY)
+        assay__buffer_printf(text,
+                             "      its peak of memory is %sx that of the operations beside it\n",
+                             assay__cell_fixed(number, finding->beside.value, 1));
+    else
+        assay__buffer_printf(text, "      the GPU is busy for %s%% of the time\n",
+                             assay__cell_fixed(number, 100 * finding->beside.value, 1));
+}
+
+static void code_of(assay__buffer *text, const char *code)
+{
+    while (code != NULL && *code != '\0') {
+        size_t length = strcspn(code, "\n");
+        assay__buffer_append_text(text, "          ");
+        assay__buffer_append(text, code, length);
+        assay__buffer_append_text(text, "\n");
+        code += length + (code[length] == '\n');
+    }
 }
 
 assay_status assay_findings_print(const assay_finding *findings, size_t count, FILE *stream,
@@ -71,9 +96,12 @@ assay_status assay_findings_print(const assay_finding *findings, size_t count, F
         assay__buffer_append_text(&text, sign_of(rule->severity));
         symptom(&text, &findings[i]);
         assay__buffer_append_text(&text, "\n");
+        second_symptom(&text, &findings[i]);
         for (size_t k = 0; k < ASSAY_RULE_REMEDIES && rule->remedies[k] != NULL; k++)
             if (is_shown(rule->remedies[k], flags))
                 assay__buffer_printf(&text, "      - %s\n", rule->remedies[k]);
+        if ((flags & ASSAY_SHOW_CODE) != 0)
+            code_of(&text, rule->code);
     }
     return assay__table_print(&text, stream);
 }

@@ -27,22 +27,21 @@ const char *assay__format_reading_seconds(assay_reading reading, char text[ASSAY
 const char *assay__format_reading_bytes(assay_reading reading, char text[ASSAY__FORMAT_SIZE]);
 const char *assay__format_reading_count(assay_reading reading, char text[ASSAY__FORMAT_SIZE]);
 
-/* Print `text` in a field of `width` columns, counting code points. Too long a text is cut and ends
- * in "…", except that figures, aligned right, run over, and at least one blank is before them. _cut
- * is _left without the padding, for the end of a line; _ends is _left for texts that often differ
- * at their end only, and cuts the middle.
- */
+/* Print `text` in a field of `width` columns, counting code points. A text that is too long is cut
+ * and ends in "…". Figures, which are aligned right, are never cut: they make the line longer, with
+ * at least one blank before them. _cut is _left without the padding, for the end of a line. _ends
+ * is _left for texts that often differ only at their end, and cuts the middle. */
 void assay__format_left(FILE *stream, const char *text, size_t width);
 void assay__format_ends(FILE *stream, const char *text, size_t width);
 void assay__format_cut(FILE *stream, const char *text, size_t width);
 void assay__format_right(FILE *stream, const char *text, size_t width);
 
-/* Columns for a table: those of the terminal, at least 80 and at most 160, which the eye can
- * follow; 80 elsewhere. */
+/* Columns for a table: those of the terminal, at least 80 and at most 160, since the eye loses
+ * longer lines; 80 if there is no terminal. */
 size_t assay__format_width(FILE *stream);
 
-/* The width of a column of names that takes `usual` columns of 80: what a wide terminal has to
- * spare is its. */
+/* The width of a column of names that takes `usual` of 80 columns; on a wider terminal it gets all
+ * the additional columns. */
 size_t assay__format_name_width(FILE *stream, size_t usual);
 
 /* Print `text` in a shade, where there is colour. */

@@ -1,4 +1,4 @@
-/* What a record says it could not record, a line each, and what to do about it. */
+/* What could not be recorded, one line for each kind, and what to do about it. */
 #include "report/export.h"
 
 static void note(FILE *stream, uint64_t count, const char *meaning)

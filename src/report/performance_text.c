@@ -1,4 +1,5 @@
-/* The performance monitor's two tables and its CSV. Widths are the original document's. */
+/* The tables of the performance monitor, and their CSV. Programs rely on the widths of 90 columns
+ * (document C of docs/seed-map.md). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +40,8 @@ static void performance_row(assay__buffer *table, const assay__performance_row *
         assay__cell_reading(peak, assay__in_mb(span->gpu_peak_bytes), 1, 11));
 }
 
-/* Which rows have the memory of some of their spans only, in lines of the table's width. */
+/* List the rows whose memory was read in some of their spans only, in lines of the width of the
+ * table. */
 static void memory_note(assay__buffer *table, const assay__performance_row *rows, size_t count)
 {
     size_t column = 0;

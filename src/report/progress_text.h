@@ -1,7 +1,5 @@
-/* The one-line messages of the seeds' measuring calls, for the facade.
- *
- * One rule for all: a line leaves out what could not be measured (a table, having a column for it,
- * shows n/a). A NULL stream prints nothing. */
+/* The one-line messages of the measuring calls of the facade. A line leaves out what could not be
+ * measured; a table has a column for it and shows n/a. A NULL stream prints nothing. */
 #ifndef ASSAY_REPORT_PROGRESS_TEXT_H
 #define ASSAY_REPORT_PROGRESS_TEXT_H
 

@@ -17,7 +17,7 @@
 
 enum { LEAST_SUBJECTS = 3, NAME_WIDTH = 22 };
 
-/* Memory is worth a word from here on. */
+/* The ratio of memory from which on the ranking mentions it. */
 static const double clear_ratio = 1.1;
 
 /* One metric of a subject, relative to the first subject. */
@@ -50,7 +50,8 @@ static place place_of(const assay_record_comparison *it)
                    .verdict = it->verdict};
 }
 
-/* An interval beyond the margin without a verdict: something is wrong with the samples. */
+/* Whether the interval lies beyond the margin although there is no verdict: then something is wrong
+ * with the samples. */
 static bool is_doubtful(const place *it, double margin)
 {
     return it->verdict == ASSAY_VERDICT_INCONCLUSIVE &&
@@ -76,7 +77,7 @@ static bool is_same(const place *a, const place *b)
            (b->is_first && a->verdict == ASSAY_VERDICT_SAME);
 }
 
-/* What is not known comes last. */
+/* Order by ratio; subjects without one come last. */
 static int by_cost(const void *a, const void *b)
 {
     double one = ((const ranked *)a)->cost.ratio, other = ((const ranked *)b)->cost.ratio;

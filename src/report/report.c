@@ -10,7 +10,7 @@
 
 enum { TITLE_BYTES = 1024 };
 
-typedef enum contents { ANY, SUBJECTS, SPANS } contents;
+typedef enum contents { ANY, SUBJECTS, SPANS, SPANS_OR_GPU } contents;
 
 typedef struct way {
     contents needs;                /* what a record must hold to be shown */
@@ -31,7 +31,7 @@ static const assay_report_format names[] = {
     {"performance", "performance summary of spans"},
     {"aggregate", "aggregate statistics of spans"},
     {"summary", "performance summary and aggregate statistics of spans"},
-    {"advice", "bottlenecks among the spans, and what to do about them"},
+    {"advice", "bottlenecks among the spans and on GPUs, and what to do about them"},
     {"trace", "the events as Chrome JSON, for ui.perfetto.dev"},
     {"google-benchmark", "JSON as Google Benchmark writes it, one row for each sample"},
     {"hyperfine", "JSON as hyperfine writes it"},
@@ -57,7 +57,7 @@ static const way formats[FORMATS] = {
     {ANY, assay__report_performance, NULL, NULL},
     {ANY, assay__report_aggregate, NULL, NULL},
     {SPANS, assay__report_summary, NULL, NULL},
-    {SPANS, assay__report_advice, NULL, NULL},
+    {SPANS_OR_GPU, assay__report_advice, NULL, NULL},
     {ANY, assay__report_trace, NULL, NULL},
     {SUBJECTS, NULL, assay__export_google_benchmark, NULL},
     {SUBJECTS, NULL, assay__export_hyperfine, NULL},
@@ -103,12 +103,19 @@ assay_status assay__report_text(const assay_record *record, const assay_record *
 static assay_status nothing_to_show(size_t index, assay_error *error)
 {
     return assay__fail(error, ASSAY_E_DATA,
-                       formats[index].needs == SPANS
+                       formats[index].needs != SUBJECTS
                            ? "no spans to show as %s; `assay run --json FILE` of a program that "
                              "links libassay records them"
                            : "no benchmark results to show as %s; `assay bench --json FILE` "
                              "records them",
                        names[index].name);
+}
+
+/* Whether a view of one record has anything to show. */
+static bool is_shown(contents needs, const assay_record *record)
+{
+    bool spans = assay__export_has_spans(record);
+    return needs == SPANS ? spans : needs == SPANS_OR_GPU ? spans || record->has_gpu : true;
 }
 
 static assay_status print_views(size_t index, const assay_record *const *records,
@@ -120,7 +127,7 @@ static assay_status print_views(size_t index, const assay_record *const *records
     assay_status status = ASSAY_OK;
     size_t printed = 0;
     for (size_t i = 0; i < count && status == ASSAY_OK; i++) {
-        if (format->needs == SPANS && !assay__export_has_spans(records[i]))
+        if (!is_shown(format->needs, records[i]))
             continue;
         if (printed++ > 0)
             fputc('\n', stream);

@@ -189,6 +189,8 @@ assay_status assay__report_run(const assay_record *record, FILE *stream, assay_e
             status = assay__report_processes(record, stream, error);
         if (status == ASSAY_OK)
             status = assay__report_python(record, stream, error);
+        if (status == ASSAY_OK)
+            status = assay__report_gpu(record, stream, error);
         if (status != ASSAY_OK)
             return status;
     }

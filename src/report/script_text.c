@@ -13,6 +13,7 @@ enum {
     ROWS_MAX = 10,
     WAITING_ROWS_MAX = 5,
     SHARE_WIDTH = 7,
+    ERROR_WIDTH = 6,
     FIGURE_WIDTH = 11,
     NATIVE_WIDTH = 8,
     PLACE_WIDTH = 22,
@@ -41,6 +42,15 @@ static void print_share(FILE *stream, double part, double whole)
 {
     char text[ASSAY__CELL_BYTES];
     assay__format_right(stream, assay__cell_percent(text, part, whole), SHARE_WIDTH);
+}
+
+/* Half of the 95 % interval of a share, in points. */
+static void print_error(FILE *stream, const assay_record_code *code, double whole)
+{
+    char text[ASSAY__CELL_BYTES] = "n/a";
+    if (code->self_error_seconds.validity == ASSAY_VALID && whole > 0)
+        snprintf(text, sizeof text, "%.1f", 196 * code->self_error_seconds.value / whole);
+    assay__format_right(stream, text, ERROR_WIDTH);
 }
 
 static void print_seconds(FILE *stream, double seconds)
@@ -92,33 +102,36 @@ static void print_head(FILE *stream, const char *title, const char *const *colum
 
 static void print_lines(const assay_record_python *python, FILE *stream)
 {
-    static const char *const columns[] = {"share", "own time", "native"};
-    static const size_t widths[] = {SHARE_WIDTH, FIGURE_WIDTH, NATIVE_WIDTH};
-    print_head(stream, "Lines that took the most processor time", columns, widths, 3, "line");
+    static const char *const columns[] = {"share", "±", "own time", "native"};
+    static const size_t widths[] = {SHARE_WIDTH, ERROR_WIDTH, FIGURE_WIDTH, NATIVE_WIDTH};
+    print_head(stream, "Lines that took the most processor time", columns, widths, 4, "line");
     for (size_t i = 0; i < python->line_count && i < ROWS_MAX; i++) {
         const assay_record_code *line = &python->lines[i];
         if (line->self_seconds < least_share * python->busy_seconds)
             break;
         print_share(stream, line->self_seconds, python->busy_seconds);
+        print_error(stream, line, python->busy_seconds);
         print_seconds(stream, line->self_seconds);
         print_native(stream, line);
         print_place(stream, line->file, line->line, line->source,
-                    SHARE_WIDTH + FIGURE_WIDTH + NATIVE_WIDTH);
+                    SHARE_WIDTH + ERROR_WIDTH + FIGURE_WIDTH + NATIVE_WIDTH);
     }
 }
 
 static void print_functions(const assay_record_python *python, FILE *stream)
 {
-    static const char *const columns[] = {"share", "own time", "native", "total"};
-    static const size_t widths[] = {SHARE_WIDTH, FIGURE_WIDTH, NATIVE_WIDTH, FIGURE_WIDTH};
-    size_t used = SHARE_WIDTH + 2 * FIGURE_WIDTH + NATIVE_WIDTH;
-    print_head(stream, "Functions", columns, widths, 4, "function");
+    static const char *const columns[] = {"share", "±", "own time", "native", "total"};
+    static const size_t widths[] = {SHARE_WIDTH, ERROR_WIDTH, FIGURE_WIDTH, NATIVE_WIDTH,
+                                    FIGURE_WIDTH};
+    size_t used = SHARE_WIDTH + ERROR_WIDTH + 2 * FIGURE_WIDTH + NATIVE_WIDTH;
+    print_head(stream, "Functions", columns, widths, 5, "function");
     for (size_t i = 0; i < python->function_count && i < ROWS_MAX; i++) {
         const assay_record_code *function = &python->functions[i];
         char place[PLACE_BYTES], text[2 * PLACE_BYTES];
         if (function->self_seconds < least_share * python->busy_seconds)
             break;
         print_share(stream, function->self_seconds, python->busy_seconds);
+        print_error(stream, function, python->busy_seconds);
         print_seconds(stream, function->self_seconds);
         print_native(stream, function);
         print_seconds(stream, function->total_seconds);

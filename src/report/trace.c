@@ -1,12 +1,12 @@
 /* The event trace in Chrome's JSON format, which Perfetto and chrome://tracing open.
  *
- * Viewers draw the "X" events of one (pid, tid) as a stack and need them strictly nested. Times are
- * turned into whole nanoseconds end by end, not start and length, because rounding is monotone and
- * so keeps spans nested; what still sticks out of its parent (the last bit of a double, a damaged
- * record) is cut at the parent's end. Lanes that share a thread id, as those of two monitors on one
+ * Viewers draw the "X" events of one (pid, tid) as a stack and need them strictly nested, as
+ * slices.c makes them. Lanes that share a thread id, as those of two monitors on one
  * thread do, get tids of their own, since together they need not nest. Spans that never ended are
  * drawn to the end of the trace and marked "open". Sampled functions of Python are slices too, of
  * the category "sampled", in lanes of their own: they need not nest in the spans of their thread.
+ * So are kernels and copies of GPUs, of the categories "kernel" and "copy", in the lanes of their
+ * streams.
  * Processes are drawn by trace_processes.c.
  *
  * Format: "Trace Event Format", Google, 2016. Times are microseconds from the start of the run. */
@@ -14,116 +14,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/operations.h"
 #include "assay/record.h"
 #include "assay/report.h"
 #include "base/error.h"
 #include "base/json_writer.h"
 #include "report/export.h"
+#include "report/slices.h"
 #include "report/trace_event.h"
-
-typedef struct slice {
-    const char *name;
-    uint32_t lane;
-    int32_t depth;
-    int64_t begin_ns, end_ns;
-    size_t order; /* among the events: of sampled functions the outer one comes first */
-    bool open, sampled;
-} slice;
 
 typedef struct trace {
     const assay_record *record;
-    slice *slices;
-    size_t slice_count;
+    assay__slices slices;
     int64_t *lane_tids;
-    int32_t *depths; /* of the operations */
-    int64_t end_ns;  /* of the whole trace */
 } trace;
-
-int64_t assay__trace_ns(double seconds)
-{
-    return isfinite(seconds) && fabs(seconds) < 9e9 ? llround(seconds * 1e9) : 0;
-}
-
-static int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static void add_slice(trace *t, slice added)
-{
-    added.end_ns = later(added.begin_ns, added.end_ns);
-    t->end_ns = later(t->end_ns, added.end_ns);
-    t->slices[t->slice_count++] = added;
-}
-
-static void collect(trace *t)
-{
-    const assay_record *record = t->record;
-    for (size_t i = 0; i < record->event_count; i++) {
-        const assay_record_event *event = &record->events[i];
-        t->end_ns = later(t->end_ns, assay__trace_ns(event->start_seconds));
-        bool sampled = event->kind == ASSAY_EVENT_FUNCTION;
-        size_t names = sampled ? record->python.function_count : record->operation_count;
-        if (event->kind == ASSAY_EVENT_COUNTER || event->name >= names ||
-            event->lane >= record->lane_count)
-            continue;
-        add_slice(t,
-                  (slice){.name = sampled ? record->python.functions[event->name].name
-                                          : record->operations[event->name].name,
-                          .lane = event->lane,
-                          .depth = sampled ? 0 : t->depths[event->name],
-                          .begin_ns = assay__trace_ns(event->start_seconds),
-                          .end_ns = assay__trace_ns(event->start_seconds + event->duration_seconds),
-                          .order = i,
-                          .sampled = sampled});
-    }
-    if (record->has_process && record->process.wall_seconds.validity == ASSAY_VALID)
-        t->end_ns = later(t->end_ns, assay__trace_ns(record->process.wall_seconds.value));
-    for (size_t i = 0; i < record->open_span_count; i++)
-        t->end_ns = later(t->end_ns, assay__trace_ns(record->open_spans[i].start_seconds));
-    for (size_t i = 0; i < record->open_span_count; i++) {
-        const assay_record_open_span *span = &record->open_spans[i];
-        if (span->lane < record->lane_count)
-            add_slice(t, (slice){.name = span->operation,
-                                 .lane = span->lane,
-                                 .depth = span->depth,
-                                 .begin_ns = assay__trace_ns(span->start_seconds),
-                                 .end_ns = t->end_ns,
-                                 .open = true});
-    }
-}
-
-/* By lane, then as a stack is built: outer before inner. */
-static int stacking_order(const void *left, const void *right)
-{
-    const slice *a = left, *b = right;
-    if (a->lane != b->lane)
-        return a->lane < b->lane ? -1 : 1;
-    if (a->begin_ns != b->begin_ns)
-        return a->begin_ns < b->begin_ns ? -1 : 1;
-    if (a->end_ns != b->end_ns)
-        return a->end_ns > b->end_ns ? -1 : 1;
-    if (a->depth != b->depth)
-        return a->depth < b->depth ? -1 : 1;
-    return a->order < b->order ? -1 : a->order > b->order;
-}
-
-/* Cut what sticks out of its parent. `stack` holds the ends of the enclosing slices. */
-static void enforce_nesting(trace *t, int64_t *stack)
-{
-    size_t used = 0;
-    for (size_t i = 0; i < t->slice_count; i++) {
-        slice *s = &t->slices[i];
-        if (i > 0 && s->lane != t->slices[i - 1].lane)
-            used = 0;
-        while (used > 0 && stack[used - 1] <= s->begin_ns)
-            used--;
-        if (used > 0 && s->end_ns > stack[used - 1])
-            s->end_ns = stack[used - 1];
-        stack[used++] = s->end_ns;
-    }
-}
 
 typedef struct lane_key {
     int64_t process_id, thread_id;
@@ -219,11 +122,11 @@ static void print_metadata(assay__json *json, const trace *t, const lane_key *ke
 
 static void print_slices(assay__json *json, const trace *t)
 {
-    for (size_t i = 0; i < t->slice_count; i++) {
-        const slice *s = &t->slices[i];
+    for (size_t i = 0; i < t->slices.count; i++) {
+        const assay__slice *s = &t->slices.items[i];
         assay__trace_begin(json, "X", s->name, t->record->lanes[s->lane].process_id);
         assay__json_integer(json, "tid", t->lane_tids[s->lane]);
-        assay__json_text(json, "cat", s->sampled ? "sampled" : "span");
+        assay__json_text(json, "cat", s->category);
         assay__json_number(json, "ts", (double)s->begin_ns / 1e3);
         assay__json_number(json, "dur", (double)(s->end_ns - s->begin_ns) / 1e3);
         if (s->open) {
@@ -266,7 +169,7 @@ static assay_status print(const trace *t, const lane_key *keys, FILE *stream)
     assay__json_array(&json, "traceEvents");
     print_metadata(&json, t, keys);
     print_slices(&json, t);
-    assay_status status = assay__trace_processes(&json, t->record, t->end_ns);
+    assay_status status = assay__trace_processes(&json, t->record, t->slices.end_ns);
     print_counters(&json, t->record);
     assay__json_end(&json);
     assay__json_end(&json);
@@ -276,33 +179,26 @@ static assay_status print(const trace *t, const lane_key *keys, FILE *stream)
 
 assay_status assay__report_trace(const assay_record *record, FILE *stream, assay_error *error)
 {
-    assay_status status = ASSAY_OK;
-    size_t slices = record->event_count + record->open_span_count;
     trace t = {.record = record};
-    t.slices = calloc(slices + 1, sizeof *t.slices);
-    t.depths = assay__operation_depths(record);
+    lane_key *keys = NULL;
+    assay_status status = assay__slices_collect(record, error, &t.slices);
+    if (status != ASSAY_OK)
+        return status;
     t.lane_tids = calloc(record->lane_count + 1, sizeof *t.lane_tids);
-    lane_key *keys = calloc(record->lane_count + 1, sizeof *keys);
-    int64_t *stack = calloc(slices + 1, sizeof *stack);
-    if (t.slices == NULL || t.depths == NULL || t.lane_tids == NULL || keys == NULL ||
-        stack == NULL) {
-        status =
-            assay__fail(error, ASSAY_E_MEMORY, "out of memory for a trace of %zu spans", slices);
+    keys = calloc(record->lane_count + 1, sizeof *keys);
+    if (t.lane_tids == NULL || keys == NULL) {
+        status = assay__fail(error, ASSAY_E_MEMORY, "out of memory for a trace of %zu lanes",
+                             record->lane_count);
         goto cleanup;
     }
-    collect(&t);
-    qsort(t.slices, t.slice_count, sizeof *t.slices, stacking_order);
-    enforce_nesting(&t, stack);
     number_lanes(&t, keys);
     status = print(&t, keys, stream);
     if (status != ASSAY_OK)
         status =
             assay__fail(error, status, "cannot write the trace: %s", assay_status_message(status));
 cleanup:
-    free(t.slices);
-    free(t.depths);
+    assay__slices_release(&t.slices);
     free(t.lane_tids);
     free(keys);
-    free(stack);
     return status;
 }

@@ -11,9 +11,6 @@
 /* Thread ids that no thread has start above Linux's largest process id, 2^22. */
 enum { ASSAY__TRACE_LANE_TID = 10000000, ASSAY__TRACE_PROCESS_TID = 20000000 };
 
-/* Whole nanoseconds; 0 for what is no time. */
-int64_t assay__trace_ns(double seconds);
-
 /* Open an event; the caller adds to it and ends it with assay__json_end(). */
 void assay__trace_begin(assay__json *json, const char *phase, const char *name, int64_t pid);
 
@@ -23,8 +20,7 @@ void assay__trace_name(assay__json *json, const char *kind, int64_t pid, int64_t
 void assay__trace_sort_index(assay__json *json, const char *kind, int64_t pid, int64_t tid,
                              size_t index);
 
-/* The processes of a run as slices, each from its start to its end, in as few rows as hold them;
- * those that still ran end with the trace. */
+/* The processes of a run (slices.h) as slices of their own. */
 ASSAY_MUST_USE assay_status assay__trace_processes(assay__json *json, const assay_record *record,
                                                    int64_t trace_end_ns);
 

@@ -257,6 +257,9 @@ static void add_device(assay__merge *merge, int32_t index, const assay__journal_
         !assay__journal_read_device(view, &memory, &device))
         return;
     add_energy(&merge->states[index], &device, stream);
+    if (device.declined > 0 && operation->gpu_seconds.validity == ASSAY_NOT_MEASURED)
+        operation->gpu_seconds =
+            assay_reading_missing(stream ? ASSAY_NOT_ENOUGH_DATA : ASSAY_UNSUPPORTED);
     if (device.gpu_readings > 0) {
         add_to(&operation->gpu_delta_bytes, (double)device.gpu_delta_bytes);
         keep_most(&operation->gpu_peak_bytes, (double)device.gpu_peak_bytes);
@@ -516,7 +519,7 @@ static assay_reading quantile(const assay_record_operation *operation, double q)
         fmin(fmax(value, operation->min_seconds.value), operation->max_seconds.value));
 }
 
-/* Memory that was asked for and never read could not be read. */
+/* If memory was requested and never read, it could not be read. */
 static void explain_memory(assay_record_operation *operation, unsigned modes)
 {
     enum { RSS_MODE = 1, HEAP_MODE = 2 }; /* assay_monitor_memory */

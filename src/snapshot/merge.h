@@ -8,7 +8,7 @@
 #include "journal/reader.h"
 #include "stats/moments.h"
 
-/* What merging needs to know of an operation beyond what the record says about it. */
+/* The state of an operation while journals are merged, beyond what the record has. */
 typedef struct assay__merge_state {
     double square_sum;     /* of the deviations from the mean, seconds² */
     assay__moments device; /* of its spans on streams, in seconds */
@@ -30,13 +30,15 @@ typedef struct assay__merge {
 } assay__merge;
 
 enum {
-    ASSAY__NODE_UNKNOWN = 0, /* not met, or nothing of the kind */
-    ASSAY__NODE_CLEARED = -1 /* met, and without figures: an operation only if a child needs it */
+    ASSAY__NODE_UNKNOWN = 0, /* not met yet, or not of this kind */
+    ASSAY__NODE_CLEARED =
+        -1 /* met, but cleared: it becomes an operation only if a child needs it */
 };
 
-/* What became of a node, by its unit: one more than its index, or one of the above. There are two
- * arrays because a damaged journal may call one node both. All zero at first, so that a large
- * journal with few nodes costs little memory. */
+/* Where the figures of a node went: for each unit of the journal, the index of the operation or
+ * counter in the record plus one, or one of the values above. There are two arrays because a
+ * damaged journal may call one node both. All entries are zero at first, so that a large journal
+ * with few nodes costs little memory. */
 typedef struct assay__node_map {
     int32_t *operations; /* in the record */
     int32_t *counters;
@@ -44,7 +46,8 @@ typedef struct assay__node_map {
 } assay__node_map;
 
 /* Begin a record that takes its name, clock and creation time from the header of its earliest
- * journal. NULL options are the defaults. Whatever comes back, call assay__merge_release. */
+ * journal. NULL options are the defaults. Call assay__merge_release afterwards, also after a
+ * failure. */
 ASSAY_MUST_USE assay_status assay__merge_begin(assay__merge *merge,
                                                const assay__journal_header *earliest,
                                                const assay_snapshot_options *options);

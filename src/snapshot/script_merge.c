@@ -6,6 +6,7 @@
  * its own time multiplied by the native share of those. */
 #include "snapshot/script_merge.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,6 +97,7 @@ static void add_own(assay__script_place *place, const assay__script_node *node)
     place->code.samples += node->samples;
     place->watched_seconds += seconds_of(node->watched_ns);
     place->seen_native_seconds += seconds_of(node->native_ns);
+    place->squares += node->squares / 1e18;
 }
 
 static void add_total(assay__script_place *place, uint64_t stamp, double seconds)
@@ -120,6 +122,7 @@ static void add_node(assay__script_merge *m, const node_map *map, size_t i,
     python->waiting_seconds += node->is_main ? seconds_of(node->waiting_ns) : 0;
     m->watched_seconds += seconds_of(node->watched_ns);
     m->seen_native_seconds += seconds_of(node->native_ns);
+    m->squares += node->squares / 1e18;
     m->stamps++;
     int32_t at = (int32_t)i;
     for (int depth = 0; node->busy_ns > 0 && at >= 0 && depth < ASSAY__SCRIPT_MAX_DEPTH; depth++) {
@@ -199,13 +202,16 @@ static void add_to(assay_reading *sum, double value)
     *sum = assay_reading_of(sum->validity == ASSAY_VALID ? sum->value + value : value);
 }
 
-static void add_header(assay_record_python *python, const assay__script_header *header,
+static void add_header(assay__script_merge *m, const assay__script_header *header,
                        double busy_seconds)
 {
+    assay_record_python *python = &m->record->python;
     double process_seconds = seconds_of(header->process_ns),
            sampler = seconds_of(header->sampler_ns);
     python->processes++;
-    python->rate_hz = header->rate_hz;
+    m->looks += (double)header->looks;
+    m->looked_seconds += seconds_of(header->end_ns - header->start_ns);
+    python->rate_hz = m->looked_seconds > 0 ? m->looks / m->looked_seconds : 0;
     python->samples += header->samples;
     python->torn_samples += header->torn_samples;
     python->dropped_samples += header->dropped_nodes;
@@ -239,7 +245,7 @@ assay_status assay__script_merge_add(assay__script_merge *m, const assay__script
     if (status == ASSAY_OK)
         status = assay__script_merge_events(m, view, map.functions);
     if (status == ASSAY_OK)
-        add_header(&m->record->python, view->header, m->record->python.busy_seconds - busy_before);
+        add_header(m, view->header, m->record->python.busy_seconds - busy_before);
 cleanup:
     free(codes);
     free(numbers);
@@ -250,6 +256,19 @@ static assay_reading native_part(double seen, double watched, double whole)
 {
     return watched > 0 ? assay_reading_of(whole * (seen / watched))
                        : assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
+}
+
+/* The standard error of a place's own time, as if looks were independent: of the ratio of its
+ * charges to all charges (Cochran, Sampling Techniques, chapter 6), times the whole. */
+static assay_reading error_of(const assay__script_merge *m, const assay__script_place *place)
+{
+    double whole = m->record->python.busy_seconds;
+    double share = whole > 0 ? place->code.self_seconds / whole : 0;
+    double variance =
+        (1 - share) * (1 - share) * place->squares + share * share * (m->squares - place->squares);
+    return place->code.samples > 0 && variance >= 0 && isfinite(variance)
+               ? assay_reading_of(sqrt(variance))
+               : assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
 }
 
 static int by_cost(const void *left, const void *right)
@@ -282,6 +301,7 @@ static assay_status put_places(assay__script_merge *m, assay__script_places *pla
         order[i]->rank = (uint32_t)i;
         order[i]->code.native_seconds = native_part(
             order[i]->seen_native_seconds, order[i]->watched_seconds, order[i]->code.self_seconds);
+        order[i]->code.self_error_seconds = error_of(m, order[i]);
         if (i < *result_count)
             (*result)[i] = order[i]->code;
     }

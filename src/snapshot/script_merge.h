@@ -10,6 +10,7 @@
 typedef struct assay__script_place {
     assay_record_code code;
     double watched_seconds, seen_native_seconds;
+    double squares;   /* of the charges that make up its own time: seconds squared */
     uint64_t stamp;   /* the last stack that was counted for it */
     int32_t function; /* of a line */
     uint32_t rank;    /* in the record, once it is sorted */
@@ -40,7 +41,8 @@ typedef struct assay__script_merge {
     assay__script_allocations allocations;
     assay__script_slice *slices;
     size_t slice_count, slice_capacity;
-    double watched_seconds, seen_native_seconds;
+    double watched_seconds, seen_native_seconds, squares;
+    double looks, looked_seconds;
     uint64_t stamps;
 } assay__script_merge;
 

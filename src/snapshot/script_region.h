@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define ASSAY__SCRIPT_SUFFIX ".script"
-#define ASSAY__SCRIPT_MAGIC  UINT64_C(0x31505952434153a5)
+#define ASSAY__SCRIPT_MAGIC  UINT64_C(0x32505952434153a5)
 enum {
     ASSAY__SCRIPT_MAX_BYTES = 64 << 20, /* of a file; what does not fit is counted as dropped */
     ASSAY__SCRIPT_MAX_TEXT = 4096,
@@ -27,7 +27,7 @@ typedef struct assay__script_header {
     _Atomic uint64_t used; /* bytes of the file that are complete, header included */
     int64_t process_id;
     uint64_t start_ns;     /* CLOCK_MONOTONIC */
-    double rate_hz;        /* asked for */
+    uint64_t looks;        /* at all threads of the process */
     double interval_bytes; /* mean distance of sampled allocations; 0: they are not sampled */
     uint64_t samples;      /* of threads that had used the processor */
     uint64_t torn_samples; /* the stack changed while it was read; counted as "(unknown)" */
@@ -74,6 +74,7 @@ typedef struct assay__script_node {
     uint64_t native_ns;  /* of that: within one long instruction, so in native code */
     uint64_t waiting_ns;
     uint64_t samples; /* with processor time */
+    double squares;   /* of the charges that make up busy_ns, summed up: ns², for its error */
 } assay__script_node;
 
 typedef struct assay__script_thread {

@@ -188,8 +188,8 @@ assay_status assay_snapshot_directory(const char *directory, assay_error *error,
     return read_list(&list, status, directory, &defaults, error, record);
 }
 
-/* What is no directory, or one that cannot be opened, is read like a journal: the failure is told
- * and counted there. */
+/* A path that is no directory, or a directory that cannot be opened, is read like a journal; that
+ * call reports and counts the failure. */
 assay_status assay_snapshot_files(const char *const *paths, size_t count,
                                   const assay_snapshot_options *options, assay_error *error,
                                   assay_record **record)

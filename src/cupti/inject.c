@@ -1,0 +1,283 @@
+/* libassay_cupti.so: the GPU activity of a program that never heard of assay.
+ *
+ * The CUDA driver loads the library that CUDA_INJECTION64_PATH names and calls InitializeInjection
+ * when the program first uses CUDA. We then subscribe to CUPTI and have it record kernels, copies,
+ * sets and allocations; its own thread hands us the buffers, whose records go into the file of
+ * region.c. Of the host's side we want to know only when work was submitted and whether the host
+ * waited. CUPTI's records of synchronisation slow a launch-bound PyTorch step down from 1.17
+ * to 1.35 times the bare one, and those of all calls add a tenth of the step; callbacks on the few
+ * calls that matter cost nothing that could be measured (docs/gpu.md), so they are what we use.
+ *
+ * One process can have one subscriber. If there is another when we start, we step aside. If another
+ * comes later (torch.profiler does when it is first used), we learn of it because `assay run` also
+ * preloads this library: the other's call of cuptiSubscribe or cuptiActivityRegisterCallbacks comes
+ * to us first. We then stop, give CUPTI back as we found it, and pass the call on. What was
+ * measured until then is kept.
+ *
+ * Buffers are ours, a bounded number of them, and used again. When all are with CUPTI, it drops
+ * records and counts them. They are cleared here, on CUPTI's thread, since CUPTI would clear them
+ * on the program's. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cupti/api.h"
+#include "cupti/region.h"
+#include "cupti/submit.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+enum { BUFFERS = 64, BUFFER_BYTES = 512 << 10, FLUSH_PERIOD_MS = 500 };
+
+static const int recorded_kinds[] = {ASSAY__CUPTI_KERNEL, ASSAY__CUPTI_MEMCPY,
+                                     ASSAY__CUPTI_MEMCPY_PEER, ASSAY__CUPTI_MEMSET,
+                                     ASSAY__CUPTI_MEMORY};
+enum { RECORDED_KINDS = sizeof recorded_kinds / sizeof *recorded_kinds };
+
+static struct {
+    assay__cupti api;
+    assay__activity_region *region;
+    void *subscriber;
+    pid_t owner;              /* a forked child leaves everything alone */
+    int64_t clock_offset_ns;  /* from CUPTI's clock to ours, where CUPTI cannot use ours */
+    pthread_mutex_t entering; /* records into the region */
+    pthread_mutex_t changing; /* between running and not */
+    atomic_bool running;
+    uint8_t *buffers[BUFFERS];
+    atomic_bool is_out[BUFFERS]; /* CUPTI has it */
+    assay__submits submits;
+} self = {.entering = PTHREAD_MUTEX_INITIALIZER, .changing = PTHREAD_MUTEX_INITIALIZER};
+
+static uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec now = {0};
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t now_ns(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
+}
+
+/* ---- buffers ---- */
+
+static void buffer_requested(uint8_t **buffer, size_t *bytes, size_t *most_records)
+{
+    *buffer = NULL;
+    *bytes = 0;
+    *most_records = 0; /* as many as it holds */
+    for (int i = 0; i < BUFFERS; i++) {
+        if (atomic_exchange(&self.is_out[i], true))
+            continue;
+        if (self.buffers[i] == NULL) {
+            void *made = mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+            self.buffers[i] = made != MAP_FAILED ? made : NULL;
+        }
+        if (self.buffers[i] != NULL) {
+            *buffer = self.buffers[i];
+            *bytes = BUFFER_BYTES;
+            return;
+        }
+        atomic_store(&self.is_out[i], false);
+        return;
+    }
+}
+
+/* CUPTI wrote nothing beyond the valid bytes. */
+static void give_back(const uint8_t *buffer, size_t valid)
+{
+    for (int i = 0; i < BUFFERS; i++)
+        if (self.buffers[i] == buffer) {
+            memset(self.buffers[i], 0, valid < BUFFER_BYTES ? valid : BUFFER_BYTES);
+            atomic_store(&self.is_out[i], false);
+        }
+}
+
+static void buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
+                             size_t valid)
+{
+    void *record = NULL;
+    size_t dropped = 0;
+    (void)bytes;
+    if (getpid() != self.owner)
+        return;
+    pthread_mutex_lock(&self.entering);
+    while (valid > 0 && self.api.next_record(buffer, valid, &record) == ASSAY__CUPTI_OK)
+        assay__region_enter(self.region, record, &self.submits, self.clock_offset_ns);
+    if (self.api.dropped(context, stream, &dropped) == ASSAY__CUPTI_OK)
+        self.region->dropped_records += dropped;
+    pthread_mutex_unlock(&self.entering);
+    give_back(buffer, valid);
+}
+
+/* ---- calls of the driver ---- */
+
+static void driver_called(void *user, int domain, uint32_t id, const void *data)
+{
+    const assay__cupti_call *call = data;
+    (void)user;
+    if (domain != ASSAY__CUPTI_DRIVER_CALLS)
+        return;
+    unsigned what = assay__driver_call_what(id);
+    if (call->site == ASSAY__CUPTI_EXIT)
+        assay__submit_end(&self.submits, (what & ASSAY__CALL_WAITS) != 0, now_ns());
+    else if (what & ASSAY__CALL_SUBMITS)
+        assay__submit_begin(&self.submits, call->correlation, now_ns());
+}
+
+/* ---- start and end ---- */
+
+static void set_zeroed(uint8_t zeroed)
+{
+    size_t bytes = sizeof zeroed;
+    if (self.api.set_attribute != NULL)
+        (void)self.api.set_attribute(ASSAY__CUPTI_ZEROED_BUFFERS, &bytes, &zeroed);
+}
+
+/* Stop recording. What was recorded is delivered first. */
+static void stop(assay__activity_state state, const char *reason)
+{
+    pthread_mutex_lock(&self.changing);
+    if (atomic_exchange(&self.running, false) && getpid() == self.owner) {
+        (void)self.api.flush(ASSAY__CUPTI_FLUSH_FORCED);
+        if (state == ASSAY__ACTIVITY_ASIDE) {
+            for (int i = 0; i < RECORDED_KINDS; i++)
+                (void)self.api.disable(recorded_kinds[i]);
+            (void)self.api.flush(ASSAY__CUPTI_FLUSH_FORCED);
+            (void)self.api.unsubscribe(self.subscriber);
+            set_zeroed(0);
+        }
+        snprintf(self.region->reason, sizeof self.region->reason, "%s", reason);
+        self.region->state = state;
+    }
+    pthread_mutex_unlock(&self.changing);
+}
+
+static void process_ends(void)
+{
+    stop(ASSAY__ACTIVITY_ENDED, "");
+}
+
+static const char *error_text(int error)
+{
+    const char *text = NULL;
+    return self.api.error_text(error, &text) == ASSAY__CUPTI_OK && text != NULL ? text : "?";
+}
+
+static void set_clock(void)
+{
+    if (self.api.register_clock != NULL && self.api.register_clock(now_ns) == ASSAY__CUPTI_OK)
+        return;
+    self.clock_offset_ns = (int64_t)(now_ns() - clock_ns(CLOCK_REALTIME)); /* CUPTI's own */
+}
+
+/* False with the reason: nothing is left enabled. */
+static bool subscribe(char *reason, size_t bytes)
+{
+    int error = self.api.subscribe(&self.subscriber, driver_called, NULL);
+    if (error == ASSAY__CUPTI_OTHER_CLIENT) {
+        snprintf(reason, bytes, "another tool uses CUPTI in this process, and only one can");
+        return false;
+    }
+    if (error != ASSAY__CUPTI_OK) {
+        snprintf(reason, bytes, "CUPTI refuses: %s%s", error_text(error),
+                 error == ASSAY__CUPTI_NOT_ALLOWED
+                     ? "; the driver permits it to administrators only "
+                       "(NVreg_RestrictProfilingToAdminUsers)"
+                     : "");
+        return false;
+    }
+    set_clock();
+    set_zeroed(1);
+    error = self.api.register_buffers(buffer_requested, buffer_completed);
+    for (int i = 0; i < RECORDED_KINDS && error == ASSAY__CUPTI_OK; i++) {
+        int refused = self.api.enable(recorded_kinds[i]);
+        error = recorded_kinds[i] == ASSAY__CUPTI_KERNEL ? refused : ASSAY__CUPTI_OK;
+    }
+    if (error != ASSAY__CUPTI_OK) {
+        snprintf(reason, bytes, "CUPTI cannot record kernels: %s", error_text(error));
+        set_zeroed(0);
+        (void)self.api.unsubscribe(self.subscriber);
+        return false;
+    }
+    for (uint32_t i = 0; i < assay__driver_call_count; i++) /* an unknown call is no harm */
+        (void)self.api.enable_callback(1, self.subscriber, ASSAY__CUPTI_DRIVER_CALLS,
+                                       assay__driver_calls[i].id);
+    if (self.api.flush_period != NULL)
+        (void)self.api.flush_period(FLUSH_PERIOD_MS);
+    return true;
+}
+
+static void begin(void)
+{
+    self.region = assay__region_map();
+    if (self.region == NULL)
+        return;
+    assay__activity_region *region = self.region;
+    self.owner = getpid();
+    region->start_ns = now_ns();
+    region->state = ASSAY__ACTIVITY_REFUSED;
+    region->magic = ASSAY__ACTIVITY_MAGIC;
+    if (!assay__cupti_open(&self.api, region->reason, sizeof region->reason))
+        return;
+    (void)self.api.version(&region->version);
+    if (!subscribe(region->reason, sizeof region->reason))
+        return;
+    region->state = ASSAY__ACTIVITY_RUNNING;
+    atomic_store(&self.running, true);
+    atexit(process_ends);
+}
+
+EXPORT int InitializeInjection(void);
+EXPORT int InitializeInjection(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, begin);
+    return 1; /* the driver prints a message for 0, and the program would see it */
+}
+
+/* ---- other clients, whose calls come here because the library is preloaded ---- */
+
+static const char other_client[] = "the program uses CUPTI itself (torch.profiler does)";
+
+EXPORT int cuptiSubscribe(void **subscriber, assay__cupti_callback *callback, void *user);
+EXPORT int cuptiSubscribe(void **subscriber, assay__cupti_callback *callback, void *user)
+{
+    int (*real)(void **, assay__cupti_callback *, void *) = NULL;
+    void *found = assay__cupti_find("cuptiSubscribe");
+    memcpy(&real, &found, sizeof found);
+    stop(ASSAY__ACTIVITY_ASIDE, other_client);
+    return real != NULL ? real(subscriber, callback, user) : ASSAY__CUPTI_OTHER_CLIENT;
+}
+
+EXPORT int cuptiSubscribe_v2(void **subscriber, assay__cupti_callback *callback, void *user,
+                             void *parameters);
+EXPORT int cuptiSubscribe_v2(void **subscriber, assay__cupti_callback *callback, void *user,
+                             void *parameters)
+{
+    int (*real)(void **, assay__cupti_callback *, void *, void *) = NULL;
+    void *found = assay__cupti_find("cuptiSubscribe_v2");
+    memcpy(&real, &found, sizeof found);
+    stop(ASSAY__ACTIVITY_ASIDE, other_client);
+    return real != NULL ? real(subscriber, callback, user, parameters) : ASSAY__CUPTI_OTHER_CLIENT;
+}
+
+EXPORT int cuptiActivityRegisterCallbacks(assay__cupti_requested *requested,
+                                          assay__cupti_completed *completed);
+EXPORT int cuptiActivityRegisterCallbacks(assay__cupti_requested *requested,
+                                          assay__cupti_completed *completed)
+{
+    int (*real)(assay__cupti_requested *, assay__cupti_completed *) = NULL;
+    void *found = assay__cupti_find("cuptiActivityRegisterCallbacks");
+    memcpy(&real, &found, sizeof found);
+    stop(ASSAY__ACTIVITY_ASIDE, other_client);
+    return real != NULL ? real(requested, completed) : ASSAY__CUPTI_OTHER_CLIENT;
+}

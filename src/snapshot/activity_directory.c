@@ -1,0 +1,84 @@
+/* The GPU activity of all processes that left a file in a folder. One that cannot be read does not
+ * keep the others away. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "assay/gpu_activity.h"
+#include "assay/record_build.h"
+#include "base/error.h"
+#include "snapshot/activity_merge.h"
+
+enum { PATH_BYTES = 4096 };
+
+static bool ends_in(const char *name, const char *suffix)
+{
+    size_t length = strlen(name), tail = strlen(suffix);
+    return length > tail && strcmp(name + length - tail, suffix) == 0;
+}
+
+static bool has_activity(const assay__activity_region *region)
+{
+    return region->device_count > 0 || region->dropped_records + region->untimed_records > 0;
+}
+
+/* What this process did not let us see, as the error and, where there is a `gpu` part, there. */
+static assay_status tell_reason(assay_record *record, const assay__activity_region *region,
+                                assay_error *error)
+{
+    char text[ASSAY__ACTIVITY_REASON_BYTES + 128];
+    if (region->reason[0] == '\0')
+        return ASSAY_OK;
+    snprintf(text, sizeof text, "%snot measured in %s (process %lld): %s",
+             has_activity(region) ? "from some time on " : "",
+             region->program[0] != '\0' ? region->program : "?", (long long)region->process_id,
+             region->reason);
+    if (error != NULL && error->status == ASSAY_OK)
+        assay__fail(error, ASSAY_E_UNSUPPORTED, "%s", text);
+    if (record->gpu.unseen == NULL)
+        record->gpu.unseen = assay_record_text(record, text);
+    return record->gpu.unseen != NULL ? ASSAY_OK : ASSAY_E_MEMORY;
+}
+
+static assay_status add_file(assay__activity_merge *merge, const char *path, assay_error *error)
+{
+    assay__activity_region *region = NULL;
+    assay_error trouble = {0};
+    assay_status status = assay__activity_read(path, &trouble, &region);
+    if (status != ASSAY_OK) {
+        if (error != NULL && error->status == ASSAY_OK)
+            *error = trouble;
+        merge->record->integrity.unreadable_journals += status != ASSAY_E_MEMORY;
+        return status == ASSAY_E_MEMORY ? status : ASSAY_OK;
+    }
+    status = tell_reason(merge->record, region, error);
+    if (status == ASSAY_OK && has_activity(region))
+        status = assay__activity_merge_add(merge, region);
+    free(region);
+    return status;
+}
+
+assay_status assay_gpu_activity_add(assay_record *record, const char *directory,
+                                    uint64_t origin_monotonic_ns, size_t most_events,
+                                    assay_error *error)
+{
+    char path[PATH_BYTES];
+    assay_status status = ASSAY_OK;
+    assay__activity_merge merge = {
+        .record = record, .origin_ns = origin_monotonic_ns, .most_events = most_events};
+    DIR *stream = opendir(directory);
+    if (stream == NULL)
+        return assay__fail_errno(error, "cannot read '%s'", directory);
+    for (const struct dirent *entry; status == ASSAY_OK && (entry = readdir(stream)) != NULL;)
+        if (ends_in(entry->d_name, ASSAY__ACTIVITY_SUFFIX) &&
+            snprintf(path, sizeof path, "%s/%s", directory, entry->d_name) < (int)sizeof path)
+            status = add_file(&merge, path, error);
+    closedir(stream);
+    if (status == ASSAY_OK)
+        status = assay__activity_merge_finish(&merge);
+    assay__activity_merge_release(&merge);
+    return status == ASSAY_OK
+               ? ASSAY_OK
+               : assay__fail(error, status, "the GPU activity: %s", assay_status_message(status));
+}

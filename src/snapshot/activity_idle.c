@@ -1,0 +1,91 @@
+/* Activities are entered in the order of their starts. A device's busy time is the union of their
+ * intervals, which one pass finds: an activity adds what lies beyond the latest end so far. What
+ * lies between that end and the next start is a gap. Its cause is read off the call that submitted
+ * the activity which ended it: if the call came before the gap, the host was not late; if it came
+ * within the gap, what the host did before it is the cause. The rule is stated in docs/gpu.md.
+ *
+ * An activity that begins before those already entered (its record came late) counts with what
+ * sticks out of the union, and as late. */
+#include "snapshot/activity_idle.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+assay__idle_cause assay__idle_cause_of(uint64_t begin_ns, const assay__activity *next)
+{
+    if (next->submitted_ns == 0)
+        return ASSAY__IDLE_UNKNOWN;
+    if (next->submitted_ns < begin_ns)
+        return ASSAY__IDLE_QUEUED;
+    uint64_t since = next->submitted_ns - next->silence_ns; /* the end of the call before */
+    uint64_t silence = next->submitted_ns - later(since, begin_ns);
+    if (silence > ASSAY__IDLE_SILENCE_NS)
+        return next->from_host ? ASSAY__IDLE_DATA : ASSAY__IDLE_HOST;
+    return next->after_wait ? ASSAY__IDLE_SYNC : ASSAY__IDLE_LAUNCH;
+}
+
+static void enter_gap(assay__activity_device *device, const assay__activity *next)
+{
+    uint64_t length = next->start_ns - device->last_ns;
+    assay__idle_cause cause = assay__idle_cause_of(device->last_ns, next);
+    device->idle_ns[cause] += length;
+    device->idle_count[cause]++;
+    device->longest_ns = later(device->longest_ns, length);
+}
+
+/* Beyond `*end`, which moves on to the activity's own. */
+static uint64_t part_beyond(const assay__activity *it, uint64_t *end)
+{
+    uint64_t begin = later(it->start_ns, *end);
+    if (it->end_ns <= begin)
+        return 0;
+    *end = it->end_ns;
+    return it->end_ns - begin;
+}
+
+static void enter(assay__activity_device *device, const assay__activity *it)
+{
+    if (!device->has_activity) {
+        device->has_activity = 1;
+        device->first_ns = device->last_ns = device->kernel_end_ns = it->start_ns;
+    }
+    if (it->start_ns > device->last_ns)
+        enter_gap(device, it);
+    bool is_alone = it->start_ns >= device->kernel_end_ns;
+    uint64_t beyond = part_beyond(it, &device->last_ns);
+    device->busy_ns += beyond;
+    if (it->kind == ASSAY__ACTIVITY_KERNEL)
+        device->kernel_ns += part_beyond(it, &device->kernel_end_ns);
+    else if (is_alone)
+        device->idle_count[ASSAY__IDLE_COPIES]++;
+    device->idle_ns[ASSAY__IDLE_COPIES] = device->busy_ns - device->kernel_ns;
+}
+
+static int by_start(const void *left, const void *right)
+{
+    const assay__activity *a = left, *b = right;
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns ? -1 : 1;
+    return a->end_ns < b->end_ns ? -1 : a->end_ns > b->end_ns;
+}
+
+void assay__activity_settle(assay__activity_region *region, uint32_t keep)
+{
+    uint32_t waiting = region->count - region->settled;
+    if (waiting <= keep)
+        return;
+    assay__activity *first = &region->activities[region->settled];
+    qsort(first, waiting, sizeof *first, by_start);
+    for (uint32_t i = 0; i < waiting - keep; i++) {
+        assay__activity_device *device = &region->devices[first[i].device];
+        region->late_activities += first[i].start_ns < device->latest_start_ns;
+        device->latest_start_ns = later(device->latest_start_ns, first[i].start_ns);
+        enter(device, &first[i]);
+        region->settled++;
+    }
+}

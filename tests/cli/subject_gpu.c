@@ -1,0 +1,84 @@
+/* subject_gpu [MODE]: a program that uses a GPU, on the CUPTI of tests/fake. It loads what
+ * CUDA_INJECTION64_PATH names, as the driver does. Modes:
+ *   killed    SIGKILL after what was delivered, with more under way
+ *   exits     _exit() without any handler
+ *   profiles  uses CUPTI itself after a while, as torch.profiler does
+ *   forks     a child goes through exit() */
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/fake/cupti.h"
+
+int cuptiSubscribe(void **subscriber, void (*callback)(void *, int, uint32_t, const void *),
+                   void *user);
+int cuptiUnsubscribe(void *subscriber);
+
+static void initialize_driver(void)
+{
+    const char *path = getenv("CUDA_INJECTION64_PATH");
+    void *library = path != NULL ? dlopen(path, RTLD_NOW) : NULL;
+    int (*initialize)(void) = NULL;
+    void *found = library != NULL ? dlsym(library, "InitializeInjection") : NULL;
+    memcpy(&initialize, &found, sizeof found);
+    if (initialize != NULL && initialize() == 0)
+        fprintf(stderr, "the injected library failed\n");
+}
+
+static void train(int steps)
+{
+    for (int i = 0; i < steps; i++) {
+        usleep(2000); /* loads data */
+        fake_copy_in(1 << 20, 100000);
+        for (int k = 0; k < 10; k++)
+            fake_launch("_Z6matmulPfi", 7, 20000);
+        fake_launch("relu", 8, 5000);
+        fake_synchronize();
+        fake_launch("sgd", 7, 5000);
+    }
+}
+
+static void other_client(void *user, int domain, uint32_t id, const void *data)
+{
+    (void)user, (void)domain, (void)id, (void)data;
+}
+
+static void profile(void)
+{
+    void *subscriber = NULL;
+    int refused = cuptiSubscribe(&subscriber, other_client, NULL);
+    printf("profiler: %s, %d kinds and %d buffers of others\n", refused ? "refused" : "welcome",
+           fake_enabled_kinds(), fake_held_buffers());
+    cuptiUnsubscribe(subscriber);
+}
+
+int main(int argc, char **argv)
+{
+    const char *mode = argc > 1 ? argv[1] : "";
+    initialize_driver();
+    fake_allocate_device(64 << 20);
+    train(5);
+    fake_deliver();
+    fake_release_device(16 << 20);
+    if (strcmp(mode, "killed") == 0) {
+        fake_launch("never delivered", 7, 1000);
+        raise(SIGKILL);
+    }
+    if (strcmp(mode, "exits") == 0)
+        _exit(0);
+    if (strcmp(mode, "profiles") == 0)
+        profile();
+    if (strcmp(mode, "forks") == 0) {
+        pid_t child = fork();
+        if (child == 0)
+            exit(0);
+        waitpid(child, NULL, 0);
+    }
+    train(1);
+    return 0;
+}

@@ -1,0 +1,19 @@
+/* What tests tell the library of tests/fake/cupti.c. */
+#ifndef ASSAY_TESTS_FAKE_CUPTI_H
+#define ASSAY_TESTS_FAKE_CUPTI_H
+
+#include <stdint.h>
+
+/* The program launches a kernel, which runs at once for `ns` on a stream of its own device. */
+void fake_launch(const char *name, uint32_t stream, uint64_t ns);
+void fake_copy_in(uint64_t bytes, uint64_t ns); /* from pinned host memory */
+void fake_allocate_device(uint64_t bytes);
+void fake_release_device(uint64_t bytes);
+void fake_synchronize(void);
+void fake_deliver(void); /* as the flush period does */
+
+/* How many kinds are enabled, and buffers with us: 0 and 0 when a client has left. */
+int fake_enabled_kinds(void);
+int fake_held_buffers(void);
+
+#endif
