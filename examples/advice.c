@@ -41,8 +41,9 @@ static const char *evidence_text(assay_evidence evidence)
         return "slowest over fastest";
     case ASSAY_EVIDENCE_FIRST:
         return "first over the others";
+    default:
+        return "share, of the GPUs";
     }
-    return "?";
 }
 
 static void list_rules(void)

@@ -22,8 +22,17 @@ assay_status assay__instance_new(const char *class_name, const assay__setting *s
                                  size_t count, uint64_t seed, assay_error *error,
                                  assay_model **model)
 {
+    return assay__instance_new_on(class_name, NULL, settings, count, seed, error, model);
+}
+
+assay_status assay__instance_new_on(const char *class_name, const char *device,
+                                    const assay__setting *settings, size_t count, uint64_t seed,
+                                    assay_error *error, assay_model **model)
+{
     const assay_model_class *class_ = NULL;
     assay_status status = assay_model_find(class_name, error, &class_);
+    if (status == ASSAY_OK)
+        status = assay_model_class_on(class_, device, error, &class_);
     if (status != ASSAY_OK)
         return status;
     double *values = calloc(class_->option_count + 1, sizeof *values);

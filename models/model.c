@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "models/cuda/instance.h"
 #include "models/kernel/threads.h"
 #include "models/problems.h"
 #include "models/registry.h"
@@ -52,7 +53,9 @@ assay_status assay_model_new(const assay_model_class *class_, const double *sett
     status = check_settings(class_, made->settings, error);
     if (status == ASSAY_OK) {
         assay__models_start();
-        status = class_->create(made->settings, seed, error, &made->state);
+        status = assay__gpu_class_is(class_)
+                     ? assay__gpu_model_new(class_, made->settings, seed, error, &made->state)
+                     : class_->create(made->settings, seed, error, &made->state);
         if (status != ASSAY_OK)
             made->state = NULL;
     }

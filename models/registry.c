@@ -1,10 +1,12 @@
 #include "models/registry.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "models/cuda/instance.h"
 #include "models/field/kan.h"
 #include "models/field/mlp.h"
 #include "models/field/siren.h"
@@ -76,4 +78,36 @@ assay_status assay_model_find(const char *name, assay_error *error,
         }
     }
     return fail_unknown(name, error);
+}
+
+/* The number after "cuda:", or -1; "cuda" alone is the first device. */
+static int cuda_index(const char *device)
+{
+    enum { MOST = 4095 };
+    char *end = NULL;
+    if (strcmp(device, "cuda") == 0)
+        return 0;
+    if (strncmp(device, "cuda:", 5) != 0 || device[5] < '0' || device[5] > '9')
+        return -1;
+    long index = strtol(device + 5, &end, 10);
+    return *end == '\0' && index <= MOST ? (int)index : -1;
+}
+
+assay_status assay_model_class_on(const assay_model_class *class_, const char *device,
+                                  assay_error *error, const assay_model_class **on_device)
+{
+    if (device == NULL || strcmp(device, "cpu") == 0) {
+        *on_device = class_;
+        return ASSAY_OK;
+    }
+    int index = cuda_index(device);
+    if (index < 0)
+        return assay__fail(error, ASSAY_E_ARGUMENT,
+                           "there is no device '%s'; devices are cpu, cuda:0, cuda:1 ...", device);
+    return assay__gpu_class(class_, index, error, on_device);
+}
+
+const char *assay_model_class_device(const assay_model_class *class_)
+{
+    return assay__gpu_class_is(class_) ? assay__gpu_class_device(class_) : "cpu";
 }

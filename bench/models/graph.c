@@ -5,62 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "assay/model.h"
 #include "bench/models/peer.h"
+#include "bench/models/transformer_step.h"
 #include "models/graph/encoding.h"
-#include "models/graph/transformer.h"
 #include "models/kernel/kernels.h"
-
-/* Exits: a benchmark that cannot run has nothing to print. */
-static void require(assay_status status, const assay_error *error)
-{
-    if (status != ASSAY_OK) {
-        fprintf(stderr, "graph: %s\n", error->message);
-        exit(1);
-    }
-}
-
-/* ---- The model ---- */
-
-typedef struct transformer {
-    assay_model *model;
-    assay_tensor inputs[3], target;
-} transformer;
-
-static void make_sized(transformer *subject, int nodes, int edges)
-{
-    assay_error error;
-    const assay_model_class *class_ = &assay__graph_transformer_class;
-    double settings[64];
-    for (size_t i = 0; i < class_->option_count; i++) {
-        const char *name = class_->options[i].name;
-        settings[i] = strcmp(name, "num-nodes") == 0   ? nodes
-                      : strcmp(name, "num-edges") == 0 ? edges
-                                                       : class_->options[i].initial;
-    }
-    require(assay_model_new(class_, settings, 1, &error, &subject->model), &error);
-    require(assay_model_example(subject->model, 2, &error, subject->inputs, &subject->target),
-            &error);
-}
-
-static void forward(void *context)
-{
-    transformer *subject = context;
-    assay_error error;
-    assay_tensor output;
-    require(assay_model_forward(subject->model, subject->inputs, 3, &error, &output), &error);
-}
-
-static void train(void *context)
-{
-    transformer *subject = context;
-    assay_error error;
-    double loss;
-    require(
-        assay_model_gradient(subject->model, subject->inputs, 3, &subject->target, &error, &loss),
-        &error);
-    require(assay_model_update(subject->model, 1e-3, &error), &error);
-}
 
 /* ---- The encodings, of a graph of 2000 nodes ---- */
 
@@ -78,7 +26,7 @@ static void make_graph(encodings *subject, const char *path)
 {
     assay_error error;
     transformer source;
-    make_sized(&source, NODES, EDGES);
+    make_transformer(&source, NODES, EDGES);
     require(assay_tensor_save_npy(&source.inputs[1], path, &error), &error);
     *subject = (encodings){.memory = assay__memory_new()};
     assay__graph_init(&subject->graph, subject->memory);
@@ -170,7 +118,7 @@ static void show_memory(peer_server *server)
     enum { MANY = 5000 };
     const double bar = 2e9;
     transformer subject;
-    make_sized(&subject, MANY, 5 * MANY);
+    make_transformer(&subject, MANY, 5 * MANY);
     assay_error error;
     double loss;
     assay_model_memory held;
@@ -204,7 +152,7 @@ int main(void)
     unlink(path);
     rmdir(folder);
     transformer subject;
-    make_sized(&subject, 500, 2500);
+    make_transformer(&subject, 500, 2500);
     server.modern_bar = server.modern_bar > 0 ? 1.25 : 0;
     peer_compare(&server, "graph transformer, forward", "PyTorch", "forward",
                  peer_bar_at_level(1.3, 1.5), forward, &subject);

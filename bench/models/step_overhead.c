@@ -1,5 +1,5 @@
 /* What measuring costs a training step of at least 5 ms, in percent of the step; what reading
- * memory and saving a profile cost (seed A promises: below 0.1 %, 1 ms and 10 ms).
+ * memory and saving a profile cost (the bars are 0.1 %, 1 ms and 10 ms).
  *
  * Steps with and without spans (one around the step, one around each of its phases) are run in
  * pairs, the order within a pair at random, on one model. Their times are processor times of the

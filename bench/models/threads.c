@@ -10,10 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "assay/model.h"
 #include "bench/models/peer.h"
+#include "bench/models/transformer_step.h"
 #include "models/field/mlp.h"
-#include "models/graph/transformer.h"
 #include "models/kernel/threads.h"
 #include "models/road/city.h"
 #include "models/road/search.h"
@@ -28,15 +27,6 @@ static double elapsed_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Exits: a benchmark that cannot run has nothing to print. */
-static void require(assay_status status, const assay_error *error)
-{
-    if (status != ASSAY_OK) {
-        fprintf(stderr, "threads: %s\n", error->message);
-        exit(1);
-    }
-}
-
 /* ---- The subjects ---- */
 
 typedef struct product {
@@ -48,42 +38,6 @@ static void multiply(void *context)
     product *p = context;
     cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, SIZE, SIZE, SIZE, 1, p->a, SIZE, p->b,
                 SIZE, 0, p->c, SIZE);
-}
-
-typedef struct transformer {
-    assay_model *model;
-    assay_tensor inputs[3], target;
-} transformer;
-
-static void make_transformer(transformer *subject)
-{
-    assay_error error;
-    const assay_model_class *class_ = &assay__graph_transformer_class;
-    double settings[64];
-    for (size_t i = 0; i < class_->option_count; i++)
-        settings[i] = class_->options[i].initial;
-    require(assay_model_new(class_, settings, 1, &error, &subject->model), &error);
-    require(assay_model_example(subject->model, 2, &error, subject->inputs, &subject->target),
-            &error);
-}
-
-static void forward(void *context)
-{
-    transformer *subject = context;
-    assay_error error;
-    assay_tensor output;
-    require(assay_model_forward(subject->model, subject->inputs, 3, &error, &output), &error);
-}
-
-static void train(void *context)
-{
-    transformer *subject = context;
-    assay_error error;
-    double loss;
-    require(
-        assay_model_gradient(subject->model, subject->inputs, 3, &subject->target, &error, &loss),
-        &error);
-    require(assay_model_update(subject->model, 1e-3, &error), &error);
 }
 
 typedef struct field {
@@ -241,7 +195,7 @@ int main(void)
     routes road;
     product p = {calloc(SIZE * SIZE, sizeof(float)), calloc(SIZE * SIZE, sizeof(float)),
                  calloc(SIZE * SIZE, sizeof(float))};
-    make_transformer(&graph);
+    make_transformer(&graph, 0, 0);
     make_field(&net);
     make_routes(&road);
     assay_model_set_training(graph.model, true);

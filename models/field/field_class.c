@@ -42,9 +42,8 @@ const assay_model_parameter *assay__field_parameters(void *state, size_t *count)
     return assay__parameters_list(&((assay__field_model *)state)->net->parameters, count);
 }
 
-/* `input` against the network's width and, unless NULL, `target` against (rows, output). */
-static assay_status check(const assay__neural_net *net, const assay_tensor *input,
-                          const assay_tensor *target, assay_error *error)
+assay_status assay__field_check(const assay__neural_net *net, const assay_tensor *input,
+                                const assay_tensor *target, assay_error *error)
 {
     int64_t rows = input->shape[0];
     if (input->shape[1] != net->input)
@@ -74,7 +73,7 @@ assay_status assay__field_forward(void *state, const assay_tensor *inputs, size_
     assay__neural_net *net = ((assay__field_model *)state)->net;
     int64_t rows = inputs[0].shape[0];
     const float *y;
-    assay_status status = check(net, &inputs[0], NULL, error);
+    assay_status status = assay__field_check(net, &inputs[0], NULL, error);
     if (status == ASSAY_OK)
         status = assay__neural_net_forward(net, rows, inputs[0].data, error, &y);
     if (status == ASSAY_OK)
@@ -87,7 +86,7 @@ assay_status assay__field_gradient(void *state, const assay_tensor *inputs, size
 {
     (void)count;
     assay__neural_net *net = ((assay__field_model *)state)->net;
-    assay_status status = check(net, &inputs[0], target, error);
+    assay_status status = assay__field_check(net, &inputs[0], target, error);
     if (status != ASSAY_OK)
         return status;
     return assay__neural_net_gradient(net, inputs[0].shape[0], inputs[0].data, target->data, error,
@@ -104,7 +103,7 @@ assay_status assay__field_describe(void *state, const assay_tensor *inputs, size
 {
     (void)count;
     const assay__neural_net *net = ((assay__field_model *)state)->net;
-    assay_status status = check(net, &inputs[0], NULL, error);
+    assay_status status = assay__field_check(net, &inputs[0], NULL, error);
     if (status == ASSAY_OK)
         net->kind->describe(net, inputs[0].shape[0], sink, context);
     return status;

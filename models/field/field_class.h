@@ -26,6 +26,11 @@ typedef struct assay__field_model {
 ASSAY_MUST_USE assay_status assay__field_create(assay__neural_net *net, int64_t batch,
                                                 assay_error *error, void **state);
 
+/* `input` against the network's width and, unless NULL, `target` against (rows, output). */
+ASSAY_MUST_USE assay_status assay__field_check(const assay__neural_net *net,
+                                               const assay_tensor *input,
+                                               const assay_tensor *target, assay_error *error);
+
 /* Members of assay_model_class; `state` is an assay__field_model. */
 void assay__field_destroy(void *state);
 const assay_model_parameter *assay__field_parameters(void *state, size_t *count);

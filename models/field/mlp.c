@@ -1,13 +1,12 @@
-/* The size of a block (neural_net.c) also decides how OpenBLAS multiplies: with AVX-512, products
- * of up to 10^6 multiply-adds skip the packing of their operands
- * (sgemm_small_kernel_permit_skylakex.c), which at hidden 64 is 1.6 times as fast. That path is
- * best with neither operand of forward transposed, so the weights are turned once per call where
- * there are enough rows to pay for it.
+/* A network runs over blocks of rows (neural_net.c), so that what a block needs stays in the cache.
+ * The size of a block was chosen for the products that OpenBLAS makes with AVX-512: up to 10^6
+ * multiply-adds it skips the packing of their operands (sgemm_small_kernel_permit_skylakex.c), and
+ * does best with neither operand transposed, so the weights are turned once per call where there
+ * are enough rows to pay for it. Where assay__product() makes the products itself, blocks of 128,
+ * 192 and 240 rows take equal times (hidden 32 to 256, AMD with AVX-512 and with AVX2).
  *
- * Activation and slope: one pass
- * (kernel/activation.h). Backward: dy times slope and the sum over rows that is the bias's
- * gradient, one pass.
- */
+ * One pass computes an activation and its slope (kernel/activation.h). Backward multiplies dy by
+ * the slope and sums it over the rows, which is the bias's gradient, in one pass too. */
 #include "models/field/mlp.h"
 
 #include <math.h>
@@ -179,6 +178,11 @@ assay_status assay__mlp_new(const assay__mlp_shape *shape, uint64_t seed, assay_
     draw(made, seed);
     *net = &made->net;
     return ASSAY_OK;
+}
+
+const assay__mlp_shape *assay__mlp_shape_of(const assay__neural_net *net)
+{
+    return &((const mlp_net *)net)->shape;
 }
 
 static assay_status twin(const assay__neural_net *net, assay__neural_net **made)

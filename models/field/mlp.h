@@ -33,6 +33,9 @@ typedef struct assay__mlp_shape {
 ASSAY_MUST_USE assay_status assay__mlp_new(const assay__mlp_shape *shape, uint64_t seed,
                                            assay_error *error, assay__neural_net **mlp);
 
+/* The shape of a network that _new(), or assay__siren_new(), made. */
+const assay__mlp_shape *assay__mlp_shape_of(const assay__neural_net *mlp);
+
 extern const assay_model_class assay__mlp_class;
 
 #endif

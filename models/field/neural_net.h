@@ -84,7 +84,7 @@ ASSAY_MUST_USE assay_status assay__neural_net_backward(assay__neural_net *net, i
                                                        const float *x, const float *dy,
                                                        assay_error *error, float *dx);
 
-/* One step of the optimizer, by default Adam, along the gradients that stand there. */
+/* One step of the optimizer, by default Adam, with the present gradients. */
 ASSAY_MUST_USE assay_status assay__neural_net_update(assay__neural_net *net, double learning_rate,
                                                      assay_error *error);
 

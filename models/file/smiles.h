@@ -5,9 +5,9 @@
  * with hydrogens, charge + 5, hydrogens, radical electrons, hybridisation (0 sp, 1 sp2, 2 sp3, 3
  * sp3d, 4 sp3d2), aromatic, in a ring.
  *
- * What is not done, and RDKit does: aromaticity is what the SMILES writes in lower case, a ring
- * written with alternating double bonds is not made aromatic; radicals are 0; hybridisation goes by
- * bonds and neighbours (an N or O beside a double bond is sp2). */
+ * Differences from RDKit: atoms are aromatic if the SMILES writes them in lower case, and a ring
+ * written with alternating double bonds is not converted; radicals are 0; hybridisation follows
+ * from bonds and neighbours (an N or O beside a double bond is sp2). */
 #ifndef ASSAY_MODELS_FILE_SMILES_H
 #define ASSAY_MODELS_FILE_SMILES_H
 

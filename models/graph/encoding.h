@@ -1,4 +1,5 @@
-/* Where a node stands in its graph, as features: computed from edges alone, once per graph. */
+/* Positional encodings: the position of a node in its graph as features. They are computed from the
+ * edges alone, once for each graph. */
 #ifndef ASSAY_MODELS_GRAPH_ENCODING_H
 #define ASSAY_MODELS_GRAPH_ENCODING_H
 
@@ -19,12 +20,13 @@ typedef struct assay__encoder {
  * eigenvalue.
  *
  * The trivial eigenvectors, those of eigenvalue 0, are left out. There is one for each connected
- * part, so of a connected graph it is the first vector that is missing, and a graph in several
- * parts still gets vectors that tell its nodes apart. What an isolated node gets is 0. Where fewer
- * than `count` vectors remain, the last columns are 0. Each graph of a batch has its own.
+ * part. So a connected graph loses its first vector, and a graph in several parts still gets
+ * vectors that tell its nodes apart. An isolated node gets 0. Where fewer than `count` vectors
+ * remain, the last columns are 0. Each graph of a batch has its own.
  *
- * Vectors have length 1; of the entries largest in size the first is positive. Of an eigenvalue
- * that occurs more than once the vectors are some orthonormal basis, the same on every call.
+ * Vectors have length 1; the first of the entries with the largest magnitude is positive. Of an
+ * eigenvalue that occurs more than once the vectors are some orthonormal basis, the same on every
+ * call.
  *
  * `y` (nodes, count), rows `stride` floats apart, overwritten. Residuals |L v - lambda v| are below
  * 1e-8. Eigenvalues go to `eigenvalues` (graphs, count; NULL: not wanted), 0 for missing columns.

@@ -1,5 +1,6 @@
-/* Message passing: what a node makes of its neighbours. N(i) are the sources of the edges into i,
- * as often as listed; all maps are (hidden, hidden) with a bias.
+/* Message passing: a node combines the features of its neighbours. N(i) are the sources of the
+ * edges into i, each as often as the edge is listed. All linear maps are (hidden, hidden) with a
+ * bias.
  *
  *     GIN       y_i = W2 relu(W1 (h_i + sum_{j in N(i)} h_j))
  *               (Xu et al. 2019, epsilon 0)      mpnn.lin1.weight/.bias, mpnn.lin2.weight/.bias
@@ -32,16 +33,18 @@ typedef struct assay__message {
 assay__message assay__message_declare(assay__message_kind kind, int64_t hidden, int64_t layer,
                                       assay__parameters *parameters);
 
-/* Floats that forward keeps for backward, and that backward needs as scratch. */
+/* The number of floats that forward keeps for backward, and the number that backward needs as
+ * scratch. */
 size_t assay__message_kept(const assay__message *message, int64_t nodes);
 size_t assay__message_scratch(const assay__message *message, int64_t nodes);
 
-/* y (nodes, hidden) from h (nodes, hidden); `kept` (assay__message_kept()) is written. */
+/* Compute y (nodes, hidden) from h (nodes, hidden), and write `kept`, which has
+ * assay__message_kept() floats. */
 void assay__message_forward(const assay__message *message, const assay__parameters *parameters,
                             const assay__graph *graph, const float *h, float *kept, float *y);
 
-/* From dy (nodes, hidden): the parameters' gradients and dh (nodes, hidden), all added to. dy may
- * be overwritten. */
+/* Compute the gradients of the parameters and dh (nodes, hidden) from dy (nodes, hidden), and add
+ * them to the present values. dy may be overwritten. */
 void assay__message_backward(const assay__message *message, const assay__parameters *parameters,
                              const assay__graph *graph, const float *h, const float *kept,
                              float *dy, float *scratch, float *dh);

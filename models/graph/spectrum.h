@@ -13,7 +13,7 @@ typedef struct assay__spectrum {
     int64_t first, nodes;              /* the graph's in the adjacency */
     int64_t *part;                     /* (nodes) which connected part each is in, from 0 */
     int64_t parts;
-    int64_t *connected; /* (nodes) the how-manieth node with edges each is, -1 for one without */
+    int64_t *connected; /* (nodes) index of each node among those with edges, -1 for others */
     int64_t connected_count;
     double *trivial; /* (nodes) the eigenvector of 0 on the node's part */
     double *root;    /* (nodes) 1 / sqrt(degree); 0 of an isolated node */
@@ -23,8 +23,8 @@ typedef struct assay__spectrum {
  * `vectors` (nodes, width) with the vectors in the first columns. Both need scratch of the doubles
  * said by their _scratch function; width comes from assay__spectrum_width. */
 
-/* All at once, by LAPACK's dsyevr: O(connected^3), which is also what the scratch is for.
- * ASSAY_E_LIMIT if it fails. */
+/* All eigenvectors at once, by LAPACK's dsyevr: O(connected^3) time, and scratch for the dense
+ * matrix. ASSAY_E_LIMIT if it fails. */
 size_t assay__spectrum_dense_scratch(int64_t connected, int64_t count);
 ASSAY_MUST_USE assay_status assay__spectrum_dense(const assay__spectrum *spectrum, int64_t count,
                                                   double *scratch, int64_t width, double *values,

@@ -149,6 +149,21 @@ void assay__graph_transformer_memory(const assay__graph_transformer *model,
     assay__memory_figures(model->memory, figures);
 }
 
+const assay__graph_transformer_shape *
+assay__graph_transformer_shape_of(const assay__graph_transformer *model)
+{
+    return &model->shape;
+}
+
+assay__graph_transformer_derived
+assay__graph_transformer_derived_of(const assay__graph_transformer *model)
+{
+    const assay__graph_transformer_shape *shape = &model->shape;
+    return (assay__graph_transformer_derived){
+        .attended = shape->sparse ? &model->attended : NULL,
+        .distances = !shape->sparse && shape->bias_distance > 0 ? model->distances : NULL};
+}
+
 /* ---- The graph ---- */
 
 static assay_status derive(assay__graph_transformer *model, assay_error *error)
@@ -271,8 +286,8 @@ static void pool_backward(const assay__graph *graph, int64_t hidden, const float
     }
 }
 
-/* What the encoder gets: the features, beside the encodings where there are any. */
-static const float *encoder_input(assay__graph_transformer *model, const float *features)
+const float *assay__graph_transformer_encoder_input(assay__graph_transformer *model,
+                                                    const float *features)
 {
     int64_t input = model->shape.input, width = width_of(&model->shape);
     if (width == input)
@@ -304,7 +319,7 @@ assay_status assay__graph_transformer_forward(assay__graph_transformer *model,
     assay_model_training *training = &model->training;
     const float dropout = pass.dropout && !training->no_dropout ? shape->dropout : 0;
     training->passes += dropout > 0;
-    model->encoder_input = encoder_input(model, features);
+    model->encoder_input = assay__graph_transformer_encoder_input(model, features);
     assay__linear_forward(model->graph.nodes, width_of(shape), shape->hidden, model->encoder_input,
                           assay__parameters_value(&model->parameters, model->encoder),
                           assay__parameters_value(&model->parameters, model->encoder + 1),

@@ -63,8 +63,8 @@ const assay__graph *assay__graph_transformer_graph(const assay__graph_transforme
 void assay__graph_transformer_memory(const assay__graph_transformer *model,
                                      assay_model_memory *figures);
 
-/* The graphs of the next passes, as for assay__graph_set(), and what is derived from them:
- * encodings, distances. The same graphs again cost a comparison. */
+/* Set the graphs of the next passes, as assay__graph_set() does, and compute their encodings and
+ * distances. Setting the same graphs again costs only a comparison. */
 ASSAY_MUST_USE assay_status assay__graph_transformer_set_graph(assay__graph_transformer *model,
                                                                int64_t nodes, int64_t edges,
                                                                const int64_t *edge_list,
@@ -72,20 +72,21 @@ ASSAY_MUST_USE assay_status assay__graph_transformer_set_graph(assay__graph_tran
                                                                assay_error *error);
 
 typedef struct assay__graph_transformer_pass {
-    bool keep;    /* what backward needs; without, one layer's activations serve all */
-    bool dropout; /* with a fresh mask */
+    bool keep; /* keep the activations that backward needs; otherwise all layers share one buffer */
+    bool dropout; /* apply dropout, with a new mask */
 } assay__graph_transformer_pass;
 
-/* `features` (nodes, input), which must stay until backward. `*output` is (nodes or graphs,
- * output), the model's, valid until the next call. ASSAY_E_MEMORY. */
+/* Run a forward pass. `features` is (nodes, input) and must stay valid until backward. `*output` is
+ * (nodes or graphs, output); it belongs to the model and is valid until the next call.
+ * ASSAY_E_MEMORY is the only failure. */
 ASSAY_MUST_USE assay_status assay__graph_transformer_forward(assay__graph_transformer *model,
                                                              const float *features,
                                                              assay__graph_transformer_pass pass,
                                                              assay_error *error,
                                                              const float **output);
 
-/* After a forward with keep: from `doutput` (shape of the output) every parameter's gradient,
- * overwritten. */
+/* Compute the gradient of every parameter from `doutput` (the shape of the output) and overwrite
+ * the old gradients. A forward pass with `keep` must come first. */
 ASSAY_MUST_USE assay_status assay__graph_transformer_backward(assay__graph_transformer *model,
                                                               const float *doutput,
                                                               assay_error *error);
@@ -101,6 +102,31 @@ ASSAY_MUST_USE assay_status assay__graph_transformer_gradient(assay__graph_trans
 ASSAY_MUST_USE assay_status assay__graph_transformer_update(assay__graph_transformer *model,
                                                             double learning_rate,
                                                             assay_error *error);
+
+/* ---- For passes that are computed elsewhere (models/cuda) ---- */
+
+const assay__graph_transformer_shape *
+assay__graph_transformer_shape_of(const assay__graph_transformer *model);
+
+/* What is derived from the graph set; NULL where the shape needs none. */
+typedef struct assay__graph_transformer_derived {
+    const assay__adjacency *attended; /* sparse attention: whom each node looks at */
+    const uint8_t *distances;         /* (pairs of nodes of a graph), graph after graph */
+} assay__graph_transformer_derived;
+assay__graph_transformer_derived
+assay__graph_transformer_derived_of(const assay__graph_transformer *model);
+
+/* What the encoder gets, (nodes, input + laplacian + walk): the features, beside the encodings
+ * where there are any. The model's or `features`, valid until the next call. */
+const float *assay__graph_transformer_encoder_input(assay__graph_transformer *model,
+                                                    const float *features);
+
+/* What the class does before a pass, from a state that it made: set the graph of the inputs, check
+ * the target (NULL: none), and return the model. */
+ASSAY_MUST_USE assay_status assay__graph_transformer_take(void *state, const assay_tensor *inputs,
+                                                          const assay_tensor *target,
+                                                          assay_error *error,
+                                                          assay__graph_transformer **model);
 
 /* Every operation of a forward pass over the graph set; encodings, which are made once per graph,
  * are not among them. */

@@ -256,21 +256,34 @@ static assay_status forward(void *pointer, const assay_tensor *inputs, size_t co
     return ASSAY_OK;
 }
 
-static assay_status gradient(void *pointer, const assay_tensor *inputs, size_t count,
-                             const assay_tensor *target, assay_error *error, double *loss)
+assay_status assay__graph_transformer_take(void *pointer, const assay_tensor *inputs,
+                                           const assay_tensor *target, assay_error *error,
+                                           assay__graph_transformer **model)
 {
-    (void)count;
     state *s = pointer;
+    *model = s->model;
     assay_status status = take_graph(s, inputs, error);
-    if (status != ASSAY_OK)
+    if (status != ASSAY_OK || target == NULL)
         return status;
     int64_t rows = output_rows(s);
     if (target->rank != 2 || target->shape[0] != rows || target->shape[1] != s->shape.output) {
         return assay__fail(error, ASSAY_E_ARGUMENT, "target: its shape must be (%lld, %lld)",
                            (long long)rows, (long long)s->shape.output);
     }
-    return assay__graph_transformer_gradient(s->model, inputs[NODES].data, target->data,
-                                             s->training, error, loss);
+    return ASSAY_OK;
+}
+
+static assay_status gradient(void *pointer, const assay_tensor *inputs, size_t count,
+                             const assay_tensor *target, assay_error *error, double *loss)
+{
+    (void)count;
+    state *s = pointer;
+    assay__graph_transformer *model;
+    assay_status status = assay__graph_transformer_take(s, inputs, target, error, &model);
+    if (status != ASSAY_OK)
+        return status;
+    return assay__graph_transformer_gradient(model, inputs[NODES].data, target->data, s->training,
+                                             error, loss);
 }
 
 static assay_status update(void *pointer, double learning_rate, assay_error *error)

@@ -1,4 +1,5 @@
-/* How far an output is from its target, and the slope of that by every element of the output. */
+/* Losses: the distance of an output from its target, and its gradient with respect to the output.
+ */
 #ifndef ASSAY_MODELS_KERNEL_LOSS_H
 #define ASSAY_MODELS_KERNEL_LOSS_H
 

@@ -46,7 +46,7 @@ typedef struct assay__lbfgs_task {
     int64_t max_iterations;
     assay__objective objective;
     void *context;
-    assay__lbfgs_observer observer; /* NULL: nobody watches */
+    assay__lbfgs_observer observer; /* NULL: not called */
     void *observer_context;
 } assay__lbfgs_task;
 

@@ -1,5 +1,5 @@
-/* Seed D's estimates from plain numbers. Each is a list of operations priced like any other, so an
- * estimate and a model's own description cannot drift apart in how they count. */
+/* Estimates of FLOPs and memory from sizes alone. Each is a list of operations that are priced like
+ * those of a model, so an estimate and a model's own description always count alike. */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,11 +1,13 @@
-/* Seed A's measuring calls: forecasts timed one by one, and profiles built of what was measured. */
+/* The measuring calls of runtime.h: forecasts timed one by one, and profiles built from the
+ * measurements. */
 #include "assay/memory.h"
 #include "base/error.h"
 #include "base/struct_size.h"
 #include "models/profile/runs.h"
 #include "models/profile/runtime.h"
 
-/* Seed A's advice: 50 trials for stable statistics, 100 below 1 ms, fewer above 1 s. */
+/* 50 trials for stable statistics, 100 for calls below 1 ms, fewer for calls above 1 s (document A
+ * of docs/seed-map.md). */
 enum { TRIALS = 50, TRIALS_BELOW_1_MS = 100, TRIALS_ABOVE_1_S = 10, WARMUP_TRIALS = 5 };
 
 size_t assay_trials_advise(double seconds)

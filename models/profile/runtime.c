@@ -1,4 +1,4 @@
-/* Seed A's figures: plain arithmetic on times and shapes. */
+/* The figures of a runtime profile: plain arithmetic on times and shapes. */
 #include "models/profile/runtime.h"
 
 #include <stdbool.h>

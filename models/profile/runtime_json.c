@@ -1,4 +1,5 @@
-/* Runtime profiles and their comparison as JSON, with the keys and the order of the seed. */
+/* Runtime profiles and their comparison as JSON. Programs rely on the keys and their order
+ * (document A of docs/seed-map.md). */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@ static assay_status finish(assay__json *json, assay_error *error)
     return assay__fail(error, status, "cannot write the profile: %s", assay_status_message(status));
 }
 
-/* NumPy's deviation, which the seed takes, divides by the number of values. */
+/* The deviation divides by the number of values, as NumPy's does by default. */
 static double population_deviation(const assay_timing *timing)
 {
     double count = (double)timing->count;
@@ -51,7 +52,7 @@ static void print_timing(assay__json *json, const char *key, const assay_timing 
     assay__json_end(json);
 }
 
-/* The seed's MB are 10^6 bytes. */
+/* MB are 10^6 bytes in this JSON. */
 static assay_reading in_mb(assay_reading bytes)
 {
     return (assay_reading){bytes.value / 1e6, bytes.validity};

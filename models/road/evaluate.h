@@ -1,7 +1,8 @@
-/* How like the real ones generated trajectories are. Numbers only; studies decide what to compare.
+/* Measures of the similarity of generated and real trajectories. This file computes numbers only;
+ * studies decide what to compare.
  *
- * A trajectory is seen as the middles of its roads, distances as great circles (road/geometry.h).
- */
+ * A trajectory is represented by the midpoints of its roads, and distances are those along great
+ * circles (road/geometry.h). */
 #ifndef ASSAY_MODELS_ROAD_EVALUATE_H
 #define ASSAY_MODELS_ROAD_EVALUATE_H
 
@@ -10,7 +11,7 @@
 
 /* ---- One trajectory ---- */
 
-/* Sum of the distances between neighbouring middles. 0 of a single road. */
+/* Sum of the distances between neighbouring midpoints; 0 for a single road. */
 double assay__trajectory_distance_km(const assay__road_network *network,
                                      const assay__trajectories *trajectories, int64_t index);
 /* From entering the first road to entering the last. */
@@ -28,9 +29,10 @@ enum { ASSAY__DIVERGENCE_BINS = 100 };
  * square of SciPy's jensenshannon. Counts need not add up to 1, but to more than 0. */
 double assay__jensen_shannon(int64_t bins, const double *p, const double *q);
 
-/* The same of two samples: 99 equal bins from 0 to the largest of `real`, closed below and open
- * above, and one for that value and what is beyond. This is the binning of HOSER's evaluation.
- * Values below 0 fall out. ASSAY_E_DATA if a sample is empty or nothing of it is counted. */
+/* The divergence of two samples. The histograms have 99 equal bins from 0 to the largest value of
+ * `real`, closed below and open above, and one bin for that value and all larger ones, as in the
+ * evaluation of HOSER. Values below 0 are ignored. ASSAY_E_DATA if a sample is empty or has no
+ * value in the bins. */
 ASSAY_MUST_USE assay_status assay__sample_divergence(int64_t real_count, const double *real,
                                                      int64_t generated_count,
                                                      const double *generated, double *divergence);
@@ -42,13 +44,14 @@ typedef enum assay__line_metric {
     ASSAY__EUCLID /* of the coordinates as they are */
 } assay__line_metric;
 
-/* Hausdorff distance: the largest distance from a point of either to the nearest of the other.
- * Counts are at least 1. */
+/* Hausdorff distance: the largest distance from a point of one line to the nearest point of the
+ * other. Counts are at least 1. */
 ASSAY_MUST_USE assay_status assay__hausdorff(assay__line_metric metric, int64_t count_a,
                                              const assay__place *a, int64_t count_b,
                                              const assay__place *b, double *distance);
-/* Dynamic time warping, exact: the least sum of distances over all ways to walk both from first to
- * last, in steps of one point of either or both. Takes time count_a x count_b. */
+/* Dynamic time warping, exact: the least sum of distances over all ways to walk along both lines
+ * from the first point to the last, where each step advances by one point on either line or on
+ * both. The time is proportional to count_a x count_b. */
 ASSAY_MUST_USE assay_status assay__warping(assay__line_metric metric, int64_t count_a,
                                            const assay__place *a, int64_t count_b,
                                            const assay__place *b, double *distance);
@@ -64,9 +67,10 @@ typedef struct assay__road_evaluation {
     int64_t pairs;
 } assay__road_evaluation;
 
-/* `matching` (generated->count): with which real trajectory each generated one is paired, -1 with
- * none; NULL: with that of the same index, as far as there is one. ASSAY_E_DATA if there is no
- * trajectory. */
+/* Evaluate generated trajectories against real ones. `matching` (generated->count) has for each
+ * generated trajectory the index of the real one that it is paired with, or -1 if it has no
+ * partner. If `matching` is NULL, trajectories with the same index are pairs. ASSAY_E_DATA if there
+ * is no trajectory. */
 ASSAY_MUST_USE assay_status assay__road_evaluate(const assay__road_network *network,
                                                  const assay__trajectories *real,
                                                  const assay__trajectories *generated,

@@ -1,21 +1,23 @@
-/* How like the real trajectories generated ones are: results.json. */
+/* The similarity of generated and real trajectories: the content of results.json. */
 #ifndef ASSAY_MODELS_ROUTES_EVALUATE_H
 #define ASSAY_MODELS_ROUTES_EVALUATE_H
 
 #include "models/routes/data.h"
 
-/* Evaluate the trajectories in `generated_file` (any of the forms of road/trajectory.h) against
- * `real`: divergences over all of both; Hausdorff distance and time warping over pairs with the
- * same first and last road, each real one taken once as long as there are enough. Results have no
- * generation_performance. ASSAY_E_DATA for a file without trajectories. */
+/* Evaluate the trajectories in `generated_file` (in any format of road/trajectory.h) against
+ * `real`. The divergences compare all trajectories of both sides. The Hausdorff distance and
+ * dynamic time warping compare pairs: each generated trajectory is paired with a real one that has
+ * the same first and last road. A real trajectory is used a second time only if there are too few
+ * of them. The results have no generation_performance. ASSAY_E_DATA for a file without
+ * trajectories. */
 ASSAY_MUST_USE assay_status assay__evaluate_trajectories(const assay__road_network *network,
                                                          const assay__trajectories *real,
                                                          const char *generated_file,
                                                          assay_error *error,
                                                          assay_trajectory_results *results);
 
-/* The readings of the results: where each is, what it is called in a record, and in results.json,
- * in it or in one of its objects. */
+/* One reading of the results: its offset in the struct, its name and unit in a record, and its key
+ * in results.json. The key is at the top level or in `object`. */
 typedef struct assay__result_figure {
     const char *name, *unit;
     size_t offset;

@@ -85,6 +85,21 @@ size_t assay__lstm_stream_floats(const assay__lstm *model);
 /* y (output; NULL: not wanted) after x (input) and everything before it. */
 void assay__lstm_step(const assay__lstm *model, float *stream, const float *x, float *y);
 
+/* ---- For passes that are computed elsewhere (models/cuda) ---- */
+
+/* The model of a state that the class made. */
+assay__lstm *assay__lstm_of(void *state);
+/* What the class checks before a pass: its input, a target (batch, output) or (batch, time, output)
+ * for it, and the steps of a forecast. */
+ASSAY_MUST_USE assay_status assay__lstm_check_input(const assay__lstm *lstm,
+                                                    const assay_tensor *input, assay_error *error);
+ASSAY_MUST_USE assay_status assay__lstm_check_target(const assay__lstm *lstm,
+                                                     const assay_tensor *input,
+                                                     const assay_tensor *target,
+                                                     assay_error *error);
+ASSAY_MUST_USE assay_status assay__lstm_check_steps(const assay__lstm *lstm, int64_t steps,
+                                                    assay_error *error);
+
 /* Options: input-dim, hidden-dim, num-layers, output-dim, dropout, truncate, batch-size, seq-len.
  * Input "input" (batch, time, input-dim), output (batch, output-dim). */
 extern const assay_model_class assay__lstm_class;

@@ -110,9 +110,14 @@ static void set_training(void *state, bool training)
     assay__lstm_set_training(((instance *)state)->lstm, training);
 }
 
+assay__lstm *assay__lstm_of(void *state)
+{
+    return ((instance *)state)->lstm;
+}
+
 /* Also that products of a batch's sizes fit BLAS's 32-bit integers. */
-static assay_status check_input(const assay__lstm *lstm, const assay_tensor *input,
-                                assay_error *error)
+assay_status assay__lstm_check_input(const assay__lstm *lstm, const assay_tensor *input,
+                                     assay_error *error)
 {
     const assay__lstm_shape *shape = assay__lstm_shape_of(lstm);
     int64_t batch = input->shape[0], time = input->shape[1], rows;
@@ -145,7 +150,7 @@ static assay_status forward(void *state, const assay_tensor *inputs, size_t coun
     (void)count;
     assay__lstm *lstm = ((instance *)state)->lstm;
     const float *y = NULL;
-    assay_status status = check_input(lstm, inputs, error);
+    assay_status status = assay__lstm_check_input(lstm, inputs, error);
     if (status != ASSAY_OK)
         return status;
     status = assay__lstm_forward(lstm, inputs->shape[0], inputs->shape[1], inputs->data, &y);
@@ -156,16 +161,9 @@ static assay_status forward(void *state, const assay_tensor *inputs, size_t coun
     return ASSAY_OK;
 }
 
-static assay_status forecast(void *state, const assay_tensor *inputs, size_t count, int64_t steps,
-                             assay_error *error, assay_tensor *output)
+assay_status assay__lstm_check_steps(const assay__lstm *lstm, int64_t steps, assay_error *error)
 {
-    (void)count;
-    assay__lstm *lstm = ((instance *)state)->lstm;
     const assay__lstm_shape *shape = assay__lstm_shape_of(lstm);
-    const float *y = NULL;
-    assay_status status = check_input(lstm, inputs, error);
-    if (status != ASSAY_OK)
-        return status;
     if (shape->output != shape->input) {
         return assay__fail(error, ASSAY_E_ARGUMENT,
                            "lstm: a forecast feeds outputs back as inputs: output-dim (%lld) must "
@@ -174,6 +172,22 @@ static assay_status forecast(void *state, const assay_tensor *inputs, size_t cou
     }
     if (steps < 1 || steps > INT32_MAX / shape->output)
         return assay__fail(error, ASSAY_E_ARGUMENT, "lstm: a forecast takes at least one step");
+    return ASSAY_OK;
+}
+
+static assay_status forecast(void *state, const assay_tensor *inputs, size_t count, int64_t steps,
+                             assay_error *error, assay_tensor *output)
+{
+    (void)count;
+    assay__lstm *lstm = ((instance *)state)->lstm;
+    const assay__lstm_shape *shape = assay__lstm_shape_of(lstm);
+    const float *y = NULL;
+    assay_status status = assay__lstm_check_input(lstm, inputs, error);
+    if (status != ASSAY_OK)
+        return status;
+    status = assay__lstm_check_steps(lstm, steps, error);
+    if (status != ASSAY_OK)
+        return status;
     status =
         assay__lstm_forecast(lstm, inputs->shape[0], inputs->shape[1], inputs->data, steps, &y);
     if (status != ASSAY_OK)
@@ -183,15 +197,10 @@ static assay_status forecast(void *state, const assay_tensor *inputs, size_t cou
     return ASSAY_OK;
 }
 
-static assay_status gradient(void *state, const assay_tensor *inputs, size_t count,
-                             const assay_tensor *target, assay_error *error, double *loss)
+assay_status assay__lstm_check_target(const assay__lstm *lstm, const assay_tensor *inputs,
+                                      const assay_tensor *target, assay_error *error)
 {
-    (void)count;
-    assay__lstm *lstm = ((instance *)state)->lstm;
-    int64_t output = assay__lstm_shape_of(lstm)->output;
-    assay_status status = check_input(lstm, inputs, error);
-    if (status != ASSAY_OK)
-        return status;
+    const int64_t output = assay__lstm_shape_of(lstm)->output;
     bool all = target->rank == 3;
     if ((target->rank != 2 && !all) || target->shape[0] != inputs->shape[0] ||
         (all && target->shape[1] != inputs->shape[1]) || target->shape[all ? 2 : 1] != output ||
@@ -206,6 +215,21 @@ static assay_status gradient(void *state, const assay_tensor *inputs, size_t cou
         return assay__fail(error, ASSAY_E_ARGUMENT,
                            "lstm: with targets after every step gradients go back through all "
                            "steps; 'truncate' must be 0");
+    return ASSAY_OK;
+}
+
+static assay_status gradient(void *state, const assay_tensor *inputs, size_t count,
+                             const assay_tensor *target, assay_error *error, double *loss)
+{
+    (void)count;
+    assay__lstm *lstm = ((instance *)state)->lstm;
+    assay_status status = assay__lstm_check_input(lstm, inputs, error);
+    if (status != ASSAY_OK)
+        return status;
+    status = assay__lstm_check_target(lstm, inputs, target, error);
+    if (status != ASSAY_OK)
+        return status;
+    const bool all = target->rank == 3;
     status = (all ? assay__lstm_gradient_all : assay__lstm_gradient)(
         lstm, inputs->shape[0], inputs->shape[1], inputs->data, target->data, loss);
     return status == ASSAY_OK ? ASSAY_OK : out_of_memory(status, inputs, error);
@@ -260,7 +284,7 @@ static assay_status describe(void *state, const assay_tensor *inputs, size_t cou
     (void)count;
     const assay__lstm *lstm = ((instance *)state)->lstm;
     const assay__lstm_shape *shape = assay__lstm_shape_of(lstm);
-    assay_status status = check_input(lstm, inputs, error);
+    assay_status status = assay__lstm_check_input(lstm, inputs, error);
     if (status != ASSAY_OK)
         return status;
     assay__teller to = {.sink = sink, .context = context};

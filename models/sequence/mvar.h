@@ -48,7 +48,7 @@ ASSAY_MUST_USE assay_status assay__mvar_new(const assay__mvar_shape *shape, uint
 void assay__mvar_free(assay__mvar *model);
 
 /* Least squares: of all A_0 ... A_p those with the smallest sum over trajectories and t = p ...
- * time - 1 of |x_t - A_0 - sum A_i x_{t-i}|^2 + ridge sum |A_i|^2 (the intercept is not held back).
+ * time - 1 of |x_t - A_0 - sum A_i x_{t-i}|^2 + ridge sum |A_i|^2 (the intercept is not penalised).
  * series (batch, time, dim). ASSAY_E_DATA, and nothing changed, for fewer equations than unknowns,
  * values that are not finite, and, with ridge 0, lagged values that are linearly dependent.
  * Cost: normal equations 2 n d^2 (p + 1) + (d p)^3 / 3 operations for n equations, QR about 2.5 n

@@ -1,4 +1,5 @@
-/* What every study shares: an output folder that can be resumed, steps, progress, interruption.
+/* The frame of every study: an output folder from which it can be resumed, steps, progress,
+ * interruption.
  *
  *     assay__study *study = NULL;
  *     status = assay__study_open(&plan, error, &study);

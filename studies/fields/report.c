@@ -1,5 +1,6 @@
-/* The seed's tables (B0, B3, B4, B8) from the times on record, and below the speed-ups what
- * interleaved repetitions say about them: the totals come from one training each, minutes apart. */
+/* Prints the tables of timers (B0, B3, B4 and B8 of docs/seed-map.md) from the times in the record.
+ * Below the speed-ups stand verdicts from interleaved repetitions, because the totals come from
+ * single trainings that ran minutes apart. */
 #include "studies/fields/report.h"
 
 #include "base/file.h"

@@ -1,8 +1,8 @@
 /* The study "fields": MLP, SIREN and KAN, with about as many parameters each, learn nine functions
- * of two variables; what each took, how well it did, when it got there.
+ * of two variables; how long each took, how accurate it became, and when it converged.
  *
  * Files, in the plan's folder:
- *     fields_timing.csv, fields_timing.json    seconds of each model over all functions (seed B)
+ *     fields_timing.csv, fields_timing.json    seconds of each model over all functions
  *     accuracy.csv                             function, model, parameters, losses and errors
  *     results.json                             all of it but the sweep
  *     sweep.csv                                with a sweep: cost and accuracy of each variant

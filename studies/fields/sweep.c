@@ -1,6 +1,6 @@
-/* A variant is trained on all functions one after another, as seed B's run_mlp_tests and its like
- * do. Its time is compared with that of the other variants in one summary; verdicts are left to the
- * three models that take turns, since variants run minutes apart. */
+/* A variant is trained on all functions one after another. Its time is compared with that of the
+ * other variants in one summary; verdicts are left to the three models that take turns, since
+ * variants run minutes apart. */
 #include "studies/fields/sweep.h"
 
 #include <math.h>

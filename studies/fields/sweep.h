@@ -30,7 +30,7 @@ ASSAY_MUST_USE assay_status assay__fields_train_variant(const assay__fields_step
 
 /* ---- showing ---- */
 
-/* The seed's timing summary of all variants, and a table of what their time bought. */
+/* The timing summary of all variants, and a table of their cost and accuracy. */
 ASSAY_MUST_USE assay_status assay__fields_sweep_print(const assay_record *record,
                                                       const assay__fields_variant *variants,
                                                       size_t count, FILE *stream);

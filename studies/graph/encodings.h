@@ -17,16 +17,17 @@ typedef struct assay__encoding_growth_plan {
     int64_t dim;       /* of both encodings */
     uint64_t seed;     /* of the graphs */
     int64_t num_heads, hidden_dim, batch_size; /* for the estimate of attention */
-    /* Before each graph, of which `share` are over; false stops with ASSAY_E_STATE. NULL: nobody
-     * asks. */
+    /* Called before each graph with the share that is done; false stops with ASSAY_E_STATE. NULL:
+     * not called. */
     bool (*advance)(void *context, double share);
     void *context;
 } assay__encoding_growth_plan;
 
 /* Adds to the record: the subjects "lap encoding/num_nodes=17", ... and "rwse encoding/...", their
  * scalings, the figure "encoding_dim"; and along num_nodes the series "node_pe_bytes",
- * "relative_pe_dense_bytes", "relative_pe_sparse_bytes" and "attention_bytes". Storage is seed D's
- * estimate, relative encodings with one bucket and as many entries as edges when sparse. */
+ * "relative_pe_dense_bytes", "relative_pe_sparse_bytes" and "attention_bytes". Storage is an
+ * estimate (document D of docs/seed-map.md); relative encodings have one bucket and, if sparse, as
+ * many entries as edges. */
 ASSAY_MUST_USE assay_status assay__encoding_growth_measure(const assay__encoding_growth_plan *plan,
                                                            assay_error *error,
                                                            assay_record *record);

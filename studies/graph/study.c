@@ -43,7 +43,7 @@ assay__graph_settings assay__graph_settings_of(bool quick)
                                        .num_heads = 4,
                                        .ffn_dim = 128,
                                        .batch_size = 1,
-                                       .num_runs = 150,
+                                       .num_runs = 500,
                                        .budget_seconds = 0.8};
     return (assay__graph_settings){.num_nodes = 500,
                                    .num_edges = 2500,
@@ -65,8 +65,9 @@ static assay_status make_model(graph_run *run, assay_error *error)
         {"num-heads", (double)settings->num_heads},   {"ffn-dim", (double)settings->ffn_dim},
         {"batch-size", (double)settings->batch_size}};
     assay_tensor output;
-    assay_status status = assay__instance_new("graph_transformer", list, sizeof list / sizeof *list,
-                                              run->plan->seed, error, &run->model);
+    assay_status status =
+        assay__instance_new_on("graph_transformer", settings->device, list,
+                               sizeof list / sizeof *list, run->plan->seed, error, &run->model);
     if (status == ASSAY_OK)
         status = assay_model_example(run->model, run->plan->seed, error, run->inputs, &run->target);
     /* Once with every check: a profile calls the class bare. */
@@ -237,10 +238,11 @@ assay_status assay__graph_study(const assay__study_plan *plan,
     graph_run run = {.settings = settings, .plan = &full};
     snprintf(text, sizeof text,
              "%zu nodes, %zu edges, hidden %zu, %zu layers, %zu heads, ffn %zu, batch %zu, %zu "
-             "runs, %g s an axis",
+             "runs, %g s an axis%s%s",
              settings->num_nodes, settings->num_edges, settings->hidden_dim, settings->num_layers,
              settings->num_heads, settings->ffn_dim, settings->batch_size, settings->num_runs,
-             settings->budget_seconds);
+             settings->budget_seconds, settings->device != NULL ? ", on " : "",
+             settings->device != NULL ? settings->device : "");
     full.settings = text;
     full.steps = steps;
     full.step_count = STEPS;

@@ -2,7 +2,7 @@
  *
  * Leaves in the folder of the plan:
  *   report.txt     runtime, memory, FLOPs, roofline; then a table and a plot for each axis
- *   profile.json   the same figures, seed D's JSON with "scaling" by axis
+ *   profile.json   the same figures as JSON, with "scaling" by axis
  *   scaling.csv    a row for each size measured
  *   record.json    everything as a run record, when all steps have ended
  * The other three are views of that record. They are written anew after each step, so that an
@@ -14,11 +14,12 @@
 
 typedef struct assay__graph_settings {
     size_t num_nodes, num_edges, hidden_dim, num_layers, num_heads, ffn_dim, batch_size;
+    const char *device;    /* NULL: the processor */
     size_t num_runs;       /* of each pass, at least 2 */
     double budget_seconds; /* of each axis */
 } assay__graph_settings;
 
-/* The example of seed D; `quick` a small one. */
+/* The sizes of the example in document D (docs/seed-map.md), or with `quick` small ones. */
 assay__graph_settings assay__graph_settings_of(bool quick);
 
 /* Run the study, or what is left of it. Steps and settings of the plan are filled in here.

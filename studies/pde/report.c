@@ -1,5 +1,5 @@
-/* Views of the study's record. The report is seed C's summary, then its advice: from shares of the
- * time, and from the batches' times. */
+/* Views of the study's record. The report is the summary of the performance monitor, then advice
+ * from the shares of the time and from the times of the batches. */
 #include <stdlib.h>
 
 #include "assay/bottleneck.h"

@@ -1,4 +1,4 @@
-/* The study "pde": learning with differential equations, monitored (seed C).
+/* The study "pde": learning with differential equations, monitored.
  *
  *     burgers   a net learns from solutions of Burgers' equation (trainer "synthetic")
  *     heat      a conductivity is recovered by gradients through a solver (trainer "physical")

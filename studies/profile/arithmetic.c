@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "studies/common/peak.h"
 #include "studies/common/results.h"
+#include "studies/profile/device.h"
 #include "studies/profile/roofline.h"
 #include "studies/profile/view.h"
 
@@ -97,18 +98,22 @@ static assay_status fill_works(const counting *self, double parameter_bytes, ass
                               : status;
 }
 
-static assay_status fill_peak(assay_record *record)
+static assay_status fill_peak(const assay__profile_plan *plan, assay_record *record,
+                              assay_error *error)
 {
     assay__peak peak;
-    bool known = assay__peak_load(&peak, NULL) == ASSAY_OK;
+    const bool on_device = assay__device_is_used(plan);
+    bool known = (on_device ? assay__device_peak(plan, error, &peak)
+                            : assay__peak_load(&peak, NULL)) == ASSAY_OK;
     assay_reading none = assay_reading_missing(ASSAY_NOT_MEASURED);
-    assay_status status = assay__found_cost(record, ASSAY__FIGURE_PEAK_FLOPS, NULL,
-                                            known ? assay_reading_of(1e9 * peak.gflops) : none,
-                                            "flop/s", "float32 products on one thread");
+    assay_status status = assay__found_cost(
+        record, ASSAY__FIGURE_PEAK_FLOPS, NULL, known ? assay_reading_of(1e9 * peak.gflops) : none,
+        "flop/s", on_device ? "float32 products on the device" : "float32 products on one thread");
     if (status == ASSAY_OK)
-        status = assay__found_cost(record, ASSAY__FIGURE_PEAK_BYTES, NULL,
-                                   known ? assay_reading_of(1e9 * peak.gigabytes_per_second) : none,
-                                   "bytes/s", "memory traffic of the triad");
+        status = assay__found_cost(
+            record, ASSAY__FIGURE_PEAK_BYTES, NULL,
+            known ? assay_reading_of(1e9 * peak.gigabytes_per_second) : none, "bytes/s",
+            on_device ? "copies on the device" : "memory traffic of the triad");
     if (status == ASSAY_OK && known)
         status = assay_record_add_setting(record, ASSAY__SETTING_PEAK_OF, peak.processor);
     if (status == ASSAY_OK && known)
@@ -116,14 +121,15 @@ static assay_status fill_peak(assay_record *record)
     return status;
 }
 
-static assay_status fill(const counting *self, assay_record *record, assay_record_model *model)
+static assay_status fill(const counting *self, const assay__profile_plan *plan,
+                         assay_record *record, assay_record_model *model, assay_error *error)
 {
     assay_status status = fill_components(self, record, model);
     if (status == ASSAY_OK)
         status = fill_works(self, model->parameter_bytes.value, record);
     if (status == ASSAY_OK)
         status = fill_left_out(self, record);
-    return status == ASSAY_OK ? fill_peak(record) : status;
+    return status == ASSAY_OK ? fill_peak(plan, record, error) : status;
 }
 
 static double element_bytes(assay_model *model)
@@ -155,7 +161,7 @@ assay_status assay__arithmetic_count(const assay__profile_plan *plan, assay_erro
                               assay_status_message(status));
     }
     if (status == ASSAY_OK)
-        status = fill(&self, record, model);
+        status = fill(&self, plan, record, model, error);
     assay_flop_account_free(self.components);
     return status;
 }

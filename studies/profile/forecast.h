@@ -1,11 +1,11 @@
-/* Forecasts of a profiled model, seed A's view of it. */
+/* Forecasts of a profiled model. */
 #ifndef ASSAY_STUDIES_PROFILE_FORECAST_H
 #define ASSAY_STUDIES_PROFILE_FORECAST_H
 
 #include "studies/profile/profile.h"
 
 /* Time a fit, where the class has one, single steps and whole forecasts into the record; `forecast`
- * receives seed A's profile. `model` is as described in the record. */
+ * receives the runtime profile (runtime.h). `model` is as described in the record. */
 ASSAY_MUST_USE assay_status assay__forecast_measure(const assay__profile_plan *plan,
                                                     const assay_record_model *model,
                                                     assay_error *error, assay_record *record,

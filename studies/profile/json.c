@@ -1,4 +1,5 @@
-/* The seed's JSON: its keys in its order, then ours. */
+/* The JSON of a profile: first the keys of document D (docs/seed-map.md) in its order, then further
+ * ones. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@
 #include "studies/profile/profile.h"
 #include "studies/profile/view.h"
 
-/* The seed counts times in milliseconds and memory in MB of 2^20 bytes. */
+/* This JSON counts times in milliseconds and memory in MB of 2^20 bytes. */
 static assay_reading in_ms(assay_reading seconds)
 {
     return (assay_reading){1e3 * seconds.value, seconds.validity};
@@ -291,6 +292,22 @@ static void write_point(assay__json *json, const assay_record *record, int pass)
     assay__json_end(json);
 }
 
+/* The processor beside the device, of a model on one. */
+static void write_devices(assay__json *json, const assay_record *record)
+{
+    assay__json_object(json, "devices");
+    assay__json_text(json, "device", assay__profile_setting(record, "model_device"));
+    for (int i = 0; i < ASSAY__PASSES; i++) {
+        if (assay__pass_times(record, i).count == 0)
+            continue;
+        assay__json_object(json, assay__pass_name(i));
+        assay__json_reading(json, "cpu_seconds", figure_of(record, ASSAY__FIGURE_HOST, i));
+        assay__json_reading(json, "device_seconds", assay__pass_times(record, i).mean);
+        assay__json_end(json);
+    }
+    assay__json_end(json);
+}
+
 static void write_roofline(assay__json *json, const assay_record *record)
 {
     assay_reading flops = assay__record_figure(record, ASSAY__FIGURE_PEAK_FLOPS, NULL);
@@ -402,6 +419,8 @@ assay_status assay__profile_write_json(assay__json *json, const assay_record *re
         status = write_arithmetic(json, record);
     if ((parts & ASSAY__PROFILE_RUNTIME) != 0 && record->models[0].flop_count > 0)
         write_roofline(json, record);
+    if (assay__profile_setting(record, "model_device") != NULL)
+        write_devices(json, record);
     write_scaling(json, record);
     return status;
 }

@@ -12,6 +12,7 @@
 #include "models/profile/passes.h"
 #include "studies/common/results.h"
 #include "studies/profile/arithmetic.h"
+#include "studies/profile/device.h"
 #include "studies/profile/forecast.h"
 #include "studies/profile/view.h"
 
@@ -319,6 +320,10 @@ static assay_status measure_parts(profiling *self, assay_error *error,
         status = assay__arithmetic_count(self->plan, error, self->record, &self->model);
     if (status == ASSAY_OK && (parts & ASSAY__PROFILE_RUNTIME) != 0) {
         status = measure_passes(self, error);
+        if (status == ASSAY_OK && assay__device_is_used(self->plan)) {
+            announce(self->plan, "the processor beside the device");
+            status = assay__device_compare(self->plan, error, self->record);
+        }
         if (status == ASSAY_OK && self->class_->forecast != NULL)
             status = assay__forecast_measure(self->plan, &self->model, error, self->record,
                                              forecast != NULL ? forecast : &unused);

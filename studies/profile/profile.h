@@ -8,7 +8,7 @@
  *     assay_record_free(record);
  *
  * The record holds every figure, text and JSON are views of it (view.h says what is where in it).
- * Text and JSON show milliseconds and MB of 2^20 bytes, as seed D does. */
+ * Text and JSON show milliseconds and MB of 2^20 bytes. */
 #ifndef ASSAY_STUDIES_PROFILE_PROFILE_H
 #define ASSAY_STUDIES_PROFILE_PROFILE_H
 
@@ -49,16 +49,16 @@ typedef struct assay__profile_plan {
     const assay__axis *axes; /* none: assay__axes_default() */
     size_t axis_count;
     double budget_seconds; /* of each axis; 0: 5 */
-    /* Before each stage and while it lasts, in words: "runtime, run 7 of 110, 60 s left". NULL:
-     * nobody wants to know. */
+    /* Before each stage and while it lasts, in words: "runtime, run 7 of 110, 60 s left". NULL: not
+     * called. */
     void (*progress)(void *context, const char *stage);
     void *progress_context;
 } assay__profile_plan;
 
 /* Add the model, its subjects and its figures to a record. What the class lacks (a backward pass,
  * an account of its memory, a description of its arithmetic) is missing there, with the reason.
- * `forecast` (or NULL) receives seed A's profile where the runtime of a class that forecasts is
- * asked for; it borrows the name of the class. After a failure the record is of no use. */
+ * `forecast` (or NULL) receives the runtime profile if the class forecasts and its runtime is
+ * measured; it borrows the name of the class. After a failure the record is of no use. */
 ASSAY_MUST_USE assay_status assay__profile_measure(const assay__profile_plan *plan,
                                                    assay_error *error, assay_record *record,
                                                    assay_runtime_profile *forecast);

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "studies/common/results.h"
 #include "studies/profile/complexity.h"
+#include "studies/profile/device.h"
 #include "studies/profile/profile.h"
 #include "studies/profile/view.h"
 
@@ -81,13 +82,16 @@ static void print_head(const assay_record *record, FILE *stream)
 {
     const assay_record_model *model = &record->models[0];
     uint64_t threads = assay__profile_count(record, "threads");
+    const char *device = assay__profile_setting(record, "model_device");
     char line[1024];
     rule(stream, '=');
     fprintf(stream, "PROFILE: %s\n", model->name);
     rule(stream, '=');
-    snprintf(line, sizeof line, "%.0f parameters, %.2f MB; seed %" PRIu64 ", %" PRIu64 " thread%s",
+    snprintf(line, sizeof line,
+             "%.0f parameters, %.2f MB; seed %" PRIu64 ", %" PRIu64 " thread%s%s%s",
              model->parameters.value, model->parameter_bytes.value / ASSAY__BYTES_IN_MB,
-             assay__profile_count(record, "seed"), threads, threads == 1 ? "" : "s");
+             assay__profile_count(record, "seed"), threads, threads == 1 ? "" : "s",
+             device != NULL ? ", on " : "", device != NULL ? device : "");
     paragraph(stream, "model", line);
     print_inputs(record, line, sizeof line);
     paragraph(stream, "data", line);
@@ -148,6 +152,7 @@ static void print_runtime(const assay_record *record, FILE *stream)
     }
     if (assay__profile_subject(record, "forecast") != NULL)
         print_forecast(record, stream);
+    assay__device_print(record, stream);
 }
 
 /* ---- memory ---- */
@@ -288,6 +293,7 @@ static void print_roofline(const assay_record *record, FILE *stream)
     assay_reading flops = assay__record_figure(record, ASSAY__FIGURE_PEAK_FLOPS, NULL);
     assay_reading bytes = assay__record_figure(record, ASSAY__FIGURE_PEAK_BYTES, NULL);
     const char *measured_at = assay__profile_setting(record, ASSAY__SETTING_PEAK_TIME);
+    const bool on_device = assay__profile_setting(record, "model_device") != NULL;
     char line[512];
     fprintf(stream, "\n%-20s %11s %11s %11s %11s %11s\n", "ROOFLINE", "GFLOP", "GFLOP/s", "of peak",
             "FLOP/byte", "bound by");
@@ -297,9 +303,13 @@ static void print_roofline(const assay_record *record, FILE *stream)
             print_point(record, i, stream);
     if (flops.validity == ASSAY_VALID)
         snprintf(line, sizeof line,
-                 "%.1f GFLOP/s (float32 products, one thread) and %.1f GB/s (triad), so %.1f "
-                 "FLOP/byte divide the two; measured %s",
-                 1e-9 * flops.value, 1e-9 * bytes.value, flops.value / bytes.value,
+                 "%.1f GFLOP/s (%s) and %.1f GB/s (%s), so %.1f FLOP/byte divide the two; measured "
+                 "%s",
+                 1e-9 * flops.value,
+                 on_device ? "float32 products of 4096 x 4096 on the device, without TF32"
+                           : "float32 products, one thread",
+                 1e-9 * bytes.value, on_device ? "copies on the device" : "triad",
+                 flops.value / bytes.value,
                  measured_at != NULL ? measured_at : "at an unknown time");
     else
         snprintf(line, sizeof line,

@@ -22,12 +22,13 @@
 
 struct assay__json;
 
-/* MB of the seed's JSON and of the tables. */
+/* The MB of the JSON and of the tables. */
 #define ASSAY__BYTES_IN_MB          1048576.0
 
 #define ASSAY__FIGURE_BACKWARD      "backward_seconds" /* of the model; with its interval: */
 #define ASSAY__FIGURE_BACKWARD_LOW  "backward_low_seconds"
 #define ASSAY__FIGURE_BACKWARD_HIGH "backward_high_seconds"
+#define ASSAY__FIGURE_HOST          "cpu_seconds" /* of a pass, if the model is on a device */
 #define ASSAY__FIGURE_FIT           "fit_seconds" /* of the model */
 #define ASSAY__FIGURE_STEP_RATE     "steps_per_second"
 #define ASSAY__FIGURE_PROCESS_PEAK  "process_peak_bytes"
@@ -125,7 +126,7 @@ void assay__profile_print(const assay_record *record, FILE *stream);
 /* Of that, the tables and plots of its axes alone. */
 void assay__profile_print_scaling(const assay_record *record, FILE *stream);
 
-/* The seed's JSON. An assay_file_printer: `record` is an assay_record. */
+/* The JSON of a profile. An assay_file_printer: `record` is an assay_record. */
 ASSAY_MUST_USE assay_status assay__profile_print_json(const void *record, FILE *stream,
                                                       assay_error *error);
 /* Its members alone, into an object that is open. ASSAY_E_MEMORY leaves some out. */

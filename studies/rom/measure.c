@@ -113,6 +113,32 @@ static assay_status found_error(const forecast_errors *errors, const char *name,
                               : status;
 }
 
+/* The first, largest amplitude over the horizon, of rows (horizon, latent_dim); `column` (horizon)
+ * is room to work in. */
+static assay_status found_amplitude(const assay__rom_trial *self, const char *name, const char *of,
+                                    const double *rows, double *column, assay_record *found)
+{
+    const int64_t horizon = horizon_of(self), dim = self->data->pod.rank;
+    for (int64_t step = 0; step < horizon; step++)
+        column[step] = rows[step * dim];
+    return assay__found_series(found, name, of, "step", NULL, column, (size_t)horizon);
+}
+
+/* The forecast of the first test trajectory; beside the last value, the truth as well. */
+static assay_status found_forecast(const assay__rom_trial *self, const assay__rom_model *model,
+                                   const double *forecast, double *column, assay_record *found)
+{
+    const assay__rom_data *data = self->data;
+    const int64_t row = data->train * data->steps + data->steps - horizon_of(self);
+    assay_status status = found_amplitude(self, "amplitude_forecast",
+                                          model != NULL ? model->name : assay__rom_last_value,
+                                          forecast, column, found);
+    return status != ASSAY_OK || model != NULL
+               ? status
+               : found_amplitude(self, "amplitude_truth", "test",
+                                 data->latent + row * data->pod.rank, column, found);
+}
+
 /* Forecast the end of every test trajectory. `model` NULL: the last value. */
 static assay_status evaluate(const assay__rom_trial *self, assay__rom_model *model,
                              assay_record *found, assay_error *error)
@@ -125,8 +151,12 @@ static assay_status evaluate(const assay__rom_trial *self, assay__rom_model *mod
     assay_status status = forecast != NULL && fields != NULL && errors.steps != NULL
                               ? ASSAY_OK
                               : assay__fail(error, ASSAY_E_MEMORY, "no memory for forecasts");
-    for (int64_t t = data->train; t < data->trajectories && status == ASSAY_OK; t++)
+    for (int64_t t = data->train; t < data->trajectories && status == ASSAY_OK; t++) {
         status = add_errors(self, model, t, horizon, error, forecast, fields, &errors);
+        if (status == ASSAY_OK && t == data->train &&
+            found_forecast(self, model, forecast, fields, found) != ASSAY_OK)
+            status = no_memory(error, ASSAY_E_MEMORY);
+    }
     if (status == ASSAY_OK &&
         found_error(&errors, model != NULL ? model->name : assay__rom_last_value, horizon, forecast,
                     found) != ASSAY_OK)
@@ -193,12 +223,12 @@ static void show_progress(void *context, const assay_sampling_progress *progress
                                expected > 0 ? progress->elapsed_seconds / expected : 0);
 }
 
-/* The seed asks for a number of trials after a few that do not count, and its profiles show that
- * number; so the number of rounds is fixed, and the budget says how long they are. A trial repeats
- * the forecast until its share of the budget is over: times of single calls, some below a
- * microsecond, would depend on the clock and on the millisecond they fall into, and two runs of the
- * study would differ although nothing in them does. Rounds that were disturbed are left out, as
- * always. */
+/* A profile shows a fixed number of trials after a few that do not count (document A of
+ * docs/seed-map.md). So the number of rounds is fixed, and the budget decides how long they are. A
+ * trial repeats the forecast until its share of the budget is over: times of single calls, some
+ * below a microsecond, would depend on the clock and on the millisecond they fall into, and two
+ * runs of the study would differ although nothing in them does. Rounds that were disturbed are left
+ * out, as always. */
 static assay_sampling_options sampling_options(assay__rom_trial *self)
 {
     enum { WARMUP = 5 };

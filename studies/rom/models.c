@@ -35,7 +35,7 @@ typedef struct training {
     const assay__rom_settings *settings;
     const assay__rom_data *data;
     assay__rom_model *model;
-    const char *class_name;
+    const char *class_name, *device; /* NULL: the processor */
     const assay__setting *shape;
     size_t shape_count;
 } training;
@@ -82,8 +82,8 @@ static assay_status obtain(training *self, size_t step, assay__study_work *work,
 {
     bool trained = assay__study_done(self->study, step);
     assay_status status =
-        assay__instance_new(self->class_name, self->shape, self->shape_count,
-                            assay__study_plan_of(self->study)->seed, error, &self->model->model);
+        assay__instance_new_on(self->class_name, self->device, self->shape, self->shape_count,
+                               assay__study_plan_of(self->study)->seed, error, &self->model->model);
     if (status == ASSAY_OK)
         status = take_window(self->model, error);
     if (status == ASSAY_OK)
@@ -138,7 +138,7 @@ assay_status assay__rom_mvar(assay__study *study, size_t step, const assay__rom_
     const assay__setting shape[] = {{"input-dim", (double)settings->latent_dim},
                                     {"order", (double)settings->lag},
                                     {"ridge", 1e-6}};
-    training self = {study, settings, data, model, "mvar", shape, 3};
+    training self = {study, settings, data, model, "mvar", NULL, shape, 3};
     *model = (assay__rom_model){
         .name = "MVAR", .element = ASSAY_F64, .start = settings->lag, .dim = settings->latent_dim};
     return obtain(&self, step, fit_mvar, whole, error);
@@ -314,7 +314,7 @@ assay_status assay__rom_lstm(assay__study *study, size_t step, const assay__rom_
                                     {"output-dim", (double)settings->latent_dim},
                                     {"hidden-dim", (double)settings->hidden_size},
                                     {"num-layers", (double)settings->num_layers}};
-    training self = {study, settings, data, model, "lstm", shape, 4};
+    training self = {study, settings, data, model, "lstm", settings->device, shape, 4};
     *model = (assay__rom_model){.name = "LSTM",
                                 .element = ASSAY_F32,
                                 .start = settings->window,

@@ -23,7 +23,7 @@ typedef struct view {
     const assay_record_comparison *verdict; /* on whole forecasts */
 } view;
 
-/* ---- the record as the seed's profiles ---- */
+/* ---- the record as runtime profiles ---- */
 
 static const assay_record_subject *subject_of(const assay_record *record, int work, int model)
 {

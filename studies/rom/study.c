@@ -46,6 +46,8 @@ static assay_status found_settings(const assay__rom_settings *settings, assay_re
                    {"budget_seconds", settings->budget_seconds}};
     assay_status status = assay_record_add_setting(
         record, "data", settings->data != NULL ? settings->data : "generated");
+    if (status == ASSAY_OK && settings->device != NULL)
+        status = assay_record_add_setting(record, "device", settings->device);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers && status == ASSAY_OK; i++)
         status = assay__found_setting(record, numbers[i].key, numbers[i].value);
     return status;
@@ -81,12 +83,14 @@ assay_status assay__study_rom(assay__study_plan plan, const assay__rom_settings 
         error = &unheard;
     snprintf(text, sizeof text,
              "data %s, latent %lld, lag %lld, hidden %lld, layers %lld, window %lld, epochs %lld, "
-             "batch %lld, rate %g, steps %lld, trials %lld, budget %g",
+             "batch %lld, rate %g, steps %lld, trials %lld, budget %g%s%s",
              settings->data != NULL ? settings->data : "generated", (long long)settings->latent_dim,
              (long long)settings->lag, (long long)settings->hidden_size,
              (long long)settings->num_layers, (long long)settings->window,
              (long long)settings->epochs, (long long)settings->batch, settings->learning_rate,
-             (long long)settings->n_steps, (long long)settings->n_trials, settings->budget_seconds);
+             (long long)settings->n_steps, (long long)settings->n_trials, settings->budget_seconds,
+             settings->device != NULL ? ", LSTM on " : "",
+             settings->device != NULL ? settings->device : "");
     plan.settings = text;
     plan.steps = steps;
     plan.step_count = STEPS;

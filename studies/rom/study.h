@@ -22,6 +22,7 @@ typedef struct assay__rom_settings {
     int64_t lag;        /* MVAR: order */
     int64_t hidden_size, num_layers, window, epochs, batch; /* LSTM */
     double learning_rate;                                   /* at first; it falls */
+    const char *device;                                     /* of the LSTM; NULL: the processor */
     int64_t n_steps;                                        /* forecast */
     int64_t n_trials;      /* samples of each subject of the benchmark */
     double budget_seconds; /* of all samples together */

@@ -77,7 +77,7 @@ assay_status assay__routes_found_data(const assay__routes_run *run, assay_record
     for (size_t i = 0; i < sizeof figures / sizeof *figures && status == ASSAY_OK; i++)
         status = assay__found_figure(found, figures[i].name, "network",
                                      assay_reading_of((double)figures[i].value), NULL);
-    return status;
+    return status == ASSAY_OK ? assay__routes_found_network(run->data.network, found) : status;
 }
 
 /* ---- Training ---- */

@@ -49,6 +49,17 @@ ASSAY_MUST_USE assay_status assay__routes_found_training(const assay__routes_run
                                                          const assay__routes_trained *trained,
                                                          assay_record *found);
 
+/* For a map: the ends of all roads, and some routes that the model generated beside real ones with
+ * the same ends. Nothing for a network of more than 10 000 roads. The trajectories in
+ * `generated_file` are those of assay__evaluate_trajectories(). */
+ASSAY_MUST_USE assay_status assay__routes_found_network(const assay__road_network *network,
+                                                        assay_record *found);
+ASSAY_MUST_USE assay_status assay__routes_found_trips(const assay__routes_run *run,
+                                                      const char *model,
+                                                      const assay__trajectories *real,
+                                                      const char *generated_file,
+                                                      assay_record *found, assay_error *error);
+
 /* Time all models that generate on the same pairs, taking turns: samples and verdicts, added to
  * `found`.
  * ASSAY_E_STATE when the user stopped it. */

@@ -14,7 +14,7 @@ assay__routes_settings assay__routes_settings_of(bool quick)
         .beam_search = true,
         .beam_width = 4,
         .epochs = quick ? 10 : 12,
-        .compare_seconds = quick ? 1 : 5};
+        .compare_seconds = quick ? 2 : 5};
 }
 
 char *assay__routes_settings_text(const assay__routes_settings *settings)

@@ -234,12 +234,13 @@ static assay_status evaluate_now(assay__routes_run *run, size_t model, assay_rec
         return ASSAY_E_IO;
     if (assay__generated_count(run->found, name) == 0)
         return ASSAY_OK;
-    assay_status status = assay__evaluate_trajectories(
-        run->data.network, assay__routes_data_of(&run->data, run->settings->od_source), path, error,
-        &results);
+    const assay__trajectories *real = assay__routes_data_of(&run->data, run->settings->od_source);
+    assay_status status =
+        assay__evaluate_trajectories(run->data.network, real, path, error, &results);
     if (status == ASSAY_OK && assay__found_results(found, name, &results) != ASSAY_OK)
         status = assay__fail(error, ASSAY_E_MEMORY, "no memory for the results");
-    return status;
+    return status == ASSAY_OK ? assay__routes_found_trips(run, name, real, path, found, error)
+                              : status;
 }
 
 /* The files of a model that show what it generated. */

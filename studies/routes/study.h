@@ -9,7 +9,7 @@
  *   MODEL/results.json                         likeness to the real ones, with what they cost
  *   comparison.json                            the interleaved comparison, a record of its own
  *   record.json                                all of it: the study's run record
- *   summary.json                               all of it, as the seed has it
+ *   summary.json                               all of it as one summary
  */
 #ifndef ASSAY_STUDIES_ROUTES_STUDY_H
 #define ASSAY_STUDIES_ROUTES_STUDY_H

@@ -13,7 +13,7 @@ typedef struct assay__routes_training {
     double learning_rate;
     /* Of the small one; see assay__next_road_distill. */
     double teacher_share, temperature;
-    /* After each batch; false stops with ASSAY_E_STATE. NULL: nobody asks. */
+    /* Called after each batch; false stops with ASSAY_E_STATE. NULL: not called. */
     bool (*advance)(void *context, double share);
     void *context;
 } assay__routes_training;

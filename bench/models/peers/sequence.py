@@ -3,19 +3,9 @@ import peer
 
 torch = peer.torch()
 import numpy  # noqa: E402  (after peer has fixed the threads)
+from forecaster import Forecaster  # noqa: E402
 
 D, HIDDEN, ORDER, STEPS = 20, 64, 5, 5000
-
-
-class Forecaster(torch.nn.Module):
-    def __init__(self, inputs, hidden, layers, outputs):
-        super().__init__()
-        self.lstm = torch.nn.LSTM(inputs, hidden, layers, batch_first=True)
-        self.fc = torch.nn.Linear(hidden, outputs)
-
-    def forward(self, x, state=None):
-        sequence, state = self.lstm(x, state)
-        return self.fc(sequence[:, -1]), state
 
 
 def one_step(model):

@@ -1,0 +1,15 @@
+"""PyTorch's LSTM with a linear layer behind it, as sequence.py and cuda.py measure it."""
+import peer
+
+torch = peer.torch()
+
+
+class Forecaster(torch.nn.Module):
+    def __init__(self, inputs, hidden, layers, outputs):
+        super().__init__()
+        self.lstm = torch.nn.LSTM(inputs, hidden, layers, batch_first=True)
+        self.fc = torch.nn.Linear(hidden, outputs)
+
+    def forward(self, x, state=None):
+        sequence, state = self.lstm(x, state)
+        return self.fc(sequence[:, -1]), state

@@ -1,0 +1,21 @@
+/* Our kernels, compiled by NVRTC for the device at hand from the text that is part of the library.
+ */
+#ifndef ASSAY_MODELS_CUDA_COMPILE_H
+#define ASSAY_MODELS_CUDA_COMPILE_H
+
+#include "assay/status.h"
+#include "models/cuda/library.h"
+
+enum { ASSAY__MOST_HEAD_CHUNKS = 8 }; /* heads of at most 8 x 32 columns */
+
+/* With a context current. `functions` (ASSAY__KERNELS) gets the functions of the group;
+ * `capability` is 90 for a device of compute capability 9.0. ASSAY_E_UNSUPPORTED with what the
+ * compiler said. */
+ASSAY_MUST_USE assay_status assay__compile_general(const assay__libraries *libraries,
+                                                   int capability, void **functions,
+                                                   assay_error *error);
+ASSAY_MUST_USE assay_status assay__compile_attention(const assay__libraries *libraries,
+                                                     int capability, int head_chunks,
+                                                     void **functions, assay_error *error);
+
+#endif
