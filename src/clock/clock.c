@@ -1,8 +1,9 @@
-/* Method: pairs (counter, CLOCK_MONOTONIC) are taken as in fio's gettime.c — many brackets
- * "counter, clock, counter", the tightest kept — at three moments some milliseconds apart. The rate
- * is the slope over the whole window; the counter is believed only if both halves agree with it. An
- * error of one bracket (tens of ns) over 4 ms bounds the rate to some ten ppm. Journals carry
- * anchors from the start and the end of the run, so that a long run is placed in time exactly. */
+/* Method: the counter and CLOCK_MONOTONIC are read together three times, some milliseconds apart,
+ * as in fio's gettime.c: each time in many brackets "counter, clock, counter", of which the
+ * tightest is kept. The rate is the slope over the whole window; the counter is believed only if
+ * both halves agree with it. An error of one bracket (tens of ns) over 4 ms bounds the rate to some
+ * ten ppm. Journals carry anchors from the start and the end of the run, so that a long run is
+ * placed in time exactly. */
 #include "clock/clock.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Inside of a clock: what the monitor and the journal need beyond the public header. */
+/* The inside of a clock: what the monitor and the journal need beyond the public header. */
 #ifndef ASSAY_CLOCK_CLOCK_H
 #define ASSAY_CLOCK_CLOCK_H
 

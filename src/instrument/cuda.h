@@ -24,10 +24,13 @@ enum { ASSAY__CUDA_EVENT_DEFAULT = 0 };
     X(event_query, "cuEventQuery", (void *))                                                       \
     X(event_elapsed, "cuEventElapsedTime", (float *, void *, void *))
 
-/* What a driver may lack: pools came with CUDA 11.3. */
+/* What a driver may lack: pools came with CUDA 11.3, UUIDs of instances (MIG) with 11.4. */
 #define ASSAY__CUDA_OPTIONAL_LIST(X)                                                               \
     X(pool_of_device, "cuDeviceGetDefaultMemPool", (void **, int))                                 \
-    X(pool_attribute, "cuMemPoolGetAttribute", (void *, int, void *))
+    X(pool_attribute, "cuMemPoolGetAttribute", (void *, int, void *))                              \
+    X(device_uuid, "cuDeviceGetUuid_v2", (unsigned char *, int))                                   \
+    X(board_uuid, "cuDeviceGetUuid", (unsigned char *, int))                                       \
+    X(device_bus, "cuDeviceGetPCIBusId", (char *, int, int))
 
 #define ASSAY__CUDA_FIELD(field, symbol, arguments) int(*field) arguments;
 typedef struct assay__cuda {

@@ -1,12 +1,13 @@
-/* An allocator can say what is allocated and what the most was; the driver's own is the memory pool
- * of a device. Memory that is taken without it (cudaMalloc) is known to the driver as a whole, with
- * what the context itself takes, and only where it can tell processes apart. */
+/* An allocator knows how much is allocated and what the peak was; the driver's own allocator is the
+ * memory pool of a device. For memory allocated without the pool (cudaMalloc) the driver knows only
+ * a total, which includes the context itself, and only where it can tell processes apart. */
 #include "instrument/gpu_memory.h"
 
 #include <stddef.h>
 
 #include "assay/device.h"
 #include "instrument/cuda.h"
+#include "instrument/cuda_board.h"
 
 /* CUmemPool_attribute of cuda.h */
 enum { RESERVED_NOW = 5, USED_NOW = 7, USED_HIGH = 8 };
@@ -46,8 +47,9 @@ assay__gpu_memory assay__gpu_memory_read(void)
                                    assay_reading_of((double)pool.reserved_bytes),
                                    assay_reading_of((double)pool.used_high_bytes)};
     assay_device_state state = {.struct_size = sizeof state};
-    if (driver_with_context(&device) != NULL && device >= 0 &&
-        assay_device_read((size_t)device, ASSAY_DEVICE_MEMORY, NULL, &state) == ASSAY_OK)
+    size_t board;
+    if (driver_with_context(&device) != NULL && assay__cuda_board(device, &board) &&
+        assay_device_read(board, ASSAY_DEVICE_MEMORY, NULL, &state) == ASSAY_OK)
         memory.allocated_bytes = state.process_bytes;
     return memory;
 }

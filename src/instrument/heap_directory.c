@@ -224,7 +224,8 @@ static assay_status add_missing(listing *l)
     return ASSAY_OK;
 }
 
-/* A program that the same process replaced by another, without having told (a raw system call). */
+/* A program that its process replaced by another one without an announcement (by a raw system
+ * call). */
 static void find_replaced(listing *l)
 {
     for (size_t i = 0; i + 1 < l->count; i++) {
@@ -275,8 +276,8 @@ static assay_status listing_read(listing *l, const char *directory, assay_error 
 
 /* ---- The calls --------------------------------------------------------------------------------*/
 
-/* What a program never freed. What it inherited by a fork is its parent's to free, and it may have
- * freed some of it itself: so this is the least that it can be. */
+/* The bytes that a program never freed, as a lower bound: inherited memory is the parent's to free,
+ * but the program may have freed some of it. */
 static int64_t left_behind(const program *p)
 {
     int64_t left =

@@ -1,8 +1,8 @@
 /* The machine and the build, described by facts.
  *
- * A table of keys and the functions that find their values: a value, or why there is none. What
- * explains a figure's spread is in here: governor, turbo, SMT, virtualization, cgroup limits,
- * huge pages, load. */
+ * A table of keys and the functions that find their values: a value, or why there is none. The
+ * facts include what can explain the spread of a figure: governor, turbo, SMT, virtualization,
+ * cgroup limits, huge pages, load. */
 #include <ctype.h>
 #include <errno.h>
 #include <gnu/libc-version.h>

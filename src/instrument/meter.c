@@ -20,6 +20,7 @@
 
 #include "base/error.h"
 #include "base/struct_size.h"
+#include "instrument/cuda_board.h"
 #include "instrument/device_limit.h"
 #include "instrument/rapl.h"
 
@@ -51,6 +52,7 @@ struct assay_meter {
     assay__meter_source sources[ASSAY__METER_SOURCES];
     double first_joules[ASSAY__METER_SOURCES]; /* what a device's counter said at first */
     size_t device_count;
+    bool in_order; /* assay__boards_in_order(), when the meter was made */
     assay_device_state devices[ASSAY__METER_DEVICES];
     assay__rapl rapl;
     assay__meter_reading boundary; /* the last reading that ended a window */
@@ -63,6 +65,11 @@ uint64_t assay_meter_now_ns(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+bool assay__meter_runs(const assay_meter *meter)
+{
+    return meter->process == getpid();
 }
 
 /* ---- the ring -------------------------------------------------------------------------------- */
@@ -104,9 +111,11 @@ static const assay__meter_reading *reading_from(const assay_meter *meter, uint64
     return number(meter, after < meter->made ? after : meter->made - 1);
 }
 
-/* Joules until `ns`, between the readings around it. */
+/* Joules until `ns`, between the readings around it. What a reading says was consumed until half a
+ * period of the counter before, in the mean. */
 static double interpolated(const assay_meter *meter, size_t source, uint64_t ns)
 {
+    ns += (uint64_t)(meter->sources[source].period_seconds * 1e9 / 2);
     const assay__meter_reading *before = assay__meter_reading_at(meter, ns);
     const assay__meter_reading *after = reading_from(meter, ns);
     if (after->ns <= before->ns)
@@ -130,14 +139,34 @@ bool assay__meter_window(assay_meter *meter, size_t source, uint64_t begin_ns, u
         *high = reading_from(meter, end_ns + late)->joules[source] -
                 assay__meter_reading_at(meter, begin_ns)->joules[source];
     }
+    bool silent = counted && (reading_from(meter, end_ns)->silent >> source & 1) != 0;
     pthread_mutex_unlock(&meter->lock);
     if (!counted)
         return false;
+    if (silent)
+        *high = INFINITY;
     if (of->limit_watts > 0)
         *high = fmin(*high, of->limit_watts * (double)(end_ns - begin_ns) * 1e-9);
     *low = fmin(fmax(*low, 0), *high);
-    *joules = fmin(fmax(*joules, *low), *high);
+    *joules = silent ? (double)NAN : fmin(fmax(*joules, *low), *high);
     return true;
+}
+
+bool assay__meter_total(assay_meter *meter, uint64_t begin_ns, uint64_t end_ns, double *joules,
+                        double *low, double *high)
+{
+    bool any = false;
+    *joules = *low = *high = 0;
+    for (size_t i = 0; i < ASSAY__METER_SOURCES; i++) {
+        double part, part_low, part_high;
+        if (!assay__meter_window(meter, i, begin_ns, end_ns, &part, &part_low, &part_high))
+            continue;
+        any = true;
+        *joules += part;
+        *low += part_low;
+        *high += part_high;
+    }
+    return any;
 }
 
 unsigned assay__meter_throttle(assay_meter *meter, uint64_t begin_ns, uint64_t end_ns)
@@ -155,12 +184,17 @@ unsigned assay__meter_throttle(assay_meter *meter, uint64_t begin_ns, uint64_t e
     return reasons;
 }
 
-double assay__meter_period(const assay_meter *meter)
+static double least_window(const assay_meter *meter, size_t source)
+{
+    return fmax(meter->sources[source].period_seconds, meter->period_seconds);
+}
+
+double assay__meter_least_window(const assay_meter *meter)
 {
     double longest = 0;
     for (size_t i = 0; i < ASSAY__METER_SOURCES; i++)
         if (meter->sources[i].counted)
-            longest = fmax(longest, meter->sources[i].period_seconds);
+            longest = fmax(longest, least_window(meter, i));
     return longest;
 }
 
@@ -188,6 +222,8 @@ static void read_devices(assay_meter *meter, assay__meter_reading *reading)
             state->energy_joules = assay_reading_missing(ASSAY_UNSUPPORTED);
         if (meter->sources[i].counted)
             reading->joules[i] = device_joules(meter, i, reading->joules[i]);
+        if (state->energy_joules.validity != ASSAY_VALID)
+            reading->silent |= 1u << i;
         if (state->throttle.validity == ASSAY_VALID)
             reading->throttle |= (unsigned)state->throttle.value;
     }
@@ -198,10 +234,12 @@ static assay__meter_reading take_reading(assay_meter *meter)
     assay__meter_reading reading = {0};
     if (meter->made > 0)
         reading = *number(meter, meter->made - 1);
-    reading.throttle = 0;
+    reading.throttle = reading.silent = 0;
     read_devices(meter, &reading);
     if (meter->sources[PROCESSOR].counted && assay__rapl_read(&meter->rapl) == ASSAY_OK)
         reading.joules[PROCESSOR] = meter->rapl.joules;
+    else
+        reading.silent |= 1u << PROCESSOR;
     reading.ns = assay_meter_now_ns();
     return reading;
 }
@@ -211,7 +249,8 @@ static bool all_moved(const assay_meter *meter, const assay__meter_reading *now)
     if (now->ns - meter->boundary.ns > STUCK_NS)
         return true;
     for (size_t i = 0; i < ASSAY__METER_SOURCES; i++)
-        if (meter->sources[i].counted && now->joules[i] <= meter->boundary.joules[i])
+        if (meter->sources[i].counted && (now->silent >> i & 1) == 0 &&
+            now->joules[i] <= meter->boundary.joules[i])
             return false;
     return true;
 }
@@ -219,8 +258,10 @@ static bool all_moved(const assay_meter *meter, const assay__meter_reading *now)
 static void tell(assay_meter *meter, const assay__meter_reading *now)
 {
     const assay__meter_reading from = meter->boundary;
-    assay__meter_step step = {
-        .devices = meter->devices, .device_count = meter->device_count, .sources = meter->sources};
+    assay__meter_step step = {.devices = meter->devices,
+                              .device_count = meter->device_count,
+                              .in_order = meter->in_order,
+                              .sources = meter->sources};
     if (all_moved(meter, now)) {
         step.from = &from;
         step.to = now;
@@ -324,7 +365,9 @@ static void open_device(assay_meter *meter, size_t index)
                               .gpu = true,
                               .limit_watts = HEADROOM * assay__device_limit_watts(index),
                               .period_seconds = GPU_COUNTER_SECONDS};
-    describe(meter, "%s: %s%s%s", device.id, device.name, counted || !asked ? "" : ", ",
+    char label[ASSAY__BOARD_LABEL];
+    describe(meter, "%s: %s%s%s", assay__board_label(index, meter->in_order, label), device.name,
+             counted || !asked ? "" : ", ",
              counted || !asked ? "" : reason(state->energy_joules.validity));
 }
 
@@ -411,6 +454,7 @@ assay_status assay_meter_new(const assay_meter_options *options, assay_error *er
     fresh->parts = own.parts != 0 ? own.parts
                                   : (unsigned)ASSAY_DEVICE_MEMORY | ASSAY_DEVICE_LOAD |
                                         ASSAY_DEVICE_POWER | ASSAY_DEVICE_ENERGY;
+    fresh->in_order = assay__boards_in_order();
     status = open_sources(fresh, &own);
     if (status == ASSAY_OK) {
         fresh->boundary = take_reading(fresh);
@@ -434,7 +478,7 @@ void assay_meter_free(assay_meter *meter)
 {
     if (meter == NULL)
         return;
-    if (meter->process == getpid()) { /* a forked child has neither the thread nor its locks */
+    if (assay__meter_runs(meter)) { /* a forked child has neither the thread nor its locks */
         pthread_mutex_lock(&meter->lock);
         meter->ending = true;
         pthread_cond_broadcast(&meter->read_one);
@@ -450,7 +494,7 @@ void assay_meter_free(assay_meter *meter)
 
 assay_status assay__meter_observe(assay_meter *meter, const assay__meter_observer *observer)
 {
-    if (meter->process != getpid())
+    if (!assay__meter_runs(meter))
         return ASSAY_E_STATE;
     pthread_mutex_lock(&meter->observing);
     bool is_free = meter->observer.reading == NULL;
@@ -462,7 +506,7 @@ assay_status assay__meter_observe(assay_meter *meter, const assay__meter_observe
 
 void assay__meter_forget(assay_meter *meter)
 {
-    if (meter->process != getpid())
+    if (!assay__meter_runs(meter))
         return;
     pthread_mutex_lock(&meter->observing);
     meter->observer = (assay__meter_observer){0};
@@ -476,9 +520,27 @@ const char *assay_meter_describe(const assay_meter *meter)
 
 /* ---- energy of a window ---------------------------------------------------------------------- */
 
-/* Wait until a reading tells all about the time `ns`; not for ever. */
-static void wait_for(assay_meter *meter, uint64_t ns)
+/* When a reading tells all about a window. */
+static uint64_t settled_ns(const assay_meter *meter, uint64_t end_ns)
 {
+    double longest = 0;
+    for (size_t i = 0; i < ASSAY__METER_SOURCES; i++)
+        if (meter->sources[i].counted)
+            longest = fmax(longest, meter->sources[i].period_seconds);
+    return end_ns + (uint64_t)(longest * 1e9);
+}
+
+bool assay__meter_has_settled(assay_meter *meter, uint64_t end_ns)
+{
+    pthread_mutex_lock(&meter->lock);
+    bool settled = number(meter, meter->made - 1)->ns >= settled_ns(meter, end_ns);
+    pthread_mutex_unlock(&meter->lock);
+    return settled;
+}
+
+void assay__meter_settle(assay_meter *meter, uint64_t end_ns)
+{
+    const uint64_t ns = settled_ns(meter, end_ns);
     const uint64_t most = (uint64_t)((10 * meter->period_seconds + 1) * 1e9);
     const uint64_t last = assay_meter_now_ns() + most;
     const struct timespec until = time_of(last);
@@ -493,6 +555,13 @@ static void add_to(assay_reading *sum, double value)
     *sum = assay_reading_of((sum->validity == ASSAY_VALID ? sum->value : 0) + value);
 }
 
+/* A sum to which a source that fell silent belongs is not known. */
+static void check_sum(assay_reading *sum)
+{
+    if (sum->validity == ASSAY_VALID && !isfinite(sum->value))
+        *sum = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
+}
+
 assay_status assay_meter_read(assay_meter *meter, uint64_t begin_ns, uint64_t end_ns,
                               assay_error *error, assay_energy *energy)
 {
@@ -500,12 +569,12 @@ assay_status assay_meter_read(assay_meter *meter, uint64_t begin_ns, uint64_t en
         return assay__fail(error, ASSAY_E_ARGUMENT, "assay_energy: struct_size is not set");
     if (end_ns < begin_ns)
         return assay__fail(error, ASSAY_E_ARGUMENT, "the window ends before it begins");
-    if (meter->process != getpid())
+    if (!assay__meter_runs(meter))
         return assay__fail(error, ASSAY_E_STATE, "the meter's thread is in the parent process");
     const assay_reading none = assay_reading_missing(ASSAY_UNSUPPORTED);
-    const double length = (double)(end_ns - begin_ns) * 1e-9, period = assay__meter_period(meter);
+    const double length = (double)(end_ns - begin_ns) * 1e-9;
     *energy = (assay_energy){energy->struct_size, none, none, none, none, none, none};
-    wait_for(meter, end_ns + (uint64_t)(period * 1e9));
+    assay__meter_settle(meter, end_ns);
     for (size_t i = 0; i < ASSAY__METER_SOURCES; i++) {
         double joules, low, high;
         if (!assay__meter_window(meter, i, begin_ns, end_ns, &joules, &low, &high))
@@ -515,10 +584,14 @@ assay_status assay_meter_read(assay_meter *meter, uint64_t begin_ns, uint64_t en
         add_to(&energy->joules_high, high);
         assay_reading *kind = meter->sources[i].gpu ? &energy->gpu_joules : &energy->cpu_joules;
         add_to(kind, joules);
-        if (length < meter->sources[i].period_seconds)
+        if (length < least_window(meter, i))
             *kind = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
     }
-    if (energy->joules.validity == ASSAY_VALID && length < period)
+    check_sum(&energy->joules);
+    check_sum(&energy->joules_high);
+    check_sum(&energy->gpu_joules);
+    check_sum(&energy->cpu_joules);
+    if (energy->joules.validity == ASSAY_VALID && length < assay__meter_least_window(meter))
         energy->joules = assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
     if (meter->device_count > 0 && (meter->parts & ASSAY_DEVICE_LOAD) != 0)
         energy->throttle = assay_reading_of(assay__meter_throttle(meter, begin_ns, end_ns));

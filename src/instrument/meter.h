@@ -25,12 +25,14 @@ typedef struct assay__meter_reading {
     uint64_t ns;
     double joules[ASSAY__METER_SOURCES]; /* since the meter was made */
     unsigned throttle;                   /* of any device */
+    unsigned silent; /* a bit for each source that did not answer: its joules are older */
 } assay__meter_reading;
 
 /* What an observer is told at each reading, on the meter's thread. */
 typedef struct assay__meter_step {
     const assay_device_state *devices; /* [device_count] */
     size_t device_count;
+    bool in_order;                      /* assay__boards_in_order() */
     const assay__meter_source *sources; /* [ASSAY__METER_SOURCES] */
     /* The window between two readings in which every counter moved; NULL: they have not yet. */
     const assay__meter_reading *from, *to;
@@ -57,14 +59,30 @@ void assay__meter_let_go(assay_meter *meter);
 /* The latest reading that is not later than `ns`, or the earliest that is known. For observers. */
 const assay__meter_reading *assay__meter_reading_at(const assay_meter *meter, uint64_t ns);
 
-/* The energy of one source within a window, from what is known now; false: it was not counted. */
+/* The energy of one source within a window, from what is known now; false: it was not counted. If
+ * the source fell silent within the window, `joules` is NAN and only the bounds are known; `high`
+ * is then infinite, unless the most that the source may draw is known. */
 bool assay__meter_window(assay_meter *meter, size_t source, uint64_t begin_ns, uint64_t end_ns,
                          double *joules, double *low, double *high);
+
+/* The same of all sources together. */
+bool assay__meter_total(assay_meter *meter, uint64_t begin_ns, uint64_t end_ns, double *joules,
+                        double *low, double *high);
+
+/* Is its thread in this process, and not in the parent of a fork? */
+bool assay__meter_runs(const assay_meter *meter);
+
+/* Do readings tell all that they can about a window which ends at `end_ns`? */
+bool assay__meter_has_settled(assay_meter *meter, uint64_t end_ns);
+
+/* Wait until they do; not for ever. */
+void assay__meter_settle(assay_meter *meter, uint64_t end_ns);
 
 /* Why a GPU was throttled between two times: a sum of assay_device_throttle. */
 unsigned assay__meter_throttle(assay_meter *meter, uint64_t begin_ns, uint64_t end_ns);
 
-/* The longest period of a counter that is read; 0: there is none. */
-double assay__meter_period(const assay_meter *meter);
+/* A window that is shorter has bounds and no figure: the longest period of a counter that is read,
+ * or the period of the readings, if that is longer. 0: no energy is counted. */
+double assay__meter_least_window(const assay_meter *meter);
 
 #endif

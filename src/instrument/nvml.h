@@ -62,7 +62,11 @@ enum assay__nvml_status {
     X(energy, "nvmlDeviceGetTotalEnergyConsumption", (assay__nvml_device, unsigned long long *))   \
     X(power_limit, "nvmlDeviceGetEnforcedPowerLimit", (assay__nvml_device, unsigned *))            \
     X(traffic, "nvmlDeviceGetPcieThroughput", (assay__nvml_device, int, unsigned *))               \
-    X(mig_mode, "nvmlDeviceGetMigMode", (assay__nvml_device, unsigned *, unsigned *))
+    X(mig_mode, "nvmlDeviceGetMigMode", (assay__nvml_device, unsigned *, unsigned *))              \
+    X(by_uuid, "nvmlDeviceGetHandleByUUID", (const char *, assay__nvml_device *))                  \
+    X(by_bus, "nvmlDeviceGetHandleByPciBusId_v2", (const char *, assay__nvml_device *))            \
+    X(parent, "nvmlDeviceGetDeviceHandleFromMigDeviceHandle",                                      \
+      (assay__nvml_device, assay__nvml_device *))
 
 #define ASSAY__NVML_FIELD(field, symbol, arguments) int(*field) arguments;
 typedef struct assay__nvml {

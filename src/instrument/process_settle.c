@@ -1,9 +1,9 @@
-/* What a process used between the sweep that last saw it and its end.
+/* Finds out what a process used between the sweep that last saw it and its end.
  *
  * A compiler of a build may live for two sweeps, and the kernel shows times in ticks of 10 ms: what
  * was seen of it is a small part. But when a parent waits for a child, the kernel adds all that the
- * child has used to the parent's account of waited children. So when members are gone, what has
- * come to that account beyond what was known of them is theirs. If a parent is gone as well, its
+ * child has used to the parent's account of waited children. So when members are gone, the growth
+ * of that account beyond what was known of them belongs to them. If a parent is gone as well, its
  * own parent, the heir, has it all, and they share it in proportion to what was seen of each.
  *
  * A child that no sweep saw comes to the account too, and belongs to nobody we know. What is left

@@ -18,8 +18,8 @@ typedef struct assay__process_times {
 typedef struct assay__process_stat {
     pid_t process, parent;
     char name[ASSAY__PROCESS_NAME_BYTES]; /* of its program, as the kernel cuts it */
-    uint64_t start_ticks;                 /* since boot; with the pid it names a process for good */
-    bool zombie; /* ended, not yet waited for: memory is gone, times remain */
+    uint64_t start_ticks; /* since boot; pid and start together never name another process */
+    bool zombie;          /* ended, not yet waited for: memory is gone, times remain */
     uint64_t threads;
     double user_seconds, sys_seconds; /* without children */
     assay__process_times waited;      /* of children that it waited for, and theirs */
@@ -29,18 +29,19 @@ typedef struct assay__process_stat {
 /* ASSAY_E_NOT_FOUND when there is no such process (any more). */
 ASSAY_MUST_USE assay_status assay__process_stat_read(pid_t process, assay__process_stat *stat);
 
-/* The text of /proc/PID/stat; ASSAY_E_FORMAT if it is not that. The program's name in it may hold
- * spaces, parentheses and newlines. */
+/* Parse the text of /proc/PID/stat; ASSAY_E_FORMAT if it is something else. The name of the program
+ * in it may contain spaces, parentheses and newlines. */
 ASSAY_MUST_USE assay_status assay__process_stat_parse(const char *text, assay__process_stat *stat);
 
-/* Processor time of its first thread, to the nanosecond where the others are in ticks; 0 if the
- * kernel does not tell. */
+/* Processor time of the first thread, exact to the nanosecond (the other times are in ticks); 0 if
+ * the kernel does not tell. */
 double assay__process_run_seconds(pid_t process);
 
 /* The kernel's peak of resident memory; missing for zombies, which have none left. */
 assay_reading assay__process_peak_rss(pid_t process);
 
-/* Its resident memory, of each shared page only its share: 100 µs and more, with the memory. */
+/* The proportional set size: the resident memory of the process, in which each shared page counts
+ * only by its share. Takes 100 µs or more; the time grows with the memory. */
 assay_reading assay__process_pss(pid_t process);
 
 /* Storage I/O of the process and of the children it has waited for. */

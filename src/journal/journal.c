@@ -1,3 +1,5 @@
+/* The writer of the journal: it maps the region, allocates the blocks of its file before they are
+ * touched, and gives out room from the pool. journal.h describes the parts. */
 #include "journal/journal.h"
 
 #include <errno.h>
@@ -24,7 +26,7 @@ _Static_assert(sizeof(assay__journal_header) <= ASSAY__JOURNAL_HEADER_BYTES, "th
 _Static_assert(sizeof(assay__event) == 32, "docs/journal.md states it");
 _Static_assert(sizeof(assay__journal_metric) == 64, "docs/journal.md states it");
 
-/* What a new journal takes: the header, and a lane with a few operations. */
+/* The initial room of a journal: the header, and a lane with a few operations. */
 enum { FIRST_BYTES = 3 * ASSAY__JOURNAL_HEADER_BYTES };
 
 static size_t align_to_unit(size_t bytes)
@@ -32,7 +34,8 @@ static size_t align_to_unit(size_t bytes)
     return (bytes + ASSAY__JOURNAL_UNIT - 1) & ~(size_t)(ASSAY__JOURNAL_UNIT - 1);
 }
 
-/* Room that the process lets us take: a file up to its limit, and an eighth of the addresses. */
+/* The room that the limits of the process allow: for a file its largest size, and an eighth of the
+ * address space. */
 static size_t allowed_bytes(bool is_file)
 {
     struct rlimit most;
@@ -90,7 +93,7 @@ static bool allocate_by_name(const assay__journal *journal, off_t offset, off_t 
     return failure == 0;
 }
 
-/* Let [offset, offset + bytes) be touched. */
+/* Make the bytes [offset, offset + bytes) safe to touch. */
 static bool make_part_ready(const assay__journal *journal, uint64_t offset, uint64_t bytes)
 {
     if (journal->path == NULL)
@@ -116,8 +119,8 @@ bool assay__journal_make_ready(const assay__journal *journal, const void *start,
     return make_part_ready(journal, offset, bytes);
 }
 
-/* Let the pool be touched up to `end`. More than that is made ready if there is room: a quarter of
- * what is used, up to 1 MiB. */
+/* Make the pool safe to touch up to `end`. If there is room, more is made ready at once: a quarter
+ * of what is used, up to 1 MiB. */
 static bool reach(assay__journal *journal, uint64_t end)
 {
     const uint64_t least = 4096, most = 1024 * 1024;

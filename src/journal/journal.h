@@ -174,7 +174,9 @@ typedef struct assay__journal_device {
     uint64_t gpu_readings;
     uint64_t seen_ticks; /* of its sum, at the last window; private */
     uint64_t running;    /* it had time in the last window; private */
-    uint64_t reserved[3];
+    uint64_t declined;   /* spans on a stream that were not timed by the device: on the node of the
+                            stream, it dropped them; on that of the thread, no driver was able to */
+    uint64_t reserved[2];
 } assay__journal_device;
 
 /* An event, taken apart. */

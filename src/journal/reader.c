@@ -1,3 +1,6 @@
+/* The reader of a journal. It trusts nothing: every offset and address is checked before it is
+ * followed, and what a live writer changes is loaded in one piece and, where needed, read again
+ * until it is consistent. */
 #include "journal/reader.h"
 
 #include <errno.h>
@@ -14,7 +17,7 @@
 #include "base/process_identity.h"
 #include "base/sparse.h"
 
-/* A journal larger than this is not one of ours. */
+/* The most bytes of a journal; a larger file is not one of ours. */
 static const uint64_t LARGEST_JOURNAL = (uint64_t)4 << 30;
 
 /* Anchors this far apart give a better rate than the calibration does. */
@@ -446,9 +449,10 @@ bool assay__journal_read_open(const assay__journal_view *view, const assay__lane
     return node != NULL;
 }
 
-/* The figures of one moment, but for a span that is just being entered. A reader is interrupted for
- * milliseconds, and the writer adds thousands of spans meanwhile: the figures are read again until
- * the count, which is written last, has stood still. A writer faster than that gets its way. */
+/* Copy the figures of a node so that they belong together. A reader can be interrupted for
+ * milliseconds, while the writer adds thousands of spans. So the figures are read again until the
+ * count, which is written last, has not changed. If the writer is too fast for that, the last copy
+ * is used. */
 static void copy_figures(assay__node *copy, const assay__node *node)
 {
     enum { TRIES = 100 };

@@ -1,4 +1,5 @@
-/* Reading a journal: somebody's bytes, possibly being written, truncated, corrupted or foreign.
+/* Reading a journal, which may be in the middle of being written, truncated, corrupted or no
+ * journal at all.
  *
  * A view checks the header once; every later access is checked against the regions it declares, so
  * nothing outside the given bytes is ever touched and every walk ends. The bytes may be a live

@@ -19,9 +19,12 @@
 #include <stdio.h>
 
 #include "assay/monitor.h"
+#include "instrument/cuda_board.h"
 #include "instrument/meter.h"
 #include "journal/reader.h"
 #include "monitor/state.h"
+
+enum { EVERY_DEVICE = -1, /* and the processor */ NO_DEVICE = -2 };
 
 typedef struct window {
     assay__monitor_state *state;
@@ -71,7 +74,7 @@ static void add(assay__journal_joules *total, assay__journal_joules part)
     store(&total->high, total->high + part.high);
 }
 
-/* `device`: whose energy counts; -1: that of all, and of the processor. */
+/* `device`: whose energy counts. */
 static void credit(const window *now, assay__journal_device *figures, double busy, int device)
 {
     const assay__meter_reading *to = now->step->to, *from = now->step->from;
@@ -84,16 +87,20 @@ static void credit(const window *now, assay__journal_device *figures, double bus
     }
     if (!(seconds > 0))
         return;
+    bool any = false;
     for (int i = 0; i < ASSAY__METER_SOURCES; i++) {
         const assay__meter_source *source = &now->step->sources[i];
-        if (!source->counted || (device >= 0 && i != device))
+        if (!source->counted || (to->silent >> i & 1) != 0 ||
+            (device != EVERY_DEVICE && i != device))
             continue;
         add(source->gpu ? &figures->gpu : &figures->cpu,
             share_of(source, to->joules[i] - from->joules[i], seconds, busy,
                      figures->running == 0));
         store(&figures->period_seconds, fmax(figures->period_seconds, source->period_seconds));
+        any = true;
     }
-    store(&figures->metered_seconds, figures->metered_seconds + busy);
+    if (any)
+        store(&figures->metered_seconds, figures->metered_seconds + busy);
 }
 
 assay__journal_device *assay__node_device(assay__monitor_state *state, const assay__node *node)
@@ -132,16 +139,19 @@ static void meter_node(const window *now, const assay__lane *lane, assay__node *
     __atomic_store_n(&figures->running, 1, __ATOMIC_RELAXED);
 }
 
-/* The device of a stream's lane, by the name that it was given: "cuda:0 stream 1". With a single
- * device there is no question, whatever CUDA calls it. */
+/* The board of a stream's lane, by the name that it was given: "cuda:0 stream 1". With a single
+ * board there is no question, whatever CUDA calls it. A board that is not known gets no energy:
+ * another's would be wrong. */
 static int device_of(const assay__lane *lane, size_t devices)
 {
-    int number = 0;
+    int number = -1;
+    size_t board = 0;
     if (lane->kind != ASSAY_LANE_GPU_STREAM)
-        return -1;
-    if (devices > 1 && sscanf(lane->name, "cuda:%d", &number) != 1)
-        number = 0;
-    return number >= 0 && number < ASSAY__METER_DEVICES ? number : 0;
+        return EVERY_DEVICE;
+    if (devices <= 1)
+        return 0;
+    bool known = sscanf(lane->name, "cuda:%d", &number) == 1 && assay__cuda_board(number, &board);
+    return known && board < ASSAY__METER_DEVICES ? (int)board : NO_DEVICE;
 }
 
 static void meter_operations(const window *now)
@@ -151,7 +161,7 @@ static void meter_operations(const window *now)
          assay__journal_read_lane(now->view, unit, &lane); unit = lane.next) {
         int device = device_of(&lane, now->step->device_count);
         assay__node node;
-        for (uint32_t next = lane.first_node;
+        for (uint32_t next = device == NO_DEVICE ? 0 : lane.first_node;
              next != 0 && assay__journal_read_node(now->view, next, &node); next = node.next)
             if (node.kind == ASSAY__NODE_SPAN)
                 meter_node(now, &lane, &node, device);
@@ -169,10 +179,8 @@ static void count(assay_monitor *monitor, const char *of, const char *what, assa
     assay_monitor_count(monitor, name, reading.value);
 }
 
-static void count_device(assay_monitor *monitor, size_t index, const assay_device_state *state)
+static void count_device(assay_monitor *monitor, const char *id, const assay_device_state *state)
 {
-    char id[32];
-    snprintf(id, sizeof id, "cuda:%zu", index);
     count(monitor, id, "used_bytes", state->used_bytes);
     count(monitor, id, "utilisation", state->utilisation);
     count(monitor, id, "memory_utilisation", state->memory_utilisation);
@@ -202,8 +210,10 @@ static void on_reading(void *context, assay_meter *meter, const assay__meter_ste
 {
     assay_monitor *monitor = context;
     assay__monitor_state *state = assay__monitor_state_of(monitor);
-    for (size_t i = 0; i < step->device_count; i++)
-        count_device(monitor, i, &step->devices[i]);
+    for (size_t i = 0; i < step->device_count; i++) {
+        char id[ASSAY__BOARD_LABEL];
+        count_device(monitor, assay__board_label(i, step->in_order, id), &step->devices[i]);
+    }
     count_processor(monitor, step);
     const assay__journal_header *header =
         step->from != NULL ? assay__monitor_journal(monitor) : NULL;

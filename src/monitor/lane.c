@@ -69,10 +69,10 @@ static void make_exit_key(void)
     exit_key_usable = pthread_key_create(&exit_key, end_thread) == 0;
 }
 
-/* Threads that measured must not call end_thread once it is unloaded. The shared library stays
- * loaded for that reason (-z nodelete). A plugin that has the static library inside goes: the
- * threads that still run then end without closing their lanes, which readers are used to, and what
- * they own here, a few hundred bytes each, is left behind. */
+/* Threads that measured must not call end_thread after it is unloaded. So the shared library stays
+ * loaded (-z nodelete). A plugin that contains the static library can be unloaded. Threads that
+ * still run then end without closing their lanes, which readers expect, and the memory that they
+ * own here, a few hundred bytes each, is never freed. */
 __attribute__((destructor)) static void forget_threads(void)
 {
     if (exit_key_usable)
@@ -139,8 +139,8 @@ static assay__lane_owner *take_over_ended(assay__monitor_state *state)
     return NULL;
 }
 
-/* The event ring is wished for, not needed. It has addresses for all events and grows as they come.
- */
+/* The event ring is optional: without room for it the lane works without a trace. It reserves
+ * addresses for all events and grows as they come. */
 static void equip_lane(assay__monitor_state *state, assay__lane *lane)
 {
     enum { FIRST_EVENTS = 128 }; /* a page */

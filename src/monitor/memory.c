@@ -63,8 +63,8 @@ static void raise_to(uint64_t *field, uint64_t value)
         __atomic_store_n(field, value, __ATOMIC_RELAXED);
 }
 
-/* The pool's peak is the span's if it rose within it; else the ends of the span bound it from
- * below. */
+/* If the peak of the pool rose within the span, it is the peak of the span. Otherwise the larger of
+ * both ends of the span is a lower bound. */
 static void read_gpu(assay__monitor_state *state, const assay__memory_mark *mark,
                      const assay__node *node, assay__journal_metric *metric)
 {

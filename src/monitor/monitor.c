@@ -106,8 +106,8 @@ static assay_status create_journal(assay__monitor_state *state, const char *path
     return ASSAY_OK;
 }
 
-/* A journal that could not be made leaves a link under its name, which leads to the reason instead
- * of a file: it needs no room for data, and readers of the directory tell and count it. */
+/* If a journal could not be made, a link under its name contains the reason. A link needs no room
+ * for data, and readers of the directory count and report it. */
 static void leave_word(const char *path, const assay_error *failure)
 {
     const char *colon = strrchr(failure->message, ':'); /* behind it stands the system's reason */
@@ -136,7 +136,8 @@ static assay_status open_journal(assay__monitor_state *state, uint64_t id, bool 
         snprintf(path, sizeof path, "%s.%u%s", stem, generation, ASSAY__JOURNAL_SUFFIX);
         status = create_journal(state, path, id, failure);
     }
-    /* A directory that the environment names is a wish; the measured program goes on without it. */
+    /* If the directory that the environment names cannot be used, the measured program goes on
+     * without it. */
     if (status != ASSAY_OK && !asked_for) {
         leave_word(path, failure);
         status = create_journal(state, NULL, id, error);

@@ -136,8 +136,8 @@ static assay__place *place_of(assay__lane_owner *owner, const assay__node *paren
     return place;
 }
 
-/* Samples and memory figures are wished for, not needed: without room the node works without them.
- * Samples have addresses for all that may come, and memory or disk for those that came. */
+/* Samples and memory figures are optional: without room the node works without them. Samples
+ * reserve addresses for all that may come, and take memory or disk for those that came. */
 static void equip(assay__monitor_state *state, assay__node *node)
 {
     if (state->samples > 0) {

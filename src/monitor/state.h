@@ -37,9 +37,9 @@ typedef struct assay__monitor_state {
     const assay_clock *clock;
     assay__journal journal;
     struct assay__lane_owner *owners;
-    struct assay__streams *streams; /* of devices; NULL until a span is on one */
-    struct assay_meter *meter;      /* that is attached, or NULL */
-    bool meter_is_new;              /* the next window is its first */
+    _Atomic(struct assay__streams *) streams; /* of devices; NULL until a span is on one */
+    struct assay_meter *meter;                /* that is attached, or NULL */
+    bool meter_is_new;                        /* the next window is its first */
     uintptr_t inherited_low,
         inherited_high; /* the parent's journal, as addressed before the fork */
 } assay__monitor_state;

@@ -96,10 +96,13 @@ static bool is_capturing(const assay__cuda *cuda, void *handle)
 
 /* ---- Flights --------------------------------------------------------------------------------- */
 
-static void count_dropped(stream *of)
+static void count_dropped(assay__monitor_state *state, stream *of, const assay__node *node)
 {
     uint64_t *dropped = &of->owner->lane->dropped_spans;
+    assay__journal_device *figures = node != NULL ? assay__node_device(state, node) : NULL;
     __atomic_store_n(dropped, *dropped + 1, __ATOMIC_RELAXED);
+    if (figures != NULL)
+        assay__publish_add(&figures->declined, 1);
 }
 
 static void give_back(flight *done)
@@ -163,7 +166,7 @@ static void enter_flight(const assay__cuda *cuda, assay__monitor_state *state, f
     stream *of = done->stream;
     if (cuda->event_elapsed(&lasted, done->start, done->end) != ASSAY__CUDA_OK ||
         !(lasted >= 0.0f)) {
-        count_dropped(of);
+        count_dropped(state, of, done->node);
         return;
     }
     double ticks = assay__clock_ticks_of_ns(state->clock, (double)lasted * 1e6);
@@ -189,7 +192,7 @@ static void resolve_stream(const assay__cuda *cuda, assay__monitor_state *state,
         if (answer == ASSAY__CUDA_OK)
             enter_flight(cuda, state, head);
         else
-            count_dropped(of);
+            count_dropped(state, of, head->node);
         of->first = head->next;
         if (of->first == NULL)
             of->last = NULL;
@@ -314,8 +317,17 @@ static flight *start_flight(const assay__cuda *cuda, assay_monitor *monitor, voi
             return fresh;
         give_back(fresh);
     }
-    count_dropped(on);
+    count_dropped(state, on, node);
     return NULL;
+}
+
+/* Note that this operation has no time on a device, since there is no driver, the driver lacks an
+ * entry point, or the handle is not that of a stream. The record calls its time unsupported. */
+static void decline(assay__monitor_state *state, const assay__lane *lane)
+{
+    assay__journal_device *figures = assay__node_device(state, lane->top->node);
+    if (figures != NULL)
+        assay__publish_add(&figures->declined, 1);
 }
 
 /* The flight of the span that is open on this thread; NULL: nothing is recorded on the device. */
@@ -324,13 +336,15 @@ static flight *enter_stream(assay_monitor *monitor, void *handle)
     flight *fresh = NULL;
     const assay__cuda *cuda = assay__cuda_driver();
     void *context = cuda != NULL ? context_of(cuda, handle) : NULL;
-    if (context == NULL || !assay__slow_enter())
+    if (!assay__slow_enter())
         return NULL;
     assay__lane_owner *own =
         assay__lane_in_use(assay__lane_if_attached(assay__monitor_id(monitor)));
     assay__monitor_state *state = assay__monitor_state_of(monitor);
-    bool pushed = false;
-    if (own != NULL && own->lane->top > own->lane->frames && make_streams(state)) {
+    bool pushed = false, open = own != NULL && own->lane->top > own->lane->frames;
+    if (open && context == NULL)
+        decline(state, own->lane);
+    else if (open && make_streams(state)) {
         pthread_mutex_lock(&state->streams->lock);
         if (handle == NULL ||
             enter_context(cuda, context, &pushed)) /* NULL: it is the current one */
@@ -358,7 +372,7 @@ assay_gpu_span assay_gpu_stream_enter(assay_monitor *monitor, void *handle)
     return span;
 }
 
-static void end_flight(const assay__cuda *cuda, flight *ended)
+static void end_flight(const assay__cuda *cuda, assay__monitor_state *state, flight *ended)
 {
     stream *on = ended->stream;
     bool pushed = false;
@@ -366,7 +380,7 @@ static void end_flight(const assay__cuda *cuda, flight *ended)
                     cuda->event_record(ended->end, on->handle) == ASSAY__CUDA_OK;
     leave_context(cuda, pushed);
     if (!recorded) {
-        count_dropped(on);
+        count_dropped(state, on, ended->node);
         give_back(ended);
         return;
     }
@@ -387,7 +401,7 @@ void assay_gpu_stream_end(assay_gpu_span span)
     if (ours && assay__slow_enter()) {
         assay__monitor_state *state = assay__monitor_state_of(monitor);
         pthread_mutex_lock(&state->streams->lock);
-        end_flight(cuda, span.flight);
+        end_flight(cuda, state, span.flight);
         pthread_mutex_unlock(&state->streams->lock);
         assay__slow_leave(assay__lane_in_use(assay__lane_if_attached(assay__monitor_id(monitor))));
     }

@@ -46,7 +46,8 @@ double assay__account_waited_seconds(const assay__account *before, const assay__
     double busy = assay__account_cpu_seconds(before, after);
     if (isnan(before->waited_seconds) || isnan(after->waited_seconds))
         return NAN;
-    /* Who is switched out just beside the timing waited, but not within it. */
+    /* A thread that is switched out just before or after the timed work waited, but not within it.
+     */
     double most = fmax(seconds - (isnan(busy) ? 0 : busy), 0);
     return fmin(after->waited_seconds - before->waited_seconds, most);
 }

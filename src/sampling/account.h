@@ -1,5 +1,5 @@
-/* What the kernel has booked for this process so far: processor time, and time spent waiting for a
- * processor. The difference of two accounts says what a sample between them cost besides wall time.
+/* The kernel's account of this process so far: processor time, and time spent waiting for a
+ * processor. The difference of two accounts is what the sample between them cost besides wall time.
  */
 #ifndef ASSAY_SAMPLING_ACCOUNT_H
 #define ASSAY_SAMPLING_ACCOUNT_H
@@ -17,8 +17,8 @@ typedef struct assay__account {
     bool known;            /* usage and processor are */
 } assay__account;
 
-/* Open what the kernel says about how long the calling thread waited: a descriptor to take accounts
- * with, which the caller closes, or -1 where the kernel does not say. */
+/* Open the file in which the kernel says how long the calling thread waited. Returns a descriptor
+ * for taking accounts, which the caller closes, or -1 if the kernel does not say it. */
 int assay__account_open(void);
 
 /* Cost: three system calls, about a microsecond. */

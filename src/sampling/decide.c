@@ -1,4 +1,4 @@
-/* Has every comparison with the first subject its answer?
+/* Decides whether every comparison with the first subject has its answer.
  *
  * Samples are looked at again and again while they grow, and sampling ends as soon as they answer:
  * a difference shows in a tenth of the samples that an interval of a given width would take. What
@@ -60,6 +60,7 @@ static double cost(const assay__sampler *sampler, const assay__shot *shot)
     double other = metric == NULL                                ? (double)NAN
                    : strcmp(metric, ASSAY__METRIC_CPU) == 0      ? shot->cpu_seconds
                    : strcmp(metric, ASSAY__METRIC_PEAK_RSS) == 0 ? shot->peak_rss_bytes
+                   : strcmp(metric, ASSAY__METRIC_ENERGY) == 0   ? assay__shot_joules(shot)
                                                                  : (double)NAN;
     return isnan(other) ? shot->seconds : other;
 }
@@ -82,7 +83,7 @@ static bool gather(const assay__sampler *sampler, const assay__judgement *judgem
     return true;
 }
 
-/* The least certain ratio is what has to be waited for. */
+/* The least certain ratio decides how long sampling goes on. */
 static void take_ratio(const assay__location *location, double same_risk,
                        assay__judgement *judgement)
 {
@@ -97,7 +98,7 @@ static void take_ratio(const assay__location *location, double same_risk,
     judgement->high = assay_reading_of(exp(high));
 }
 
-/* May processor time answer in place of wall time? Then both share the risk. */
+/* Whether processor time may answer in place of wall time. Both then share the risk. */
 static bool has_two_witnesses(const assay__sampler *sampler)
 {
     return sampler->options.metric == NULL && sampler->rounds > 0 &&
@@ -121,7 +122,7 @@ static void spend_risks(const assay__sampler *sampler, assay__judgement *judgeme
     judgement->same_risk = assay__looks_next(&judgement->same, look, ASSAY__RULE_SAME_RISK);
 }
 
-/* An answer that a drift of the ratio may have given is none. */
+/* An answer that a drift of the ratio may explain does not count. */
 static assay_status is_answered(const assay__sampler *sampler, const assay__judgement *judgement,
                                 const double *ratios, const assay__location *location,
                                 bool *answered)

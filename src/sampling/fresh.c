@@ -1,7 +1,7 @@
-/* Rounds in a process of their own: where a program's memory happens to lie decides several per
- * cent of its speed, stays the same for the life of a process, and differs in the next. A forked
- * process has the parent's layout, but its pages are new: physical addresses, and with them
- * conflicts in caches, are drawn again. Commands, which are always fresh, draw everything again.
+/* Rounds in new processes. The addresses of a program's memory decide several per cent of its
+ * speed; they stay the same during the life of a process and differ in the next. A forked process
+ * has the parent's layout, but its pages are new: physical addresses, and with them conflicts in
+ * caches, are drawn again. Commands, which are always fresh, draw everything again.
  *
  * The child answers through a shared mapping, which has no size to overflow and nothing to parse.
  */
@@ -21,8 +21,9 @@ typedef struct answer {
     assay__shot shots[];
 } answer;
 
-/* The first round is shot twice, once to no account: that pays for copying the pages it touches. It
- * takes no turn of its own, or the rounds that count would be no balanced blocks. */
+/* The first round runs twice, and the first of the two does not count, because it copies the pages
+ * that it touches. It uses the order of the second one, so that the rounds that count still form
+ * balanced blocks. */
 static assay_status shoot_all(assay__sampler *sampler, size_t rounds, answer *to)
 {
     assay_status status = ASSAY_OK;

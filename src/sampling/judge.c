@@ -25,7 +25,7 @@ static const assay__shot *shots_of(const assay__sampler *sampler, size_t round)
 static bool round_disturbed(const assay__sampler *sampler, size_t round)
 {
     for (size_t i = 0; i < sampler->count; i++)
-        if (shots_of(sampler, round)[i].disturbed || shots_of(sampler, round)[i].stolen)
+        if (assay__shot_disturbed(&shots_of(sampler, round)[i]))
             return true;
     return false;
 }
@@ -105,10 +105,10 @@ static bool make_ratios(double *candidate, const double *baseline, size_t count)
 /* The steady state of a series, whose values are changed on the way. `from` is 0 and true is
  * returned where too little is known to say otherwise.
  *
- * A single mean needs a level to be the mean of: the whole series is looked at, and a steady state
- * that has not lasted for half of it yet is none. Ratios do not suffer from what befalls all
- * subjects alike, so for several only the beginning is looked at, and a step later on (a neighbour
- * came or went) costs nothing. */
+ * For one subject the mean must be that of a constant level, so the whole series is examined, and a
+ * steady state that covers less than half of it does not count. For several subjects the ratios
+ * matter, which do not change when all subjects become slower together. So only the beginning is
+ * examined, and a later step (a neighbour came or went) does no harm. */
 static assay_status find_steady(const assay__sampler *sampler, double *values, size_t count,
                                 size_t *from, bool *found)
 {
@@ -129,8 +129,8 @@ static assay_status find_steady(const assay__sampler *sampler, double *values, s
     return ASSAY_OK;
 }
 
-/* The round from which on the series of every subject is steady: its times or, given the
- * baseline's, its ratios to those, which the baseline itself has none of. */
+/* The round from which on the series of every subject is steady. The series are the times or, if
+ * `baseline` is given, the ratios to the baseline. The baseline has no ratio to itself. */
 static assay_status find_last_steady(const assay__sampler *sampler, assay__judgement *judgement,
                                      const double *baseline, double *values, size_t *latest)
 {
@@ -190,7 +190,7 @@ static void take_interval(const assay_interval *interval, assay__judgement *judg
     judgement->high = assay_reading_of(interval->high);
 }
 
-/* As many samples as would be there after `hopeless_budgets`. */
+/* The number of samples after `hopeless_budgets` budgets. */
 static size_t utmost(const assay__sampler *sampler, size_t kept)
 {
     double share = assay__sampler_elapsed(sampler) / sampler->options.budget_seconds;
@@ -200,8 +200,8 @@ static size_t utmost(const assay__sampler *sampler, size_t kept)
                : ASSAY_SAMPLING_MAX_ROUNDS * (size_t)hopeless_budgets;
 }
 
-/* Is the series long enough? It may have lost its beginning since the last look, so each look
- * starts from nothing. */
+/* Whether the series is long enough. It may have lost its beginning since the last look, so each
+ * look computes everything anew. */
 static assay_status look(const assay__sampler *sampler, assay__judgement *judgement,
                          const double *values)
 {
@@ -239,7 +239,8 @@ static assay_status look_at_all(const assay__sampler *sampler, assay__judgement 
                                : assay__sampler_decide(sampler, judgement);
 }
 
-/* Samples that are wanted, as rounds: some of those to come will be left out too. */
+/* The number of rounds that give the wanted number of samples; some of the rounds to come will be
+ * left out. */
 static size_t rounds_for(const assay__sampler *sampler, const assay__judgement *judgement,
                          size_t samples)
 {

@@ -41,7 +41,8 @@ static assay_status describe(const assay_subject *from, assay_record *record,
 
 /* Counts everything, copies what counts. */
 static assay_status fill_samples(const assay__sampler *sampler, const assay__judgement *judgement,
-                                 size_t index, assay_record *record, assay_record_subject *to)
+                                 size_t index, assay_record *record, assay_record_subject *to,
+                                 unsigned *throttle)
 {
     double *samples = assay_record_allocate(record, sampler->rounds, sizeof *samples);
     uint32_t *rounds = assay_record_allocate(record, sampler->rounds, sizeof *rounds);
@@ -54,7 +55,9 @@ static assay_status fill_samples(const assay__sampler *sampler, const assay__jud
             to->warmup_samples++;
             continue;
         }
-        to->disturbed_samples += shot->disturbed;
+        to->disturbed_samples += shot->disturbed || shot->throttle != 0;
+        to->throttled_samples += shot->throttle != 0;
+        *throttle |= shot->throttle;
         if (!assay__sampler_counts(sampler, judgement, i)) {
             to->rejected_samples += !shot->lost;
             continue;
@@ -83,7 +86,7 @@ static double waited(const assay__shot *shot)
 
 static double disturbed(const assay__shot *shot)
 {
-    return shot->disturbed || shot->stolen;
+    return assay__shot_disturbed(shot);
 }
 
 static double peak_bytes(const assay__shot *shot)
@@ -135,6 +138,7 @@ static assay_status fill_measures(const assay__sampler *sampler, const assay__ju
         double (*value_of)(const assay__shot *);
     } all[] = {{ASSAY__METRIC_CPU, processor_seconds},
                {ASSAY__METRIC_PEAK_RSS, peak_bytes},
+               {ASSAY__METRIC_ENERGY, assay__shot_joules},
                {ASSAY__METRIC_YARDSTICK, yardstick},
                {ASSAY__METRIC_WAITED, waited},
                {ASSAY__METRIC_DISTURBED, disturbed}};
@@ -192,6 +196,34 @@ static void fill_usage(const assay__sampler *sampler, const assay__judgement *ju
         to->peak_rss_bytes = assay_reading_of(peak);
 }
 
+/* Means over the samples that count. Samples that are shorter than the period of a counter have
+ * bounds each; together they have a mean, once they are longer than it. */
+static void fill_energy(const assay__sampler *sampler, const assay__judgement *judgement,
+                        size_t index, assay_record_subject *to)
+{
+    double joules = 0, low = 0, high = 0, seconds = 0;
+    if (sampler->options.meter == NULL || to->sample_count == 0)
+        return;
+    for (size_t i = 0; i < sampler->rounds; i++) {
+        const assay__shot *shot = &sampler->shots[i * sampler->count + index];
+        if (!assay__sampler_counts(sampler, judgement, i))
+            continue;
+        joules += shot->joules;
+        low += shot->joules_low;
+        high += shot->joules_high;
+        seconds += (double)(shot->end_ns - shot->begin_ns) * 1e-9;
+    }
+    const double count = (double)to->sample_count;
+    const bool known = !isnan(joules),
+               enough = seconds >= assay__meter_least_window(sampler->options.meter);
+    const assay_reading none = assay_reading_missing(ASSAY_UNSUPPORTED);
+    to->energy_joules = !known   ? none
+                        : enough ? assay_reading_of(joules / count)
+                                 : assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
+    to->energy_joules_low = known ? assay_reading_of(low / count) : none;
+    to->energy_joules_high = known ? assay_reading_of(high / count) : none;
+}
+
 assay_status assay__sampler_record(const assay__sampler *sampler, const assay__judgement *judgement,
                                    assay_record *record)
 {
@@ -199,10 +231,11 @@ assay_status assay__sampler_record(const assay__sampler *sampler, const assay__j
     for (size_t i = 0; i < sampler->count; i++) {
         assay_record_subject subject;
         assay_record_subject_init(&subject);
+        unsigned throttle = 0;
         subject.stopped = words[judgement->end];
         assay_status status = describe(&sampler->subjects[i], record, &subject);
         if (status == ASSAY_OK)
-            status = fill_samples(sampler, judgement, i, record, &subject);
+            status = fill_samples(sampler, judgement, i, record, &subject, &throttle);
         if (status == ASSAY_OK)
             status = fill_measures(sampler, judgement, i, record, &subject);
         if (status == ASSAY_OK)
@@ -212,6 +245,9 @@ assay_status assay__sampler_record(const assay__sampler *sampler, const assay__j
         if (status != ASSAY_OK)
             return status;
         fill_usage(sampler, judgement, i, &subject);
+        fill_energy(sampler, judgement, i, &subject);
+        if (throttle != 0)
+            subject.throttle = assay_device_throttle_text(throttle);
         status = assay_record_add_subject(record, &subject);
         if (status != ASSAY_OK)
             return status;

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/grow.h"
 #include "base/struct_size.h"
+#include "record/metric.h"
 #include "sampling/sampler.h"
 #include "stats/rule.h"
 
@@ -21,6 +22,7 @@ static const double default_precision = 0.01;
 static const double default_min_sample_seconds = 200e-6;
 static const double default_progress_seconds = 0.1;
 static const double clock_factor = 1000.0; /* a sample against the clock's cost and resolution */
+static const double counter_periods = 5;   /* a sample against the counter of energy */
 static const double max_budget_seconds = 1e7;
 static const size_t least_interrupted = 2; /* rounds: below there is no interval */
 
@@ -45,7 +47,7 @@ static assay_status check_subject(const assay_subject *subjects, size_t index, a
     return ASSAY_OK;
 }
 
-/* A copy of the subjects, which lie as far apart as the first says it is large. */
+/* Copy the subjects. They are spaced by the size that the first subject reports. */
 static assay_status take_subjects(const assay_subject *given, assay__sampler *sampler)
 {
     sampler->subjects = calloc(sampler->count, sizeof *sampler->subjects);
@@ -96,6 +98,8 @@ static assay_status check_options(const assay_sampling_options *options, assay_e
         return assay__fail(error, ASSAY_E_ARGUMENT, "at most %d runs are possible, not %zu",
                            ASSAY_SAMPLING_MAX_ROUNDS / 2,
                            options->runs > options->warmup ? options->runs : options->warmup);
+    if (options->meter != NULL && !assay__meter_runs(options->meter))
+        return assay__fail(error, ASSAY_E_STATE, "the meter's thread is in the parent process");
     if (options->pin && (options->cpu < 0 || options->cpu >= CPU_SETSIZE))
         return assay__fail(error, ASSAY_E_ARGUMENT, "there is no processor %d", options->cpu);
     return ASSAY_OK;
@@ -107,7 +111,7 @@ static void use_default(double *value, double standard)
         *value = standard;
 }
 
-/* A fixed number of single calls in the terms of the loop. */
+/* Translate a fixed number of single calls into options of the loop. */
 static void fix_runs(assay_sampling_options *options)
 {
     options->fixed_rounds = options->fixed_warmup = true;
@@ -147,7 +151,14 @@ static assay_status take_options(const assay_sampling_options *given, assay__sam
     return status;
 }
 
-/* A sample shorter than this would measure the clock. */
+static bool is_about_energy(const assay__sampler *sampler)
+{
+    const assay_sampling_options *options = &sampler->options;
+    return options->meter != NULL && options->metric != NULL &&
+           strcmp(options->metric, ASSAY__METRIC_ENERGY) == 0;
+}
+
+/* A sample shorter than this would measure the clock, or the moves of a counter of energy. */
 static assay_status choose_target(assay__sampler *sampler)
 {
     assay_clock_info info = {.struct_size = sizeof info};
@@ -161,6 +172,10 @@ static assay_status choose_target(assay__sampler *sampler)
         floor_ns = fmax(floor_ns, info.resolution_ns.value);
     sampler->target_seconds =
         fmax(sampler->options.min_sample_seconds, clock_factor * floor_ns * 1e-9);
+    if (is_about_energy(sampler))
+        sampler->target_seconds =
+            fmax(sampler->target_seconds,
+                 counter_periods * assay__meter_least_window(sampler->options.meter));
     return ASSAY_OK;
 }
 
@@ -237,6 +252,7 @@ static assay_status advance(assay__sampler *sampler)
         return status;
     sampler->rounds += rounds;
     assay__sampler_check_steal(sampler);
+    assay__sampler_meter(sampler, false);
     return ASSAY_OK;
 }
 
@@ -256,8 +272,8 @@ static void update_progress(assay__sampler *sampler, const assay__judgement *jud
     progress->relative_width = judgement->relative_width;
 }
 
-/* Judging takes as long as several short samples, and every moment of it is one without a sample:
- * it gets a twentieth of the time. */
+/* Judging takes as long as several short samples, and no sample is taken meanwhile. So it gets a
+ * twentieth of the time. */
 static const double rests_after_look = 20;
 
 static bool is_look_due(const assay__sampler *sampler, const assay__judgement *judgement,
@@ -272,8 +288,9 @@ static bool is_look_due(const assay__sampler *sampler, const assay__judgement *j
            (sampler->rounds >= judgement->next_look && elapsed >= rest_until);
 }
 
-/* One round more, unless a subject ends the run: then those before are all. Whoever ends a run may
- * have seen how it stands, so the end is judged as one more look, whatever was asked for. */
+/* Take one more round, unless a subject ends the run; then the earlier rounds are the result. The
+ * one who ends a run may have seen its progress, so the end counts as one more look, whatever the
+ * options say. */
 static assay_status advance_or_end(assay__sampler *sampler)
 {
     assay_status status = advance(sampler);
@@ -294,6 +311,7 @@ static assay_status take_rounds(assay__sampler *sampler, assay__judgement *judge
             return status;
         if (!sampler->interrupted && !is_look_due(sampler, judgement, rest_until))
             continue;
+        assay__sampler_meter(sampler, true);
         double before = assay__sampler_elapsed(sampler);
         status = assay__sampler_judge(sampler, judgement);
         if (status != ASSAY_OK)

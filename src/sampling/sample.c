@@ -1,5 +1,5 @@
-/* One sample: the work repeated often enough to be well above what the clock costs, timed as a
- * whole, with the kernel's word on whether it ran undisturbed.
+/* Take one sample: repeat the work until it takes much longer than a clock reading, time it as a
+ * whole, and ask the kernel whether it was disturbed.
  *
  * The number of iterations is settled before the first sample and then kept: samples of different
  * lengths would have different variances and different shares of whatever happens once for each
@@ -145,8 +145,18 @@ static assay_status measure(const assay__sampler *sampler, const assay_subject *
     return status;
 }
 
+/* The window of a sample on the meter's clock. */
+typedef struct metered_window {
+    uint64_t begin_ns, end_ns;
+} metered_window;
+
+static uint64_t meter_now(const assay__sampler *sampler)
+{
+    return sampler->options.meter != NULL ? assay_meter_now_ns() : 0;
+}
+
 static assay_status take_sample(const assay__sampler *sampler, size_t index, uint64_t iterations,
-                                assay_sample *sample, double *cpu_seconds)
+                                assay_sample *sample, double *cpu_seconds, metered_window *when)
 {
     const assay_subject *subject = &sampler->subjects[index];
     assay_reading none = assay_reading_missing(ASSAY_NOT_MEASURED);
@@ -159,7 +169,9 @@ static assay_status take_sample(const assay__sampler *sampler, size_t index, uin
                              .waited_seconds = none};
     assay_status status = call(subject->set_up, subject->context);
     if (status == ASSAY_OK) {
+        when->begin_ns = meter_now(sampler);
         status = measure(sampler, subject, iterations, sample, cpu_seconds);
+        when->end_ns = meter_now(sampler);
         assay_status undone = call(subject->tear_down, subject->context);
         status = status != ASSAY_OK ? status : undone;
     }
@@ -200,7 +212,8 @@ assay_status assay__sampler_shoot(assay__sampler *sampler, size_t subject, assay
     assay_sample sample;
     uint64_t iterations = sampler->iterations[subject];
     double cpu_seconds;
-    assay_status status = take_sample(sampler, subject, iterations, &sample, &cpu_seconds);
+    metered_window when;
+    assay_status status = take_sample(sampler, subject, iterations, &sample, &cpu_seconds, &when);
     if (status != ASSAY_OK)
         return status;
     double divisor = (double)iterations;
@@ -211,6 +224,11 @@ assay_status assay__sampler_shoot(assay__sampler *sampler, size_t subject, assay
                           .waited_seconds = per_iteration(sample.waited_seconds, divisor),
                           .peak_rss_bytes = per_iteration(sample.peak_rss_bytes, 1),
                           .yardstick_seconds = beside(sampler),
+                          .begin_ns = when.begin_ns,
+                          .end_ns = when.end_ns,
+                          .joules = NAN,
+                          .joules_low = NAN,
+                          .joules_high = NAN,
                           .disturbed = is_disturbed(&sample),
                           .failed = sample.failed,
                           .lost = sample.failed && !sampler->subjects[subject].time_failures};
@@ -249,9 +267,10 @@ static uint64_t grown(uint64_t iterations, double seconds, double target_seconds
     return (uint64_t)ceil((double)iterations * factor) + (factor <= 1.0);
 }
 
-/* The smallest number found with which a sample is long enough several times in a row: the first
- * calls are slow for reasons that pass. A sample ten times as long counts twice, which spares slow
- * subjects a call; alone it proves nothing, the processor may have been taken away meanwhile. */
+/* The smallest number of iterations with which a sample is long enough several times in a row,
+ * because the first calls are slow for passing reasons. A sample that is ten times as long counts
+ * twice, which spares slow subjects a call. A single one proves nothing, because the thread may
+ * have been preempted. */
 static assay_status calibrate_one(assay__sampler *sampler, size_t index)
 {
     uint64_t bound = bound_of(sampler, index);
@@ -259,7 +278,8 @@ static assay_status calibrate_one(assay__sampler *sampler, size_t index)
     for (int good = 0; good < TRIALS && bound > 1;) {
         assay_sample sample;
         double cpu_seconds;
-        assay_status status = take_sample(sampler, index, iterations, &sample, &cpu_seconds);
+        metered_window when;
+        assay_status status = take_sample(sampler, index, iterations, &sample, &cpu_seconds, &when);
         if (status != ASSAY_OK)
             return status;
         bool spent = assay__sampler_elapsed(sampler) > sampler->options.budget_seconds / 10;

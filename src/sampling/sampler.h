@@ -2,30 +2,49 @@
 #ifndef ASSAY_SAMPLING_SAMPLER_H
 #define ASSAY_SAMPLING_SAMPLER_H
 
+#include <math.h>
+
 #include "assay/sampling.h"
+#include "instrument/meter.h"
 #include "sampling/order.h"
 #include "stats/looks.h"
 
 /* One sample as it is kept. */
 typedef struct assay__shot {
-    double seconds;                   /* of one iteration */
-    double user_seconds, sys_seconds; /* of one iteration; NAN when not known */
-    double cpu_seconds;               /* their sum, known for shorter samples too */
-    double waited_seconds;            /* for a processor, ready to run; NAN when not known */
-    double peak_rss_bytes;            /* NAN when not known */
-    double yardstick_seconds;         /* beside it; NAN when not asked for */
+    double seconds;                         /* of one iteration */
+    double user_seconds, sys_seconds;       /* of one iteration; NAN when not known */
+    double cpu_seconds;                     /* their sum, known for shorter samples too */
+    double waited_seconds;                  /* for a processor, ready to run; NAN when not known */
+    double peak_rss_bytes;                  /* NAN when not known */
+    double yardstick_seconds;               /* beside it; NAN when not asked for */
+    uint64_t begin_ns, end_ns;              /* on the meter's clock; 0 without a meter */
+    double joules, joules_low, joules_high; /* of one iteration; NAN when not known */
+    bool too_short;    /* for the counters of energy: only the bounds mean something */
+    unsigned throttle; /* why a GPU was slower meanwhile: a sum of assay_device_throttle */
     bool disturbed, failed;
     bool lost;   /* failed, and its time is not wanted */
     bool stolen; /* the hypervisor was elsewhere: a disturbance of the round, not of the subject */
 } assay__shot;
+
+/* NAN: not known, or only its bounds are. */
+static inline double assay__shot_joules(const assay__shot *shot)
+{
+    return shot->too_short ? (double)NAN : shot->joules;
+}
+
+/* By whatever it was. */
+static inline bool assay__shot_disturbed(const assay__shot *shot)
+{
+    return shot->disturbed || shot->stolen || shot->throttle != 0;
+}
 
 typedef struct assay__sampler {
     assay_subject *subjects; /* copies of the caller's */
     size_t count;
     assay_sampling_options options; /* defaults filled in */
     const assay_clock *clock;
-    int schedstat;  /* the kernel's word on how long this thread waited for a processor; or -1 */
-    bool simulated; /* the clock is a test's: the kernel's figures mean nothing */
+    int schedstat;         /* descriptor: how long this thread waited for a processor; or -1 */
+    bool simulated;        /* the clock is a test's: the kernel's figures mean nothing */
     double start_seconds;  /* of the budget, on the clock */
     double target_seconds; /* of one sample */
     uint64_t *iterations;  /* of one sample, for each subject */
@@ -40,6 +59,7 @@ typedef struct assay__sampler {
     size_t steal_from;                           /* first round not yet looked at */
     bool steal_known;
     double processors;
+    size_t metered_rounds; /* of which the meter has told all */
     assay_error *error;
 } assay__sampler;
 
@@ -55,6 +75,10 @@ ASSAY_MUST_USE assay_status assay__sampler_shoot(assay__sampler *sampler, size_t
                                                  assay__shot *shot);
 /* Mark what ran while the hypervisor was elsewhere; after `rounds` were counted up. */
 void assay__sampler_check_steal(assay__sampler *sampler);
+
+/* metered.c: enter what the meter says about the samples so far. Those that ended lately are left
+ * for later, unless `all` of them are wanted: then this waits for the meter. */
+void assay__sampler_meter(assay__sampler *sampler, bool all);
 
 /* fresh.c: `rounds` rounds in a process of their own, into shots[0 … rounds * count). */
 ASSAY_MUST_USE assay_status assay__sampler_shoot_fresh(assay__sampler *sampler, size_t rounds,

@@ -2,10 +2,17 @@
  * a given length in order, and every error on demand.
  *
  * A stream is any pointer. fake_work(stream, seconds) appends work to it; an event recorded behind
- * it completes when the device's clock, fake_advance(seconds), has passed the end of that work. */
+ * it completes when the device's clock, fake_advance(seconds), has passed the end of that work.
+ *
+ * Built with FAKE_OLD it is a driver from before cuStreamGetCtx (CUDA 9.2); with FAKE_PARTIAL one
+ * from before memory pools and before UUIDs of instances, whose devices can be told by their bus.
+ */
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/fake/cuda.h"
 
@@ -13,9 +20,12 @@
 
 enum {
     OK = 0,
+    INVALID_DEVICE = 101,
     INVALID_CONTEXT = 201,
     INVALID_HANDLE = 400,
     NOT_READY = 600,
+    CONTEXT_DESTROYED = 709,
+    DEVICES = 8,
     STREAMS = 16,
     EVENTS = 65536
 };
@@ -26,10 +36,12 @@ typedef struct event {
 } event;
 
 static struct {
-    double now;
+    _Atomic double now; /* the clock moves while a meter's thread asks */
     struct {
         const void *handle;
         double free_at;
+        void *context;
+        bool destroyed;
     } streams[STREAMS];
     size_t stream_count;
     event events[EVENTS];
@@ -37,6 +49,9 @@ static struct {
     void *current, *pushed[16];
     size_t depth;
     fake_faults faults;
+    int boards[DEVICES], board_count;
+    char contexts[DEVICES];
+    bool contexts_gone;
     unsigned long long used, used_high, reserved;
 } device = {.current = &device};
 
@@ -45,14 +60,55 @@ EXPORT fake_faults *fake_cuda_faults(void)
     return &device.faults;
 }
 
-static double *end_of(const void *handle)
+static size_t place_of(const void *handle)
 {
     for (size_t i = 0; i < device.stream_count; i++)
         if (device.streams[i].handle == handle)
-            return &device.streams[i].free_at;
+            return i;
+    if (device.stream_count == STREAMS)
+        abort();
     device.streams[device.stream_count].handle = handle;
     device.streams[device.stream_count].free_at = device.now;
-    return &device.streams[device.stream_count++].free_at;
+    device.streams[device.stream_count].context = &device;
+    return device.stream_count++;
+}
+
+static double *end_of(const void *handle)
+{
+    return &device.streams[place_of(handle)].free_at;
+}
+
+static bool is_destroyed(const void *handle)
+{
+    return device.streams[place_of(handle)].destroyed;
+}
+
+EXPORT void fake_see_boards(const int *boards, int count)
+{
+    for (device.board_count = 0; device.board_count < count; device.board_count++)
+        device.boards[device.board_count] = boards[device.board_count];
+}
+
+EXPORT void *fake_context(int number)
+{
+    return &device.contexts[number];
+}
+
+EXPORT void fake_put_stream(const void *stream, void *context)
+{
+    device.streams[place_of(stream)].context = context;
+    device.streams[place_of(stream)].destroyed = false;
+}
+
+EXPORT void fake_destroy_stream(const void *stream)
+{
+    device.streams[place_of(stream)].destroyed = true;
+}
+
+EXPORT void fake_destroy_contexts(void)
+{
+    device.contexts_gone = true;
+    device.current = NULL;
 }
 
 EXPORT void fake_work(const void *stream, double seconds)
@@ -63,12 +119,13 @@ EXPORT void fake_work(const void *stream, double seconds)
 
 EXPORT void fake_advance(double seconds)
 {
-    device.now += seconds;
+    atomic_store(&device.now, atomic_load(&device.now) + seconds);
 }
 
 EXPORT void fake_set_context(void *context)
 {
     device.current = context;
+    device.contexts_gone = false;
 }
 
 EXPORT size_t fake_live_events(void)
@@ -86,7 +143,7 @@ int cuCtxGetCurrent(void **context)
 EXPORT int cuCtxPushCurrent_v2(void *context);
 int cuCtxPushCurrent_v2(void *context)
 {
-    if (device.faults.context_push != OK || device.depth == 16)
+    if (device.faults.context_push != OK || device.depth == 16 || device.contexts_gone)
         return INVALID_CONTEXT;
     device.pushed[device.depth++] = device.current;
     device.current = context;
@@ -104,24 +161,55 @@ int cuCtxPopCurrent_v2(void **context)
 EXPORT int cuCtxGetDevice(int *number);
 int cuCtxGetDevice(int *number)
 {
-    *number = 3;
+    const char *current = device.current;
+    bool own = current >= device.contexts && current < device.contexts + DEVICES;
+    *number = own ? (int)(current - device.contexts) : 3;
+    return device.current == NULL ? INVALID_CONTEXT : OK;
+}
+
+/* The bytes of a board's UUID are its number in hexadecimal, those of an instance "a" and the
+ * number. */
+static int find_uuid(unsigned char *bytes, int number)
+{
+    if (number < 0 || number >= device.board_count)
+        return INVALID_DEVICE;
+    int board = device.boards[number];
+    bool instance = board >= FAKE_INSTANCE;
+    memset(bytes, instance ? 0xa0 + board - FAKE_INSTANCE : 0x11 * board, 16);
     return OK;
 }
 
+#ifndef FAKE_PARTIAL
+EXPORT int cuDeviceGetUuid_v2(unsigned char *bytes, int number);
+int cuDeviceGetUuid_v2(unsigned char *bytes, int number)
+{
+    return find_uuid(bytes, number);
+}
+#else
+EXPORT int cuDeviceGetPCIBusId(char *text, int length, int number);
+int cuDeviceGetPCIBusId(char *text, int length, int number)
+{
+    unsigned char bytes[16];
+    int status = find_uuid(bytes, number);
+    snprintf(text, (size_t)length, "0000:%02x:00.0", status == OK ? bytes[0] & 15 : 99);
+    return status;
+}
+#endif
+
+#ifndef FAKE_OLD
 EXPORT int cuStreamGetCtx(void *stream, void **context);
 int cuStreamGetCtx(void *stream, void **context)
 {
-    (void)stream;
-    *context = &device;
-    return device.faults.stream_context;
+    *context = device.streams[place_of(stream)].context;
+    return is_destroyed(stream) ? INVALID_HANDLE : device.faults.stream_context;
 }
+#endif
 
 EXPORT int cuStreamIsCapturing(void *stream, int *how);
 int cuStreamIsCapturing(void *stream, int *how)
 {
-    (void)stream;
     *how = device.faults.capturing;
-    return OK;
+    return is_destroyed(stream) ? INVALID_HANDLE : OK;
 }
 
 /* It takes from the board in pieces of 32 MiB, and gives none back. */
@@ -134,6 +222,7 @@ EXPORT void fake_allocate(long long bytes)
     device.reserved = needed > device.reserved ? needed : device.reserved;
 }
 
+#if !defined FAKE_PARTIAL && !defined FAKE_OLD
 EXPORT int cuDeviceGetDefaultMemPool(void **pool, int number);
 int cuDeviceGetDefaultMemPool(void **pool, int number)
 {
@@ -154,6 +243,7 @@ int cuMemPoolGetAttribute(void *pool, int attribute, void *value)
                             : 0;
     return OK;
 }
+#endif
 
 EXPORT int cuEventCreate(void **out, unsigned flags);
 int cuEventCreate(void **out, unsigned flags)
@@ -184,6 +274,8 @@ int cuEventRecord(void *handle, void *stream)
     event *recorded = handle;
     if (device.faults.event_record != OK)
         return device.faults.event_record;
+    if (is_destroyed(stream))
+        return INVALID_HANDLE;
     double end = *end_of(stream);
     recorded->at = end > device.now ? end : device.now;
     recorded->recorded = true;
@@ -196,6 +288,8 @@ int cuEventQuery(void *handle)
     const event *asked = handle;
     if (device.faults.event_query != OK)
         return device.faults.event_query;
+    if (device.contexts_gone)
+        return CONTEXT_DESTROYED;
     return asked->at <= device.now ? OK : NOT_READY;
 }
 

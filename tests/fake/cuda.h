@@ -11,7 +11,18 @@ typedef struct fake_faults {
     int capturing, pool;
 } fake_faults;
 
+enum { FAKE_INSTANCE = 100 };
+
 fake_faults *fake_cuda_faults(void);
+/* Which boards of tests/fake/nvml.c CUDA's devices 0, 1, ... are: the number of a board, or
+ * FAKE_INSTANCE + that number for an instance (MIG) of it. Without it there is no device that could
+ * be asked. */
+void fake_see_boards(const int *boards, int count);
+void *fake_context(int device); /* a context on that device */
+void fake_put_stream(const void *stream,
+                     void *context);                /* streams are in the first one otherwise */
+void fake_destroy_stream(const void *stream);       /* what was queued still runs */
+void fake_destroy_contexts(void);                   /* as a lost device or a reset does */
 void fake_work(const void *stream, double seconds); /* queue work on a stream */
 void fake_advance(double seconds);                  /* let the device run */
 void fake_set_context(void *context);               /* of the calling thread */

@@ -5,10 +5,17 @@
  * below
  *
  * Tests put its folder into LD_LIBRARY_PATH. A value for `lost` makes every call for that board say
- * so. */
+ * so. `reasons` are those of throttling; with `reasons_from` and `reasons_until` only between so
+ * many milliseconds after loading. `watts` is what board 0 draws, `watts1` what board 1 does, if it
+ * is another value. `mig` divides the boards: each has one instance, with a handle of its own,
+ * which gives no figures.
+ *
+ * Built with FAKE_OLD it is a library from before nvmlInit_v2; with FAKE_PARTIAL one that lacks
+ * what came later: counters of energy, reasons of throttling, the list of processes. */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -16,7 +23,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum { LOST = 15, NO_ROOM = 7, NOT_FOUND = 6, BOARDS = 2 };
+enum { LOST = 15, NO_ROOM = 7, NOT_FOUND = 6, UNSUPPORTED = 3, BOARDS = 2, INSTANCES = 100 };
 
 typedef struct memory {
     unsigned long long total, free, used;
@@ -42,9 +49,15 @@ static int told(const char *key, int otherwise)
     return otherwise;
 }
 
+/* Handles above INSTANCES are those of instances. */
 static int board_of(const void *device)
 {
-    return (int)((intptr_t)device - 1);
+    return (int)((intptr_t)device - 1) % INSTANCES;
+}
+
+static bool is_instance(const void *device)
+{
+    return (intptr_t)device > INSTANCES;
 }
 
 static struct timespec loaded;
@@ -61,22 +74,32 @@ __attribute__((constructor)) static void note_when_loaded(void)
     pthread_atfork(NULL, NULL, note_the_time);
 }
 
-/* The board `lost` answers as if it were there until `lost_after` milliseconds after loading. */
-static bool is_lost(const void *device)
+static long milliseconds_since_loaded(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    long since = (now.tv_sec - loaded.tv_sec) * 1000 + (now.tv_nsec - loaded.tv_nsec) / 1000000;
-    return board_of(device) == told("lost", -1) && since >= told("lost_after", 0);
+    return (now.tv_sec - loaded.tv_sec) * 1000 + (now.tv_nsec - loaded.tv_nsec) / 1000000;
+}
+
+/* The board `lost` answers as if it were there until `lost_after` milliseconds after loading. */
+static bool is_lost(const void *device)
+{
+    return board_of(device) == told("lost", -1) &&
+           milliseconds_since_loaded() >= told("lost_after", 0);
 }
 
 static int answer(const char *key, const void *device)
 {
     if (is_lost(device))
         return LOST;
+    if (is_instance(device))
+        return UNSUPPORTED;
     return told(key, 0);
 }
 
+#ifdef FAKE_OLD
+#define nvmlInit_v2 nvmlInit
+#endif
 EXPORT int nvmlInit_v2(void);
 int nvmlInit_v2(void)
 {
@@ -111,34 +134,77 @@ int nvmlDeviceGetName(void *device, char *text, unsigned length)
     return answer("name", device);
 }
 
+static const char *const uuids[BOARDS] = {"GPU-00000000-0000-0000-0000-000000000000",
+                                          "GPU-11111111-1111-1111-1111-111111111111"};
+
 EXPORT int nvmlDeviceGetUUID(void *device, char *text, unsigned length);
 int nvmlDeviceGetUUID(void *device, char *text, unsigned length)
 {
-    strncpy(text, board_of(device) == 0 ? "GPU-0000" : "GPU-1111", length);
+    strncpy(text, uuids[board_of(device)], length);
     return answer("uuid", device);
+}
+
+EXPORT int nvmlDeviceGetHandleByUUID(const char *text, void **device);
+int nvmlDeviceGetHandleByUUID(const char *text, void **device)
+{
+    const bool instance = strncmp(text, "MIG-a", 5) == 0;
+    for (intptr_t i = 0; i < told("boards", BOARDS); i++) {
+        if (!instance && strcmp(text, uuids[i]) == 0) {
+            *device = (void *)(i + 1);
+            return answer("by_uuid", *device);
+        }
+        if (instance && told("mig", 0) != 0 && text[5] == '0' + i) {
+            *device = (void *)(i + 1 + INSTANCES);
+            return told("by_uuid", 0);
+        }
+    }
+    return NOT_FOUND;
+}
+
+EXPORT int nvmlDeviceGetDeviceHandleFromMigDeviceHandle(void *instance, void **device);
+int nvmlDeviceGetDeviceHandleFromMigDeviceHandle(void *instance, void **device)
+{
+    *device = (void *)(intptr_t)(board_of(instance) + 1);
+    return is_instance(instance) ? told("parent", 0) : NOT_FOUND;
+}
+
+/* Board n is on bus n. */
+EXPORT int nvmlDeviceGetHandleByPciBusId_v2(const char *text, void **device);
+int nvmlDeviceGetHandleByPciBusId_v2(const char *text, void **device)
+{
+    unsigned bus = BOARDS;
+    if (sscanf(text, "%*x:%x:", &bus) != 1 || bus >= BOARDS)
+        return NOT_FOUND;
+    *device = (void *)(intptr_t)(bus + 1);
+    return answer("by_bus", *device);
 }
 
 EXPORT int nvmlDeviceGetMemoryInfo(void *device, memory *out);
 int nvmlDeviceGetMemoryInfo(void *device, memory *out)
 {
-    *out = (memory){16ULL << 30, 12ULL << 30, 4ULL << 30};
+    const unsigned long long used = (4ULL + (unsigned)board_of(device)) << 30;
+    *out = (memory){16ULL << 30, (16ULL << 30) - used, used};
     return answer("memory", device);
 }
 
-/* This process stands behind `others` others in the list. */
+#ifndef FAKE_PARTIAL
+/* This process stands behind `others` others in the list. It has as many times 256 MiB on a board
+ * as the board's number says, counted from 1. */
 EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, process *list);
 int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, process *list)
 {
     unsigned all = (unsigned)told("others", 0) + 1, room = *count;
+    const unsigned long long own = (256ULL << 20) * (unsigned)(board_of(device) + 1);
     *count = all;
     if (room < all)
         return NO_ROOM;
     for (unsigned i = 0; i < all; i++)
-        list[i] = (process){i + 1 < all ? 0 : (unsigned)getpid(), 256ULL << 20, 0, 0};
+        list[i] = (process){i + 1 < all ? 0 : (unsigned)getpid(), own, 0, 0};
     if (told("unknown_use", 0) != 0)
         list[all - 1].used = ~0ULL;
     return answer("processes", device);
 }
+#endif
 
 EXPORT int nvmlDeviceGetUtilizationRates(void *device, unsigned *out);
 int nvmlDeviceGetUtilizationRates(void *device, unsigned *out)
@@ -163,33 +229,44 @@ int nvmlDeviceGetTemperature(void *device, int sensor, unsigned *celsius)
     return answer("temperature", device);
 }
 
+#ifndef FAKE_PARTIAL
 EXPORT int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons);
 int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons)
 {
-    *reasons = (unsigned long long)told("reasons", 1);
+    const long since = milliseconds_since_loaded();
+    bool now = since >= told("reasons_from", 0) && since < told("reasons_until", 1 << 30);
+    *reasons = now ? (unsigned long long)told("reasons", 1) : 0;
     return answer("throttle", device);
+}
+#endif
+
+static unsigned watts_of(const void *device)
+{
+    return (unsigned)told(board_of(device) == 1 ? "watts1" : "watts", told("watts", 0));
 }
 
 EXPORT int nvmlDeviceGetPowerUsage(void *device, unsigned *milliwatts);
 int nvmlDeviceGetPowerUsage(void *device, unsigned *milliwatts)
 {
-    *milliwatts = told("watts", 0) > 0 ? 1000u * (unsigned)told("watts", 0) : 300500;
+    *milliwatts = watts_of(device) > 0 ? 1000u * watts_of(device) : 300500;
     return answer("power", device);
 }
 
+#ifndef FAKE_PARTIAL
 EXPORT int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *millijoules);
 int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *millijoules)
 {
     *millijoules = 1234567;
-    if (told("watts", 0) > 0) { /* it moves every 100 ms, as the real one does */
+    if (watts_of(device) > 0) { /* it moves every 100 ms, as the real one does */
         struct timespec now;
         clock_gettime(CLOCK_MONOTONIC, &now);
         unsigned long long tenths =
             (unsigned long long)now.tv_sec * 10 + (unsigned long long)now.tv_nsec / 100000000;
-        *millijoules = tenths * 100 * (unsigned long long)told("watts", 0);
+        *millijoules = tenths * 100 * watts_of(device);
     }
     return answer("energy", device);
 }
+#endif
 
 EXPORT int nvmlDeviceGetEnforcedPowerLimit(void *device, unsigned *milliwatts);
 int nvmlDeviceGetEnforcedPowerLimit(void *device, unsigned *milliwatts)

@@ -327,6 +327,11 @@ static inline void same_subject(const assay_record_subject *a, const assay_recor
     same_reading(a->user_seconds, b->user_seconds);
     same_reading(a->sys_seconds, b->sys_seconds);
     same_reading(a->peak_rss_bytes, b->peak_rss_bytes);
+    same_reading(a->energy_joules, b->energy_joules);
+    same_reading(a->energy_joules_low, b->energy_joules_low);
+    same_reading(a->energy_joules_high, b->energy_joules_high);
+    assert_int_equal(a->throttled_samples, b->throttled_samples);
+    same_text(a->throttle, b->throttle);
 }
 
 static inline void same_comparison(const assay_record_comparison *a,
@@ -394,6 +399,7 @@ static inline void same_code(const assay_record_code *a, const assay_record_code
     assert_true(a->waiting_seconds == b->waiting_seconds);
     same_reading(a->native_seconds, b->native_seconds);
     assert_int_equal(a->samples, b->samples);
+    same_reading(a->self_error_seconds, b->self_error_seconds);
 }
 
 static inline void same_allocation(const assay_record_allocation *a,

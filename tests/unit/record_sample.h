@@ -260,7 +260,8 @@ static inline void fill_python(assay_record *record)
                                              .total_seconds = 2.5,
                                              .waiting_seconds = 0.25,
                                              .native_seconds = {1.5, ASSAY_VALID},
-                                             .samples = 200}};
+                                             .samples = 200,
+                                             .self_error_seconds = {0.125, ASSAY_VALID}}};
     static assay_record_code lines[] = {{.name = "Model.forward",
                                          .file = "train.py",
                                          .line = 12,

@@ -336,6 +336,58 @@ static void test_first_batch_and_variance_need_evidence(void **state)
     assay_record_free(record);
 }
 
+/* What was not measured is not advised on; what was is, each cause by itself. */
+static void test_advice_knows_the_device(void **state)
+{
+    (void)state;
+    assay_finding *findings = NULL;
+    size_t count = 0;
+    assay_record *record = new_record(0);
+    assert_int_equal(assay_bottlenecks_find(record, &findings, &count), ASSAY_OK);
+    assert_int_equal(count, 0);
+    assay_record_counter counters[] = {{.name = "cuda:0 utilisation", .mean = 0.3},
+                                       {.name = "cuda:1 utilisation", .mean = 0.1},
+                                       {.name = "cuda:0 memory_utilisation", .mean = 0.9}};
+    record->counters = counters;
+    record->counter_count = 3;
+    assert_int_equal(assay_bottlenecks_find(record, &findings, &count), ASSAY_OK);
+    assert_int_equal(count, 1);
+    assert_true(found(findings, count, "gpu-unused", "GPU"));
+    assert_near(findings[0].value, 0.8);
+    free(findings);
+    assay_record_idle idle[] = {{.cause = "launch", .share = 0.5},
+                                {.cause = "data loading", .share = 0.11},
+                                {.cause = "synchronisation", .share = 0.05},
+                                {.cause = "host", .share = 0.31},
+                                {.cause = "copies", .share = 0.02}};
+    assay_record_copy copies[] = {
+        {.direction = "host to device", .memory = "pageable", .bytes = 9, .seconds = 0.1},
+        {.direction = "device to host", .memory = "pinned", .bytes = 3, .seconds = 0.1},
+        {.direction = "device to device", .bytes = 1000, .seconds = 0.1}};
+    record->has_gpu = true;
+    record->gpu = (assay_record_gpu){
+        .span_seconds = 10, .idle = idle, .idle_count = 5, .copies = copies, .copy_count = 3};
+    assert_int_equal(assay_bottlenecks_find(record, &findings, &count), ASSAY_OK);
+    assert_int_equal(count, 4); /* and the utilisation of the meter no longer */
+    assert_true(found(findings, count, "gpu-launch", "GPU"));
+    assert_true(found(findings, count, "gpu-data", "GPU"));
+    assert_true(found(findings, count, "gpu-host", "GPU"));
+    assert_true(found(findings, count, "gpu-pageable", "GPU"));
+    assert_near(findings[3].value, 0.75);
+    free(findings);
+    copies[0].seconds = copies[1].seconds = 0.01; /* too little to matter */
+    idle[2].share = idle[4].share = 0.2;
+    idle[0].share = 0.2; /* exactly the limit is not above it */
+    assert_int_equal(assay_bottlenecks_find(record, &findings, &count), ASSAY_OK);
+    assert_int_equal(count, 4);
+    assert_true(found(findings, count, "gpu-synchronisation", "GPU"));
+    assert_true(found(findings, count, "gpu-copies", "GPU"));
+    free(findings);
+    record->counters = NULL;
+    record->counter_count = 0;
+    assay_record_free(record);
+}
+
 static void test_rules_are_complete(void **state)
 {
     (void)state;
@@ -368,6 +420,7 @@ int main(void)
         cmocka_unit_test(test_deep_chains_are_no_problem),
         cmocka_unit_test(test_bottlenecks_point_at_own_time),
         cmocka_unit_test(test_first_batch_and_variance_need_evidence),
+        cmocka_unit_test(test_advice_knows_the_device),
         cmocka_unit_test(test_rules_are_complete),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -91,6 +91,79 @@ static void test_processor_time_is_relative_to_the_yardstick(void **state)
     assay_record_free(result);
 }
 
+/* The same while somebody else computes on the other thread of the core, for `percent` of the
+ * samples: the yardstick then takes 1.7 times as long, and the work only 1.2 times. */
+static assay_record *study_beside_others(double own, size_t percent)
+{
+    assay_record *record = study(own, 1, 0);
+    assay_record_subject *subject = &record->subjects[0];
+    for (size_t i = 0; i < MANY; i++) {
+        if (i * 37 % 100 >= percent)
+            continue;
+        ((double *)(uintptr_t)subject->samples_seconds)[i] *= 1.2;
+        ((double *)(uintptr_t)subject->measures[0].samples)[i] *= 1.2;
+        ((double *)(uintptr_t)subject->measures[2].samples)[i] *= 1.7;
+    }
+    return record;
+}
+
+/* Samples that met the same speed are compared, so that the yardstick has nothing to make up for.
+ * Over the yardstick, all samples together would show a third of the difference. */
+static void test_samples_of_a_common_speed_count(void **state)
+{
+    (void)state;
+    static const struct {
+        double own;
+        size_t before, after; /* percent of the samples beside others */
+        assay_verdict expected;
+    } cases[] = {{1, 5, 50, ASSAY_VERDICT_SAME},
+                 {1.3, 5, 50, ASSAY_VERDICT_SLOWER},
+                 {1 / 1.3, 50, 5, ASSAY_VERDICT_FASTER}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assay_record *result = NULL;
+        const assay_record_comparison *it =
+            compare_runs(study_beside_others(1, cases[i].before),
+                         study_beside_others(cases[i].own, cases[i].after), &result);
+        assert_int_equal(it->verdict, cases[i].expected);
+        assay_record_free(result);
+    }
+}
+
+/* The same where others use the memory for `percent` of the samples, which the yardstick does not
+ * see: the work takes 1.3 times as long. */
+static assay_record *study_beside_memory(double own, size_t percent)
+{
+    assay_record *record = study(own, 1, 0);
+    assay_record_subject *subject = &record->subjects[0];
+    for (size_t i = 0; i < MANY; i++)
+        if (i * 37 % 100 < percent) {
+            ((double *)(uintptr_t)subject->samples_seconds)[i] *= 1.3;
+            ((double *)(uintptr_t)subject->measures[0].samples)[i] *= 1.3;
+        }
+    return record;
+}
+
+/* What others do to a sample only adds to it, so that the quickest samples tell. */
+static void test_the_quickest_samples_count(void **state)
+{
+    (void)state;
+    static const struct {
+        double own;
+        size_t before, after; /* percent of the samples beside others */
+        assay_verdict expected;
+    } cases[] = {{1, 0, 70, ASSAY_VERDICT_INCONCLUSIVE}, /* the times themselves say 1.2 */
+                 {1, 20, 40, ASSAY_VERDICT_SAME},
+                 {1.35, 70, 0, ASSAY_VERDICT_SLOWER}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assay_record *result = NULL;
+        const assay_record_comparison *it =
+            compare_runs(study_beside_memory(1, cases[i].before),
+                         study_beside_memory(cases[i].own, cases[i].after), &result);
+        assert_int_equal(it->verdict, cases[i].expected);
+        assay_record_free(result);
+    }
+}
+
 /* Samples that agree to 1 % do not show what the addresses of a process cost: 20 % may be that, and
  * 35 % is not. Several runs a side show it themselves. */
 static void test_one_run_of_each_is_not_exact(void **state)
@@ -107,6 +180,23 @@ static void test_one_run_of_each_is_not_exact(void **state)
         assert_true(it->high.value / it->low.value > exp(4 * 0.019));
         if (i == 1)
             assert_non_null(strstr(it->reason, "too wide for one run of each"));
+        assay_record_free(result);
+    }
+}
+
+/* A benchmark of functions with a yardstick is one process as a study is; without, each sample is
+ * taken to be one of its own, as those of `assay bench` are. */
+static void test_a_yardstick_says_that_it_is_one_process(void **state)
+{
+    (void)state;
+    for (int with = 0; with < 2; with++) {
+        assay_record *before = study(1, 1, 0), *after = study(1.05, 1, 0), *result = NULL;
+        before->kind = after->kind = "bench";
+        if (!with)
+            before->subjects[0].measure_count = after->subjects[0].measure_count = 2;
+        const assay_record_comparison *it = compare_runs(before, after, &result);
+        assert_int_equal(it->verdict, with ? ASSAY_VERDICT_SAME : ASSAY_VERDICT_SLOWER);
+        check_near(it->margin, with ? 0.15 : 0.01, 1e-9);
         assay_record_free(result);
     }
 }
@@ -172,7 +262,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_waiting_is_no_difference),
         cmocka_unit_test(test_processor_time_is_relative_to_the_yardstick),
+        cmocka_unit_test(test_samples_of_a_common_speed_count),
+        cmocka_unit_test(test_the_quickest_samples_count),
         cmocka_unit_test(test_one_run_of_each_is_not_exact),
+        cmocka_unit_test(test_a_yardstick_says_that_it_is_one_process),
         cmocka_unit_test(test_one_stop_does_not_count),
         cmocka_unit_test(test_measures_of_parts_are_joined),
         cmocka_unit_test(test_a_known_error_widens),

@@ -69,11 +69,11 @@ static void test_figures_are_in_plain_units(void **state)
     assert_int_equal(got->count, 2);
     assert_string_equal(got->device.id, "cuda:1");
     assert_string_equal(got->device.name, "Fake GPU");
-    assert_string_equal(got->device.uuid, "GPU-1111");
+    assert_string_equal(got->device.uuid, "GPU-11111111-1111-1111-1111-111111111111");
     assert_string_equal(got->device.driver, "580.00.01");
     assert_reads(got->device.memory_bytes, 16.0 * (1 << 30));
     assert_false(got->device.partitioned);
-    assert_reads(got->state.used_bytes, 4.0 * (1 << 30));
+    assert_reads(got->state.used_bytes, 5.0 * (1 << 30));
     assert_reads(got->state.utilisation, 0.75);
     assert_reads(got->state.memory_utilisation, 0.25);
     assert_reads(got->state.processor_hertz, 1.5e9);

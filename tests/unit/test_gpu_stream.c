@@ -174,6 +174,7 @@ static void assert_declined(assay_monitor *monitor)
     assay_record *record = record_of(monitor);
     assert_int_equal(operation(record, "forward")->count, 1); /* the thread's time is kept */
     assert_int_equal(operation(record, "forward")->gpu_spans, 0);
+    assert_int_equal(operation(record, "forward")->gpu_seconds.validity, ASSAY_NOT_ENOUGH_DATA);
     assert_int_equal(dropped(record), 1);
     assay_record_free(record);
     assay_monitor_free(monitor);
@@ -226,6 +227,7 @@ static void test_no_context_no_stream(void **state)
     run_span(monitor, &first_stream, 0.1);
     assay_record *record = record_of(monitor);
     assert_int_equal(operation(record, "forward")->count, 1);
+    assert_int_equal(operation(record, "forward")->gpu_seconds.validity, ASSAY_UNSUPPORTED);
     assert_int_equal(record->lane_count, 1);
     assay_record_free(record);
     assay_monitor_free(monitor);
@@ -307,6 +309,173 @@ static void test_threads_share_a_stream(void **state)
     assay_monitor_free(monitor);
 }
 
+/* A stream that is destroyed after its span: what was queued completes, and counts. */
+static void test_a_stream_is_destroyed_after_its_span(void **state)
+{
+    (void)state;
+    static char stream;
+    assay_monitor *monitor = new_monitor();
+    run_span(monitor, &stream, 0.5);
+    fake_destroy_stream(&stream);
+    fake_advance(1);
+    assay_record *record = record_of(monitor);
+    assert_near(operation(record, "forward")->gpu_seconds.value, 0.5);
+    assert_int_equal(dropped(record), 0);
+    assay_record_free(record);
+    run_span(monitor, &stream, 0.5); /* it is no stream any more: the thread's time is kept */
+    record = record_of(monitor);
+    assert_int_equal(operation(record, "forward")->count, 2);
+    assert_int_equal(operation(record, "forward")->gpu_spans, 1);
+    assay_record_free(record);
+    fake_put_stream(&stream, fake_context(0)); /* a new stream has the address of the old one */
+    run_span(monitor, &stream, 0.25);
+    fake_advance(1);
+    record = record_of(monitor);
+    assert_near(operation(record, "forward")->gpu_seconds.value, 0.75);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+    assert_int_equal(fake_live_events(), 0);
+}
+
+static void test_a_stream_is_destroyed_within_its_span(void **state)
+{
+    (void)state;
+    static char stream;
+    assay_monitor *monitor = new_monitor();
+    assay_gpu_span span = assay_gpu_stream_begin(monitor, "forward", &stream);
+    fake_destroy_stream(&stream);
+    assay_gpu_stream_end(span);
+    fake_advance(1);
+    assay_record *record = record_of(monitor);
+    assert_int_equal(operation(record, "forward")->count, 1);
+    assert_int_equal(operation(record, "forward")->gpu_seconds.validity, ASSAY_NOT_ENOUGH_DATA);
+    assert_int_equal(dropped(record), 1);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+    assert_int_equal(fake_live_events(), 0);
+}
+
+/* The device is lost, or reset, with spans under way and one open: all are counted, none waits. */
+static void test_the_contexts_are_gone(void **state)
+{
+    (void)state;
+    assay_monitor *monitor = new_monitor();
+    for (int i = 0; i < 3; i++)
+        run_span(monitor, &first_stream, 0.5);
+    assay_gpu_span open = assay_gpu_stream_begin(monitor, "forward", &first_stream);
+    fake_destroy_contexts();
+    assay_gpu_stream_end(open);
+    assert_int_equal(assay_gpu_resolve(monitor, 5), 0);
+    run_span(monitor, NULL, 0.5); /* no context is current */
+    assay_record *record = record_of(monitor);
+    assert_int_equal(operation(record, "forward")->count, 5);
+    assert_int_equal(operation(record, "forward")->gpu_spans, 0);
+    assert_int_equal(dropped(record), 4);
+    assay_record_free(record);
+    assay_monitor_free(monitor); /* its events went with their context */
+    fake_set_context(fake_context(0));
+}
+
+/* Streams of two devices at once: each has its lane, and its events in its own context, which is
+ * current only while they are made. */
+static void test_several_devices(void **state)
+{
+    (void)state;
+    static char here, there;
+    assay_monitor *monitor = new_monitor();
+    fake_put_stream(&here, fake_context(0));
+    fake_put_stream(&there, fake_context(1));
+    fake_set_context(fake_context(0));
+    ASSAY_TRACK_STREAM(monitor, "copy", &here)
+    {
+        fake_work(&here, 0.25);
+        ASSAY_TRACK_STREAM(monitor, "remote", &there)
+        {
+            fake_work(&there, 0.5);
+        }
+    }
+    run_span(monitor, NULL, 1);
+    fake_set_context(fake_context(1));
+    run_span(monitor, NULL, 2); /* the default stream of another device is another stream */
+    fake_advance(10);
+    assay_record *record = record_of(monitor);
+    const char *const names[] = {"cuda:0 stream 1", "cuda:1 stream 2", "cuda:0 default stream",
+                                 "cuda:1 default stream"};
+    size_t found = 0;
+    for (size_t i = 0; i < record->lane_count; i++)
+        if (record->lanes[i].kind == ASSAY_LANE_GPU_STREAM)
+            assert_string_equal(record->lanes[i].name, names[found++]);
+    assert_int_equal(found, 4);
+    assert_near(operation(record, "copy")->gpu_seconds.value, 0.25);
+    assert_near(operation(record, "remote")->gpu_seconds.value, 0.5);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+    assert_int_equal(fake_live_events(), 0);
+    fake_set_context(fake_context(0));
+}
+
+/* A child of a process that has spans under way: it neither asks for them nor frees their events,
+ * and counts its own on its thread. The parent loses nothing. */
+static void test_fork_after_a_span(void **state)
+{
+    (void)state;
+    assay_monitor *monitor = new_monitor();
+    run_span(monitor, &first_stream, 0.5);
+    const size_t events = fake_live_events();
+    pid_t child = fork();
+    if (child == 0) {
+        bool right = assay_gpu_resolve(monitor, 1) == 0;
+        fake_cuda_faults()->context_now = 3; /* as after a fork: CUDA is not initialised */
+        fake_cuda_faults()->stream_context = 3;
+        run_span(monitor, &first_stream, 0.5);
+        assay_record *own = NULL;
+        right = right && assay_monitor_record(monitor, NULL, &own) == ASSAY_OK &&
+                operation(own, "forward")->count == 1 &&
+                operation(own, "forward")->gpu_seconds.validity == ASSAY_UNSUPPORTED;
+        assay_record_free(own);
+        assay_monitor_free(monitor);
+        _exit(right && fake_live_events() == events ? 0 : 1);
+    }
+    int how = -1;
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_int_equal(how, 0);
+    fake_advance(1);
+    assay_record *record = record_of(monitor);
+    assert_near(operation(record, "forward")->gpu_seconds.value, 0.5);
+    assay_record_free(record);
+    assay_monitor_free(monitor);
+    assert_int_equal(fake_live_events(), 0);
+}
+
+/* The program ends with spans that were not resolved, with or without freeing its monitor. */
+static void test_exit_with_spans_under_way(void **state)
+{
+    (void)state;
+    for (int frees = 0; frees < 2; frees++) {
+        fflush(NULL);
+        pid_t child = fork();
+        if (child == 0) {
+            assay_monitor *monitor = new_monitor();
+            run_span(monitor, &first_stream, 1e9);
+            (void)assay_gpu_stream_begin(monitor, "open", &first_stream);
+            fake_cuda_faults()->context_push =
+                4; /* CUDA_ERROR_DEINITIALIZED, as in exit handlers */
+            fake_cuda_faults()->event_query = 4;
+            fake_set_context(NULL);
+            if (frees)
+                assay_monitor_free(monitor);
+#ifdef __SANITIZE_ADDRESS__
+            else
+                _exit(0); /* what is kept is a leak to the sanitizer */
+#endif
+            exit(0);
+        }
+        int how = -1;
+        assert_int_equal(waitpid(child, &how, 0), child);
+        assert_int_equal(how, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -320,6 +489,12 @@ int main(void)
         cmocka_unit_test(test_the_pool_is_bounded),
         cmocka_unit_test(test_a_child_leaves_the_device_alone),
         cmocka_unit_test(test_threads_share_a_stream),
+        cmocka_unit_test(test_a_stream_is_destroyed_after_its_span),
+        cmocka_unit_test(test_a_stream_is_destroyed_within_its_span),
+        cmocka_unit_test(test_several_devices),
+        cmocka_unit_test(test_fork_after_a_span),
+        cmocka_unit_test(test_exit_with_spans_under_way),
+        cmocka_unit_test(test_the_contexts_are_gone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

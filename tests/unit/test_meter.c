@@ -1,28 +1,14 @@
 /* A meter reads a fake GPU (tests/fake/nvml.c, 300 W, a counter that moves every 100 ms) and a fake
- * powercap tree. Each scenario of the GPU has a process of its own, since its library is opened
- * once. */
-/* clang-format off */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-
+ * powercap tree. */
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "assay/assay.h"
 #include "assay/gpu.h"
 #include "assay/meter.h"
 #include "instrument/rapl.h"
+#include "tests/unit/fake_gpu.h"
 
 static char root[64];
 
@@ -49,7 +35,7 @@ static int set_up(void **state)
 {
     (void)state;
     strcpy(root, "/tmp/assay-powercap-XXXXXX");
-    return mkdtemp(root) == NULL;
+    return mkdtemp(root) == NULL || setenv("ASSAY_POWERCAP", root, 1) != 0;
 }
 
 static int tear_down(void **state)
@@ -124,37 +110,6 @@ static void test_nothing_to_meter_is_explained(void **state)
 }
 
 /* ---- windows ---- */
-
-static void pause_ms(long ms)
-{
-    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
-}
-
-/* Run in a child in which the fake is told `fake`; the child's checks are those of cmocka. */
-static void in_child(const char *fake, void (*scenario)(void))
-{
-    fflush(NULL);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        setenv("FAKE_NVML", fake, 1);
-        setenv("ASSAY_POWERCAP", root, 1);
-        scenario();
-        fflush(NULL);
-        _exit(0);
-    }
-    int how = -1;
-    assert_int_equal(waitpid(child, &how, 0), child);
-    assert_int_equal(how, 0);
-}
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                                \
-            _exit(1);                                                                              \
-        }                                                                                          \
-    } while (0)
 
 static bool within(assay_reading low, double value, assay_reading high)
 {
@@ -233,7 +188,14 @@ static void scenario_lost(void)
     uint64_t end = assay_meter_now_ns();
     assay_energy energy = ASSAY_INIT(assay_energy);
     CHECK(assay_meter_read(meter, begin, end, NULL, &energy) == ASSAY_OK);
-    CHECK(energy.joules_low.value <= 300 * 0.5 && energy.joules.value > 0);
+    CHECK(energy.joules_low.value > 0 && energy.joules_low.value <= 300 * 0.5);
+    CHECK(energy.joules.validity == ASSAY_NOT_ENOUGH_DATA); /* what came after is not known */
+    CHECK(energy.gpu_joules.validity == ASSAY_NOT_ENOUGH_DATA);
+    CHECK(energy.joules_high.value > 300 * 0.7); /* by the power limit */
+    CHECK(assay_meter_read(meter, end - 100000000, end, NULL, &energy) == ASSAY_OK);
+    CHECK(energy.joules.validity != ASSAY_VALID); /* and no silent 0 */
+    CHECK(assay_meter_read(meter, begin, begin + 200000000, NULL, &energy) == ASSAY_OK);
+    CHECK(energy.joules.validity == ASSAY_VALID && energy.joules.value > 0);
     assay_meter_free(meter);
 }
 

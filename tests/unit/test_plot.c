@@ -15,6 +15,7 @@
 #include "assay/plot.h"
 #include "assay/record_build.h"
 #include "plot/axis.h"
+#include "plot/levels.h"
 #include "plot/svg.h"
 #include "record/build.h"
 #include "tests/unit/comma_locale.h"
@@ -300,6 +301,46 @@ static void test_roofline_meets_its_corner(void **state)
     assay_record_free(record);
 }
 
+/* 20 ms until the fourth run, 30 ms from the fifth on: points, levels and the step between them. */
+static void test_levels_and_the_step_between_them(void **state)
+{
+    (void)state;
+    const double values[] = {0.02, 0.02, 0.02, 0.02, 0.03, 0.03, 0.03, 0.03};
+    const assay__plot_level levels[] = {{0, 0.02}, {4, 0.03}};
+    assay__plot_levels what = {.title = "parse <b>",
+                               .legend = "build7",
+                               .along = "runs",
+                               .figure = "wall_seconds",
+                               .unit = ASSAY__AXIS_SECONDS,
+                               .values = values,
+                               .count = 8,
+                               .levels = levels,
+                               .level_count = 2};
+    char *text = NULL;
+    size_t size = 0;
+    assay_error error = {0};
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    assert_int_equal(assay__plot_levels_print(&what, stream, &error), ASSAY_OK);
+    assert_int_equal(fclose(stream), 0);
+    assert_int_equal(occurrences(text, "<circle"), 8);
+    assert_int_equal(occurrences(text, "class=\"line s1\""), 2);
+    assert_non_null(strstr(text, ">+50.0 %<"));
+    assert_null(strstr(text, "<b>"));
+    double low = tick(text, "20 ms", "y") - 3, high = tick(text, "30 ms", "y") - 3;
+    const char *fourth = text, *fifth;
+    for (int i = 0; i < 4; i++)
+        fourth = strstr(fourth + 1, "<circle");
+    fifth = strstr(fourth + 1, "<circle");
+    assert_near(attribute(fourth, "cy"), low, 0.6);
+    assert_near(attribute(fifth, "cy"), high, 0.6);
+    assert_near(attribute(strstr(text, "<line class=\"rule\""), "x1"),
+                (attribute(fourth, "cx") + attribute(fifth, "cx")) / 2, 0.6);
+    free(text);
+    what.count = 0;
+    assert_int_equal(assay__plot_levels_print(&what, stderr, &error), ASSAY_E_DATA);
+}
+
 static void test_refusals_say_what_would_help(void **state)
 {
     (void)state;
@@ -403,6 +444,7 @@ int main(void)
         cmocka_unit_test(test_timeline_of_many_spans_is_small),
         cmocka_unit_test(test_convergence_prefers_losses),
         cmocka_unit_test(test_roofline_meets_its_corner),
+        cmocka_unit_test(test_levels_and_the_step_between_them),
         cmocka_unit_test(test_refusals_say_what_would_help),
         cmocka_unit_test(test_ticks_are_round_and_inside),
         cmocka_unit_test(test_texts_of_ticks),

@@ -293,6 +293,49 @@ static void test_findings(void **state)
     assay_record_free(record);
 }
 
+/* The second symptoms of the guide, where a meter and the memory of the GPU show them. */
+static void test_second_symptoms(void **state)
+{
+    (void)state;
+    golden_text text;
+    assay_finding *findings = NULL;
+    size_t count = 0;
+    assay_record_counter busy = {.name = "cuda:0 utilisation", .count = 10, .mean = 0.213};
+    assay_record *record = new_record(1.0);
+    add_metric(record, "data_loading", 0, 0.0, 0.32, NAN, NAN, NAN);
+    add_metric(record, "forward", 0, 0.4, 0.2, NAN, 0, 100);
+    add_metric(record, "backward", 0, 0.5, 0.45, NAN, 0, 150);
+    record->counters = &busy;
+    record->counter_count = 1;
+    assert_int_equal(assay_bottlenecks_find(record, &findings, &count), ASSAY_OK);
+    FILE *stream = golden_open(&text);
+    assert_int_equal(assay_findings_print(findings, count, stream, ASSAY_SHOW_CODE), ASSAY_OK);
+    golden_check_text(&text,
+                      "⚡ Consider optimizing: backward (45.0%)\n"
+                      "⚡ Consider optimizing: data_loading (32.0%)\n"
+                      "⚠️  Data loading is slow: data_loading takes 32.0% of total time\n"
+                      "      the GPU is busy for 21.3% of the time\n"
+                      "          loader = DataLoader(dataset, batch_size=32, num_workers=4,\n"
+                      "                              prefetch_factor=2, pin_memory=True)\n"
+                      "⚠️  Backward pass is slow: backward takes 45.0% of batch time\n"
+                      "      its peak of memory is 1.5x that of the operations beside it\n"
+                      "          for part in parts:\n"
+                      "              (loss_of(model(part)) / len(parts)).backward()\n"
+                      "          optimizer.step()\n"
+                      "          optimizer.zero_grad(set_to_none=True)\n"
+                      "⚡ GPU runs no kernel 78.7% of the time\n");
+    free(findings);
+    busy.mean = 0.6; /* neither low nor high */
+    assert_int_equal(assay_bottlenecks_find(record, &findings, &count), ASSAY_OK);
+    for (size_t i = 0; i < count; i++)
+        if (findings[i].rule->beside == ASSAY_CIRCUMSTANCE_GPU_IDLE)
+            assert_int_equal(findings[i].beside.validity, ASSAY_NOT_MEASURED);
+    free(findings);
+    record->counters = NULL;
+    record->counter_count = 0;
+    assay_record_free(record);
+}
+
 static void test_variance_and_best_configuration_lines(void **state)
 {
     (void)state;
@@ -335,6 +378,7 @@ int main(void)
         cmocka_unit_test(test_epoch_lines),
         cmocka_unit_test(test_metrics_csv),
         cmocka_unit_test(test_findings),
+        cmocka_unit_test(test_second_symptoms),
         cmocka_unit_test(test_variance_and_best_configuration_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

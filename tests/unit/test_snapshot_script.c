@@ -57,7 +57,8 @@ static uint32_t append_node(made *m, uint32_t parent, uint32_t code, uint32_t li
                                .busy_ns = (uint64_t)(seconds * 1e9),
                                .watched_ns = (uint64_t)(seconds * 1e9) / 2,
                                .native_ns = (uint64_t)(seconds * 1e9) / 4,
-                               .samples = 10};
+                               .samples = 10,
+                               .squares = seconds * seconds / 10 * 1e18};
     return append(m, &node, sizeof node);
 }
 
@@ -77,7 +78,7 @@ static void make_profile(made *m)
                                            .process_id = 4711,
                                            .start_ns = 1000,
                                            .end_ns = 5000,
-                                           .rate_hz = 100,
+                                           .looks = 8,
                                            .interval_bytes = 65536,
                                            .samples = 20,
                                            .sampler_ns = 1000000000,
@@ -153,6 +154,27 @@ static void test_times(void **state)
     assert_true(near(python->functions[1].total_seconds, 8));
     assert_true(python->lines[0].line == 5 && near(python->lines[0].self_seconds, 8));
     assert_true(near(python->busy_seconds, 8) && near(python->other_seconds, 4));
+    assert_true(near(python->rate_hz, 8 / 4e-6));
+    assert_true(near(python->functions[0].self_error_seconds.value, 0)); /* it has all the time */
+    assert_int_equal(python->functions[1].self_error_seconds.validity, ASSAY_VALID);
+    assay_record_free(record);
+}
+
+/* Two functions of 3 s and 1 s: ten looks of 0.3 s, ten of 0.1 s. */
+static void test_errors(void **state)
+{
+    (void)state;
+    made m = {.used = sizeof(assay__script_header)};
+    *header_of(&m) = (assay__script_header){.magic = ASSAY__SCRIPT_MAGIC,
+                                            .header_bytes = sizeof(assay__script_header)};
+    append_node(&m, 0, append_code(&m, "a.py", "f", 1), 2, 3);
+    append_node(&m, 0, append_code(&m, "a.py", "g", 4), 5, 1);
+    assay_record *record = record_of(&m, 1);
+    double expected = sqrt(0.25 * 0.25 * 10 * 0.09 + 0.75 * 0.75 * 10 * 0.01);
+    for (int i = 0; i < 2; i++) {
+        assert_true(near(record->python.functions[i].self_error_seconds.value, expected));
+        assert_true(near(record->python.lines[i].self_error_seconds.value, expected));
+    }
     assay_record_free(record);
 }
 
@@ -223,9 +245,8 @@ static void test_damaged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_times),
-        cmocka_unit_test(test_allocations),
-        cmocka_unit_test(test_events),
+        cmocka_unit_test(test_times),       cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_allocations), cmocka_unit_test(test_events),
         cmocka_unit_test(test_damaged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

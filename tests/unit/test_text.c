@@ -9,6 +9,8 @@
 #include <cmocka.h>
 
 #include "base/text.h"
+#include "record/fact.h"
+#include "tests/unit/comma_locale.h"
 
 static void check_copy(const char *source, size_t capacity, const char *expected)
 {
@@ -137,6 +139,25 @@ static void test_moments_are_written_in_utc(void **state)
     assert_string_equal(assay__text_utc(INT64_MAX, text), "");
 }
 
+/* A record made in a host program that writes 1,5 keeps its numbers as numbers. */
+static void test_numbers_have_a_decimal_point_in_every_locale(void **state)
+{
+    (void)state;
+    comma_locale_folder folder;
+    bool found = comma_locale_begin(&folder);
+    char *end = NULL;
+    double number = assay__text_number("2.5e3 rest", &end), fact = 0;
+    assay_record_fact setting = {.key = "rate", .value = "0.25"};
+    bool is_number = assay__fact_number(&setting, &fact);
+    comma_locale_end(&folder);
+    if (!found)
+        skip();
+    assert_true(number == 2500);
+    assert_string_equal(end, " rest");
+    assert_true(is_number);
+    assert_true(fact == 0.25);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -148,6 +169,7 @@ int main(void)
         cmocka_unit_test(test_empty_names_are_named),
         cmocka_unit_test(test_lines_end_between_words),
         cmocka_unit_test(test_moments_are_written_in_utc),
+        cmocka_unit_test(test_numbers_have_a_decimal_point_in_every_locale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
