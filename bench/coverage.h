@@ -1,6 +1,6 @@
-/* How often the interval of the mean holds the true mean, when measuring stops as soon as the
- * interval is narrow enough: simulated series, every reported interval counted, and how often it is
- * said that the interval cannot be trusted.
+/* How often the interval of the mean contains the true mean, if measuring stops as soon as the
+ * interval is narrow enough; and how often the summary says that the interval cannot be trusted.
+ * Series are simulated, and every reported interval counts.
  *
  * Shared by bench/coverage.c (the bar, 10 000 replications a case) and the short form in
  * tests/accuracy. */
@@ -67,7 +67,7 @@ typedef struct coverage_result {
     double safe_percent;    /* covered, or said not to be trusted */
     double flagged_percent; /* said not to be trusted, of the first COVERAGE_FLAGS series */
     double mean_count;
-    double oracle_count; /* of one who knows the noise and its memory */
+    double oracle_count; /* of a sampler that knows the noise and its autocorrelation */
 } coverage_result;
 
 static inline double coverage_student(uint64_t *seed)

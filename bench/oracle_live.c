@@ -4,10 +4,10 @@
  *
  * `assay bench` runs each command for so long, and the oracle knows the recording: where the means
  * of 240 (480) neighbours have a standard error of s, whoever wants 1.96 s needs 240 (480) runs.
- * That includes what memory the times have, and no model of it. The level of a shared machine
- * changes for longer than a measurement lasts, so they are compared with the mean of ten times as
- * many runs around them. That precision is then asked of sampling at ten places of each such
- * stretch. Bar: 1.2 times the oracle's runs on average.
+ * That includes the autocorrelation of the times, without a model of it. The level of a shared
+ * machine changes for longer than a measurement lasts, so they are compared with the mean of ten
+ * times as many runs around them. That precision is then asked of sampling at ten places of each
+ * such stretch. Bar: 1.2 times the oracle's runs on average.
  *
  * Beside it, without a bar: the same against an oracle that knows the spread of the times but takes
  * them for independent; and how often the interval held the stretch's mean, and how often one that

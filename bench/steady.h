@@ -2,8 +2,8 @@
  *
  * The bar's own series have 200 values, 0.5 to 3 % noise and a drift of 10 %; the others are there
  * because a cutter of series takes them for staircases: drifts so strong that neighbours differ by
- * more than the noise, drifts in strong noise with memory, and warm-ups that fade away. Those end
- * where what is left of them passes the noise, from twice its σ to half of it. Then there are
+ * more than the noise, drifts in strong autocorrelated noise, and warm-ups that fade away. Those
+ * end where what is left of them passes the noise, from twice its σ to half of it. Then there are
  * series that are never steady but look it for a while: two levels that take turns at random, the
  * teeth of a saw, and random walks.
  *

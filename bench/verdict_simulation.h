@@ -217,6 +217,55 @@ static inline simulated_outcome simulate_series(const simulation *it, uint64_t *
     return outcome;
 }
 
+/* ---- one run against several ---- */
+
+enum { SIMULATED_RUNS_MOST = 20 };
+
+static inline assay_record *simulated_run(double seconds)
+{
+    assay_record *record = NULL;
+    assay_record_subject subject;
+    if (assay_record_new(&record) != ASSAY_OK)
+        exit(1);
+    double *sample = assay_record_allocate(record, 1, sizeof *sample);
+    if (sample == NULL)
+        exit(1);
+    *sample = seconds;
+    record->kind = "bench";
+    assay_record_subject_init(&subject);
+    subject.name = "program";
+    subject.samples_seconds = sample;
+    subject.sample_count = 1;
+    if (assay_record_add_subject(record, &subject) != ASSAY_OK)
+        exit(1);
+    return record;
+}
+
+/* The verdict on one run that is slower by `slowdown`, against `runs` others, at most
+ * SIMULATED_RUNS_MOST. Each has noise of its own, of this size. */
+static inline assay_verdict simulate_one_run(noise_kind kind, size_t runs, double size,
+                                             double slowdown, uint64_t *seed)
+{
+    assay_record *records[SIMULATED_RUNS_MOST + 1], *result = NULL;
+    for (size_t i = 0; i <= runs; i++) {
+        noise source = noise_begin(kind, *seed += 7919);
+        records[i] =
+            simulated_run((i == runs ? 1 + slowdown : 1) * exp(size * noise_next(&source)));
+    }
+    const assay_compare_side sides[] = {
+        {sizeof *sides, "before", (const assay_record *const *)records, runs},
+        {sizeof *sides, "after", (const assay_record *const *)&records[runs], 1}};
+    if (assay_records_compare(sides, 2, NULL, NULL, &result) != ASSAY_OK)
+        exit(1);
+    assay_verdict verdict = result->comparisons[0].verdict;
+    assay_record_free(result);
+    for (size_t i = 0; i <= runs; i++)
+        assay_record_free(records[i]);
+    return verdict;
+}
+
+/* ---- many ---- */
+
 /* Exits when memory is short. */
 static inline simulation_counts simulation_run(const simulation *it, size_t replications,
                                                uint64_t seed)

@@ -216,13 +216,15 @@ static bool equals_until_answered(void)
     return show("'slower' at a true 1.01, worst of 9", edge, "%", 0.8, true) && ok;
 }
 
-/* The mean number of pairs under the smallest budget that gives 90 % power, found by halving the
- * range of budgets; a larger budget gives more power than the oracle has. */
+/* The mean number of pairs under the budget that gives 90 % power; a larger budget gives more power
+ * than the oracle has. The range of budgets is halved until its ends are close, and the pairs are
+ * interpolated between them, as those of series are. Where few pairs are needed chance moves the
+ * result by more, and more replications cost less. */
 static double pairs_needed(noise_kind kind, double n, double *power)
 {
-    size_t runs = at_least(replications / 8, 50);
+    size_t runs = at_least((size_t)((double)replications / 8 * sqrt(200 / n)), 50);
     double slowdown = expm1(log(1.01) + NEEDED * 0.05 * sqrt(pair_variance(kind) / n));
-    double low = 0.8 * n, high = 4 * n, pairs_at_high = INFINITY;
+    double low = 0.8 * n, high = 4 * n, below = 0, pairs_below = low, pairs_above = INFINITY;
     *power = 0;
     while (high > 1.03 * low) {
         double budget = sqrt(low * high), pairs;
@@ -230,13 +232,16 @@ static double pairs_needed(noise_kind kind, double n, double *power)
         double reached = found(&slow, runs, 41, &pairs);
         if (reached < 0.9) {
             low = budget;
-            continue;
+            below = reached;
+            pairs_below = pairs;
+        } else {
+            high = budget;
+            pairs_above = pairs;
+            *power = reached;
         }
-        high = budget;
-        pairs_at_high = pairs;
-        *power = reached;
     }
-    return pairs_at_high;
+    double way = *power > below ? (0.9 - below) / (*power - below) : 1;
+    return pairs_below + (pairs_above - pairs_below) * way;
 }
 
 static bool efficiency_of_turns(void)

@@ -1,6 +1,6 @@
-/* Runs are pooled by means of logarithms, as ratios are compared: a run counts as one observation,
- * however many samples it has, because what stays the same during a run (memory layout, clock
- * frequency, neighbours) is shared by all of them. */
+/* Runs are pooled by the means of their logarithms, because ratios are compared. A run counts as
+ * one observation, however many samples it has, because all its samples share what stays the same
+ * during a run (memory layout, clock frequency, neighbours). */
 #include "analyze/comparables.h"
 
 #include <math.h>
@@ -141,7 +141,8 @@ static double log_mean(const double *samples, size_t count)
     return count > 0 ? exp(sum / (double)count) : NAN;
 }
 
-/* The subject in another run, as often as it stood before in its own; NULL if there is none. */
+/* The same subject in another run. If several subjects of a run have this name, the first stands
+ * for the first, and so on. NULL if there is none. */
 static const assay_record_subject *find_in(const assay_record *run, const assay_record *first,
                                            size_t at)
 {

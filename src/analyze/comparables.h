@@ -1,5 +1,5 @@
-/* What of a record can be compared, as subjects: its own subjects; of a run the whole command; of
- * spans the operations. */
+/* The parts of a record that can be compared, as subjects: its own subjects, the whole command of a
+ * run, and operations. */
 #ifndef ASSAY_ANALYZE_COMPARABLES_H
 #define ASSAY_ANALYZE_COMPARABLES_H
 
@@ -16,10 +16,10 @@ ASSAY_MUST_USE assay_status assay__comparables_of_runs(const assay_record *const
                                                        size_t count, const char *origin,
                                                        assay_record *result);
 
-/* Is the subject a run of a command as a whole? */
+/* Whether the subject is a whole run of a command. */
 bool assay__is_whole_run(const assay_record_subject *subject);
 
-/* Are the two the same subject: name and parameters? */
+/* Whether the two are the same subject: equal names and parameters. */
 bool assay__same_subject(const assay_record_subject *a, const assay_record_subject *b);
 
 #endif

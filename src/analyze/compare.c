@@ -1,7 +1,6 @@
-/* Which metrics of which subjects are compared, and which of them leads.
- *
- * Each metric is a question of its own, but for two: where wall time cannot decide, processor time
- * may answer in its place, so that the two share one risk. */
+/* Chooses the metrics that are compared and the one that leads. Each metric is a question of its
+ * own, with one exception: where wall time cannot decide, processor time may answer in its place,
+ * so these two share one risk. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +45,7 @@ static bool is_time(const char *metric)
     return length >= ending && strcmp(metric + length - ending, "seconds") == 0;
 }
 
-/* Something that befell the samples, and no cost of the subject. */
+/* Measures that describe disturbances of the samples, and are no costs of the subject. */
 static bool is_circumstance(const char *metric)
 {
     return strcmp(metric, ASSAY__METRIC_YARDSTICK) == 0 ||
@@ -54,7 +53,7 @@ static bool is_circumstance(const char *metric)
            strcmp(metric, ASSAY__METRIC_DISTURBED) == 0;
 }
 
-/* The subject as if the metric were its time. */
+/* A copy of the subject in which the metric stands in place of its time. */
 static assay_record_subject seen_as(const assay_record_subject *subject, const char *metric)
 {
     assay_record_subject view = *subject;
@@ -71,8 +70,9 @@ static unsigned nature_of(const assay__pairing *pairing, const char *metric)
     return nature | (is_time(metric) ? 0 : ASSAY__SAMPLES_EXACT);
 }
 
-/* Samples that took turns need no yardstick, since what slowed the machine slowed both; and runs of
- * their own show by themselves how much runs differ. */
+/* Whether the yardstick is used. Samples that took turns need none, since whatever slowed the
+ * machine slowed both. Several runs of a side need none either, since they show by themselves how
+ * much runs differ. */
 static bool has_relative(const assay__trial *it, const assay__pairing *pairing)
 {
     return !pairing->runs && !it->log_ratio.paired && it->log_ratio.known && is_time(it->metric) &&
@@ -81,9 +81,9 @@ static bool has_relative(const assay__trial *it, const assay__pairing *pairing)
 
 /* ---- what samples of one run do not show ---------------------------------------------------- */
 
-/* The yardstick is arithmetic in the nearest cache. What slows it by x (as a logarithm) slows other
- * work by something between none of x and twice x: standard deviation of the part that dividing by
- * the yardstick leaves. */
+/* The yardstick is arithmetic in the nearest cache. If it is slower by x (as a logarithm), other
+ * work is slower by between 0 and 2 x. This is the standard deviation, as a share of x, of the
+ * error that dividing by the yardstick leaves. */
 static const double YARDSTICK_DOUBT = 0.3;
 
 static void widen(assay__log_ratio *ratio, double error)
@@ -93,12 +93,8 @@ static void widen(assay__log_ratio *ratio, double error)
         assay__location_widen(&ratio->location, error);
 }
 
-static void widen_both(assay__trial *it, double spread)
+static void widen_both(assay__trial *it, double spread, double machine)
 {
-    double machine = 0;
-    if (it->relative.known)
-        machine = assay__location_centre(&it->log_ratio.location) -
-                  assay__location_centre(&it->relative.location);
     widen(&it->log_ratio, spread);
     widen(&it->relative, hypot(spread, YARDSTICK_DOUBT * machine));
 }
@@ -109,6 +105,7 @@ static assay_status begin(assay__trial *it, const assay__pairing *pairing, const
     const assay_record_subject baseline = seen_as(pairing->baseline, metric);
     const assay_record_subject candidate = seen_as(pairing->candidate, metric);
     unsigned nature = nature_of(pairing, metric);
+    double machine = 0;
     it->baseline = pairing->baseline;
     it->candidate = pairing->candidate;
     it->metric = metric;
@@ -116,15 +113,16 @@ static assay_status begin(assay__trial *it, const assay__pairing *pairing, const
     assay_status status =
         assay__log_ratio_init(&it->log_ratio, &baseline, &candidate, margin, nature);
     if (status == ASSAY_OK && has_relative(it, pairing))
-        status = assay__relative_init(&it->relative, &baseline, &candidate, margin, nature);
+        status =
+            assay__relative_init(&it->relative, &baseline, &candidate, margin, nature, &machine);
     if (status == ASSAY_OK && is_time(metric) && !it->log_ratio.paired)
-        widen_both(it, pairing->spread);
+        widen_both(it, pairing->spread, machine);
     return status;
 }
 
 /* ---- all trials ----------------------------------------------------------------------------- */
 
-/* The trials, the place of each one's pairing, and what comes of them. */
+/* The trials, the index of the pairing of each, and the comparisons that come out of them. */
 typedef struct trials {
     assay__trial *items;
     size_t *pairing;
@@ -177,7 +175,7 @@ static bool has_metric(const trials *all, const char *metric)
     return false;
 }
 
-/* A metric that was asked for leads alone, and has the risk for itself. */
+/* The risk of a metric. If the options name a metric, it leads alone and has the whole risk. */
 static double risk_of(const trials *all, const char *metric, const char *wanted)
 {
     bool shared = wanted == NULL && has_metric(all, ASSAY__METRIC_CPU);
@@ -211,8 +209,9 @@ static assay_status decide_all(trials *all, const char *wanted)
 
 /* ---- the metric that leads ------------------------------------------------------------------ */
 
-/* One sample is left out: the one that was idle for longest. A process that is stopped, or a
- * machine that is suspended, loses more time in it than all samples take. */
+/* Whether the subject is bound by the processor. The sample that was idle for longest is left out,
+ * because a process that is stopped, or a machine that is suspended, can lose more time in one
+ * sample than all samples take. */
 static bool is_bound(const assay_record_subject *subject)
 {
     const double *busy = assay__record_measure_samples(subject, ASSAY__METRIC_CPU);
@@ -242,15 +241,27 @@ static assay_status say_that_it_leads(assay_record *record, const assay_record_c
     return cpu->reason != NULL ? ASSAY_OK : ASSAY_E_MEMORY;
 }
 
-/* Among the comparisons of one pairing, the place of the one that leads. */
+static assay_status say_what_is_missing(assay_record *record, const char *wanted,
+                                        assay_record_comparison *wall)
+{
+    char text[640];
+    snprintf(text, sizeof text, "by wall time, since %.64s was not measured of both%s%.300s",
+             wanted, wall->reason != NULL ? ": " : "", wall->reason != NULL ? wall->reason : "");
+    wall->reason = assay_record_text(record, text);
+    return wall->reason != NULL ? ASSAY_OK : ASSAY_E_MEMORY;
+}
+
+/* The index of the comparison that leads among those of one pairing. */
 static assay_status find_leader(const trials *all, size_t pairing, const char *wanted,
                                 assay_record *record, size_t *leader)
 {
     size_t wall = find_trial(all, pairing, WALL);
     size_t cpu = find_trial(all, pairing, ASSAY__METRIC_CPU);
     *leader = wanted != NULL ? find_trial(all, pairing, wanted) : wall;
-    if (*leader == all->count)
+    if (*leader == all->count) {
         *leader = wall;
+        return say_what_is_missing(record, wanted, &all->made[wall]);
+    }
     if (wanted != NULL || cpu == all->count ||
         all->made[wall].verdict != ASSAY_VERDICT_INCONCLUSIVE ||
         all->made[cpu].verdict == ASSAY_VERDICT_INCONCLUSIVE ||

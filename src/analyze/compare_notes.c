@@ -40,8 +40,8 @@ static assay_status note_if(const assay__compare_view *v, const char *what, cons
     return assay__compare_note(v, what, baseline, candidate);
 }
 
-/* What was measured on and with. The load, the boot id and the state of the source tree differ
- * between any two runs and say nothing. */
+/* Facts about the machine and the build. The load, the boot id and the state of the source tree are
+ * left out: they differ between any two runs and say nothing. */
 static assay_status note_facts(const assay__compare_view *v)
 {
     static const char *const machine[] = {"hostname",
@@ -148,7 +148,8 @@ static assay_status note_model(const assay__compare_view *v, const assay_record_
     return status;
 }
 
-/* Times and rates differ between any two runs. What is worth a verdict has samples. */
+/* Whether a figure is a result that is worth a note. Times and rates are not: they differ between
+ * any two runs, and those that deserve a verdict have samples. */
 static bool is_a_result(const assay_record_figure *figure)
 {
     return figure->unit == NULL ||

@@ -1,10 +1,9 @@
-/* Who is compared with whom within one record.
- *
- * Subjects with equal parameters form a group, in which everybody is compared with the first: in a
- * sweep of two commands over three sizes, the commands at each size. Where every subject has
- * parameters of its own (one command over three sizes), the sweep itself is the question, and all
- * are compared with the first. Subjects that came from several files, in a comparison that was
- * saved, are compared with their namesakes only, as they were then. */
+/* Chooses the pairs of subjects that are compared within one record. Subjects with equal parameters
+ * form a group, and each is compared with the first of its group: in a sweep of two commands over
+ * three sizes, the two commands at each size. If every subject has parameters of its own (one
+ * command over three sizes), the sweep itself is the question, and all are compared with the first.
+ * Subjects of several files, in a comparison that was saved, are compared only with subjects of the
+ * same name, as they were then. */
 #include <stdlib.h>
 #include <string.h>
 

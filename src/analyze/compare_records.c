@@ -9,15 +9,16 @@
 #include "analyze/comparables.h"
 #include "analyze/compare.h"
 #include "analyze/compare_notes.h"
+#include "analyze/relative.h"
 #include "assay/record_build.h"
 #include "base/error.h"
 #include "base/grow.h"
 
-/* What differs between single runs of the same study on the same machine: the margin within which
- * nobody should look for a reason, and the standard deviation of the log ratio that the addresses
- * alone cause at which a process finds its memory. Measured on an idle AMD EPYC, 12 runs each:
- * 0.002 to 0.026 for one run, depending on the model. */
-static const double STUDY_MARGIN = 0.15, STUDY_SPREAD = 0.02;
+/* The margin for single runs of two processes that do the same on the same machine, within which
+ * nobody should look for a reason; and the standard deviation of the log ratio that memory
+ * addresses alone cause. Measured on an idle AMD EPYC with 12 runs each: 0.002 to 0.026 for one
+ * run, depending on the model. */
+static const double PROCESS_MARGIN = 0.15, PROCESS_SPREAD = 0.02;
 
 /* The subjects of one side within the result. */
 typedef struct span {
@@ -41,7 +42,7 @@ static const assay_record_subject *find_counterpart(const assay_record *record, 
 
 /* ---- taking over ---------------------------------------------------------------------------- */
 
-/* Is any side several runs? Then a run is one observation on every side. */
+/* Whether any side has several runs. A run is then one observation on every side. */
 static bool are_runs(const assay_compare_side *sides, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -169,11 +170,23 @@ static assay_status nothing_common(const assay__compare_view *v, span baseline, 
                        all[candidate.from].name, candidate.to - candidate.from > 1 ? ", …" : "");
 }
 
-static bool is_single_study(const assay_compare_side *side)
+static bool have_yardsticks(const assay_record *record)
 {
-    const char *kind = side->records[0]->kind;
-    return side->count == 1 && kind != NULL &&
-           (strcmp(kind, "study") == 0 || strcmp(kind, "profile") == 0);
+    size_t with = 0;
+    for (size_t i = 0; i < record->subject_count; i++)
+        with += assay__has_yardstick(&record->subjects[i]);
+    return with > 0 && with == record->subject_count;
+}
+
+/* Are all samples of one process? Then they share its memory layout, and what differs between two
+ * processes is in none of them. A study and a profile are made by one process, and a yardstick is
+ * timed only beside functions of the process itself. */
+static bool is_single_process(const assay_compare_side *side)
+{
+    const assay_record *record = side->records[0];
+    return side->count == 1 && ((record->kind != NULL && (strcmp(record->kind, "study") == 0 ||
+                                                          strcmp(record->kind, "profile") == 0)) ||
+                                have_yardsticks(record));
 }
 
 static assay_status compare_all(assay_record *result, const assay_compare_side *sides, size_t count,
@@ -190,9 +203,9 @@ static assay_status compare_all(assay_record *result, const assay_compare_side *
             const assay__compare_view v = {result, b->records[0], c->records[0], b->origin,
                                            c->origin};
             size_t before = list.count;
-            bool studies = is_single_study(b) && is_single_study(c);
+            bool processes = is_single_process(b) && is_single_process(c);
             status = hold_against(&v, spans[baseline], spans[candidate], are_runs(sides, count),
-                                  studies ? STUDY_SPREAD : 0, &list);
+                                  processes ? PROCESS_SPREAD : 0, &list);
             if (status == ASSAY_OK && list.count == before)
                 status = nothing_common(&v, spans[baseline], spans[candidate], error);
         }
@@ -209,7 +222,7 @@ static assay_status read_options(const assay_compare_options *options,
 {
     assay_status status = assay__compare_options_read(options, error, chosen);
     bool open = options == NULL || (options->margin == 0 && !options->no_margin);
-    bool studies = true;
+    bool processes = true;
     if (status != ASSAY_OK)
         return status;
     if (count < 2)
@@ -218,10 +231,10 @@ static assay_status read_options(const assay_compare_options *options,
         if (sides[i].count == 0)
             return assay__fail(error, ASSAY_E_ARGUMENT, "%.160s: a side without records",
                                sides[i].origin);
-        studies = studies && is_single_study(&sides[i]);
+        processes = processes && is_single_process(&sides[i]);
     }
-    if (open && studies)
-        chosen->margin = STUDY_MARGIN;
+    if (open && processes)
+        chosen->margin = PROCESS_MARGIN;
     return ASSAY_OK;
 }
 

@@ -18,16 +18,17 @@ enum { NAMED = ASSAY_GROWTH_CANDIDATES - 1, CONSTANT = 0, POWER = NAMED, CONCLUS
 /* How probable another class that is not rejected may be beside a growth, and beside no growth. The
  * bonus of `1` leaves the others less to share, and more would rarely be called constant. */
 static const double OTHER_MOST = 0.02, OTHER_MOST_OF_CONSTANT = 0.1;
-/* A power of n that is more than this many times as probable as the named class that is left leaves
- * the question open, unless it says the same: n^2.01 is n^2. */
+/* The question stays open if a power of n is more than this many times as probable as the remaining
+ * named class, unless both say the same (n^2.01 is n^2). */
 static const double POWER_ODDS = 3, SAME_EXPONENT = 0.1;
-/* Without repeats a curve that is no class leaves the question open if it is so many times as
- * probable as a named class, or a power not so many times as probable as that curve. Deviations of
- * this size leave it open whatever the curve. */
+/* Without repeats, the question stays open if a curve that is no class is this many times as
+ * probable as the named class, or if a power is not this many times as probable as that curve.
+ * Deviations of this size leave the question open whatever the curve. */
 static const double RIVAL_ODDS = 3, UNREPEATED_ERROR_MOST = 0.07;
-/* What it takes for the 95 % interval to cover at least 95 % for every class (bench/growth.c): the
- * noise looks a little smaller without the values set aside, and the overhead, which cannot fall
- * below zero, leans the exponent to one side. */
+/* The level of the computed interval with which it covers at least 95 % for every class
+ * (bench/growth.c). An interval of 95 % would be too narrow, because the noise looks a little
+ * smaller once outliers are set aside, and because the overhead, which cannot fall below zero,
+ * biases the exponent. */
 static const double LEVEL = 0.975;
 
 const char *assay_growth_class_name(assay_growth_class growth_class)
@@ -83,7 +84,8 @@ static int runner_up(const assay_growth_candidate *candidates, int chosen)
     return second;
 }
 
-/* Is the interval of the exponent so wide that log n, half of it overhead, would go unseen? */
+/* Whether the interval of the exponent is so wide that log n with an equal overhead would go
+ * unnoticed. */
 static bool may_hide_log(const assay_growth *growth)
 {
     double first = log(growth->sizes[0].n), last = log(growth->sizes[growth->size_count - 1].n);
@@ -98,8 +100,7 @@ static bool power_is_better(const assay__growth_fits *fits, int chosen)
     return !same && fits->classes[chosen].score - fits->classes[POWER].score > 2 * log(POWER_ODDS);
 }
 
-/* Where sizes were measured once: is the curve not the only one that the times may follow? Writes
- * the reason. */
+/* Without repeats: whether the times may follow another curve as well. Writes the reason. */
 static bool doubt_without_repeats(const assay__growth_values *values,
                                   const assay__growth_fits *fits, assay_growth *growth, int chosen)
 {

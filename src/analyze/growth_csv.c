@@ -3,7 +3,6 @@
  * field of it is a number, so that a mistyped first value is an error and not a title. */
 #include "analyze/growth_csv.h"
 
-#include <locale.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,6 +16,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/grow.h"
+#include "base/text.h"
 
 enum { NUMBER_BYTES = 64, COLUMNS_MAX = 1024 };
 
@@ -26,7 +26,6 @@ typedef struct reader {
     size_t columns;                   /* of the current row */
     char *fields[COLUMNS_MAX];        /* those of them that fit */
     size_t size_index, seconds_index; /* columns, from 0 */
-    locale_t c_locale;
     assay_error *error;
     assay_growth_table *table;
     size_t capacity;
@@ -67,7 +66,7 @@ static double parse_number(const reader *self, const char *source)
         *comma = '.';
     if (text[strspn(text, "0123456789+-.eE")] != '\0')
         return NAN;
-    double value = strtod_l(text, &end, self->c_locale);
+    double value = assay__text_number(text, &end);
     return *end == '\0' ? value : NAN;
 }
 
@@ -211,11 +210,7 @@ assay_status assay__growth_csv_parse(char *text, size_t length, const char *name
         return assay__fail(error, ASSAY_E_FORMAT, "'%s' is no text: it contains zero bytes", name);
     assay__csv_init(&self.csv, text, length, ',');
     self.csv.trims = self.csv.comments = true;
-    self.c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (self.c_locale == (locale_t)0)
-        return assay__fail(error, ASSAY_E_MEMORY, "out of memory to read '%s'", name);
     assay_status status = read_table(&self, size_column, seconds_column);
-    freelocale(self.c_locale);
     if (status != ASSAY_OK)
         assay_growth_table_release(table);
     return status;

@@ -17,10 +17,11 @@
 #include "analyze/growth.h"
 
 enum { NAMED = ASSAY_GROWTH_CANDIDATES - 1 };
-/* Where there are more, changes are looked for at about so many places, evenly spaced; and how many
- * ratios of two terms are tried. */
+/* With more sizes than this, changes are looked for at about this many places, evenly spaced; and
+ * the number of ratios of two terms that are tried. */
 enum { PLACES_MAX = 28, SUM_CELLS = 10 };
-/* Sizes beyond its parameters that a rival needs: a curve through all points proves nothing. */
+/* The number of sizes beyond its parameters that a rival needs; a curve through all points proves
+ * nothing. */
 enum { FREEDOM_LEAST = 2 };
 /* Growth of an exponential over the sizes, in natural logarithms, and the step of the search. */
 static const double GROWTH_LEAST = 2, GROWTH_MOST = 60, GROWTH_STEP = 1.3;
@@ -31,7 +32,7 @@ typedef struct contest {
     assay__growth_rival best;
 } contest;
 
-/* Whether so many parameters may compete. */
+/* Whether a curve with this many parameters may compete. */
 static bool admits(const contest *self, int parameters)
 {
     return (double)self->values->count >= parameters + FREEDOM_LEAST;

@@ -2,13 +2,12 @@
  * the baseline, and noise that is proportional to the time, as that of computers is, has the same
  * size on both sides.
  *
- * What the logarithms say about the ratio is found by stats/location.h: subjects that took turns
- * rest on their random order, series that did not on a model of how their noise remembers. A plain
- * t test would take 40 samples that resemble their neighbours for 40 observations and see
- * differences everywhere. What no model can see is an obstacle: two levels between which a machine
- * jumps now and then, a step or a drift as large as the difference.
- *
- * bench/verdicts.c simulates what comes of it. */
+ * stats/location.h estimates the ratio from the logarithms. For subjects that took turns the
+ * estimate relies on their random order; for other series it relies on a model of their
+ * autocorrelation. A plain t test would treat 40 autocorrelated samples as 40 independent
+ * observations and see differences everywhere. Some things no model can allow
+ * for; they are obstacles to a verdict: two levels between which a machine jumps now and then, and
+ * a step or a drift as large as the difference. bench/verdicts.c simulates the result. */
 #include "analyze/log_ratio.h"
 
 #include <math.h>
@@ -29,7 +28,7 @@ ASSAY_PRINTF(2, 3)
 static void forbid(assay__log_ratio *log_ratio, const char *format, ...)
 {
     if (log_ratio->obstacle[0] != '\0')
-        return; /* the first says most */
+        return; /* the first obstacle is reported */
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(log_ratio->obstacle, sizeof log_ratio->obstacle, format, arguments);
@@ -51,7 +50,8 @@ static const char *how_to_repeat(const assay_record_subject *subject)
     return "";
 }
 
-/* Failures that somebody asked to time forbid no verdict; who reads it is told. */
+/* Failed runs that were timed on request do not forbid a verdict; a remark tells the reader about
+ * them. */
 static void remark_failures(assay__log_ratio *log_ratio, const char *side,
                             const assay_record_subject *subject)
 {
@@ -63,7 +63,8 @@ static void remark_failures(assay__log_ratio *log_ratio, const char *side,
              (unsigned long long)runs, side);
 }
 
-/* Can times be compared: are there some, all positive and finite, and not all the same? */
+/* Whether times can be compared: there are some, they are positive and finite, and they are not all
+ * equal. */
 static bool usable(assay__log_ratio *log_ratio, const char *side,
                    const assay_record_subject *subject)
 {
@@ -101,7 +102,7 @@ static bool usable(assay__log_ratio *log_ratio, const char *side,
     return count == 1 || equal < count;
 }
 
-/* A drift as a text; by the writer of numbers, which knows no locale. */
+/* A drift as text. The JSON writer formats the number, because it ignores the locale. */
 static void format_percent(double drift, char percent[ASSAY__JSON_NUMBER_BYTES])
 {
     assay__json_format_number(percent, round(1000 * expm1(drift)) / 10);
@@ -109,7 +110,7 @@ static void format_percent(double drift, char percent[ASSAY__JSON_NUMBER_BYTES])
 
 /* ---- paired --------------------------------------------------------------------------------- */
 
-/* Which samples of a subject make pairs, and what of their time counts. */
+/* The samples of a subject that make pairs, and the part of their time that counts. */
 typedef struct reading_of {
     const assay_record_subject *subject;
     const double *disturbed; /* NULL: all samples; else only those with a 0 */
@@ -149,8 +150,8 @@ static size_t gather_pairs(const reading_of *baseline, const reading_of *candida
     return pairs;
 }
 
-/* The pairs as a location; `pairs` of them were found, and fewer than two have none. `drift`, if
- * wanted, is that of the ratio within the run. */
+/* Estimate the location of the pairs. `*pairs` receives their number; with fewer than two there is
+ * no location. `drift` (may be NULL) receives the drift of the ratio within the run. */
 static assay_status locate_pairs(const reading_of *baseline, const reading_of *candidate,
                                  size_t *pairs, assay__location *location, double *drift)
 {
@@ -170,8 +171,8 @@ static assay_status locate_pairs(const reading_of *baseline, const reading_of *c
     return status;
 }
 
-/* What the ratio would be without the pairs that were disturbed, and without the time that was
- * spent waiting for a processor; NAN where that is not known. */
+/* Compute the ratio without the disturbed pairs, and the ratio without the time spent waiting for a
+ * processor; NAN if it is not known. */
 static assay_status look_beside(assay__log_ratio *log_ratio, const assay_record_subject *baseline,
                                 const assay_record_subject *candidate)
 {
@@ -242,7 +243,7 @@ static bool all_equal(const assay_record_subject *subject)
     return true;
 }
 
-/* A single run against this many may be judged: their spread is its own. */
+/* A single run may be judged against this many runs; their spread is taken for its own. */
 enum { ONE_AGAINST = 5 };
 
 static bool is_one_run(const assay__log_ratio *log_ratio, size_t one, size_t others)
@@ -262,8 +263,8 @@ static void look_at_count(assay__log_ratio *log_ratio, const char *side, bool co
                how_to_repeat(subject));
 }
 
-/* A series that drifted by itself may have done so between the two runs as well, by about as much
- * as within one of them, and one that was on two levels may have met the other one. */
+/* If a series drifted within its run, it may also have drifted between the two runs by about as
+ * much. If it was on two levels, the other run may have met the other level. */
 static assay_status look_at_series(assay__log_ratio *log_ratio, const double *baseline,
                                    const double *candidate, double margin)
 {
@@ -310,7 +311,7 @@ static assay_status locate_series(assay__log_ratio *log_ratio, const double *bas
     return status == ASSAY_OK ? look_at_series(log_ratio, baseline, candidate, margin) : status;
 }
 
-/* The centre of the difference between what two sides read; left alone where too little is left. */
+/* The centre of the difference between two sides; unchanged if too few samples are left. */
 static assay_status centre_of_series(const reading_of *baseline, const reading_of *candidate,
                                      double *centre)
 {
@@ -329,7 +330,8 @@ static assay_status centre_of_series(const reading_of *baseline, const reading_o
     return status;
 }
 
-/* As look_beside() for pairs. A side without marks of disturbances had none. */
+/* The same as look_beside() does for pairs. A side without marks of disturbances had no
+ * disturbances. */
 static assay_status look_beside_series(assay__log_ratio *log_ratio,
                                        const assay_record_subject *baseline,
                                        const assay_record_subject *candidate)

@@ -1,5 +1,5 @@
-/* Two subjects reduced to what a verdict needs: the logarithm of the ratio of their times, how well
- * it is known, and what forbids a verdict. */
+/* Two subjects reduced to what a verdict needs: the logarithm of the ratio of their times, its
+ * distribution, and the obstacles to a verdict. */
 #ifndef ASSAY_ANALYZE_LOG_RATIO_H
 #define ASSAY_ANALYZE_LOG_RATIO_H
 
@@ -30,9 +30,9 @@ typedef struct assay__log_ratio {
 
 /* What is known about the samples beforehand. */
 enum assay__sample_nature {
-    ASSAY__SAMPLES_BOOKED = 1,     /* no wall time, so disturbances of the run do not matter */
-    ASSAY__SAMPLES_EXACT = 2,      /* counted, not timed: equal samples are what they seem */
-    ASSAY__SAMPLES_INDEPENDENT = 4 /* each is of a run of its own: no memory between them */
+    ASSAY__SAMPLES_BOOKED = 1, /* not wall time, so disturbances of the run do not matter */
+    ASSAY__SAMPLES_EXACT = 2,  /* counted, not timed: equal samples are no sign of a coarse clock */
+    ASSAY__SAMPLES_INDEPENDENT = 4 /* each is from a different run, so they are independent */
 };
 
 /* `margin` as in assay_compare_options, `nature` a sum of assay__sample_nature. ASSAY_E_MEMORY is

@@ -6,13 +6,17 @@
 #include "analyze/log_ratio.h"
 #include "assay/record.h"
 
-/* Is there a yardstick beside each sample? */
+/* Whether each sample has a yardstick beside it. */
 bool assay__has_yardstick(const assay_record_subject *subject);
 
-/* As assay__log_ratio_init(), but relative to the yardsticks, which both must have. */
+/* As assay__log_ratio_init(), but each time is divided by the yardstick beside it, which both
+ * subjects must have. Two selections come before that: samples whose yardstick took a time that
+ * the other subject's yardsticks never took are left out, unless none would be left, and of the
+ * rest only the quickest quarter is used. `machine` is the logarithm by which the yardstick was
+ * slower beside the candidate's samples. */
 ASSAY_MUST_USE assay_status assay__relative_init(assay__log_ratio *log_ratio,
                                                  const assay_record_subject *baseline,
                                                  const assay_record_subject *candidate,
-                                                 double margin, unsigned nature);
+                                                 double margin, unsigned nature, double *machine);
 
 #endif

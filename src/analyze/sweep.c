@@ -1,6 +1,6 @@
-/* The record does not say which subjects are the same command: their words differ by the size, and
- * a label may hide them. Their order does, since `assay bench` and hyperfine repeat all commands
- * for each value of a parameter. */
+/* Finding the series of a sweep. The record does not say which subjects belong to the same command:
+ * their words differ by the size, and a label may hide them. The order of the subjects tells it,
+ * since `assay bench` and hyperfine repeat all commands for each value of a parameter. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -8,8 +8,9 @@
 
 #include "assay/growth.h"
 #include "base/error.h"
+#include "base/text.h"
 
-/* Subjects are compared pairwise: no benchmark of ours has more. */
+/* The most subjects: they are compared pairwise, and no benchmark has more. */
 enum { MAX_SUBJECTS = 1024 };
 
 static const char column_prefix[] = "parameter_"; /* of CSV exports */
@@ -27,11 +28,12 @@ static double size_of(const assay_record_subject *subject, const char *key)
 {
     const char *text = value_of(subject, key);
     char *end = NULL;
-    double size = text != NULL && *text != '\0' ? strtod(text, &end) : (double)NAN;
+    double size = text != NULL && *text != '\0' ? assay__text_number(text, &end) : (double)NAN;
     return end != NULL && *end == '\0' && isfinite(size) && size > 0 ? size : (double)NAN;
 }
 
-/* Is it a size, and not always the same, of all subjects, or with `some` of those that have it? */
+/* Whether the parameter is a size that differs between subjects: of all subjects or, with `some`,
+ * of those that have it. */
 static bool is_size(const assay_record *record, const char *key, bool some)
 {
     double first = (double)NAN;
@@ -112,7 +114,7 @@ static bool are_alike(const assay_record_subject *a, const assay_record_subject 
     return true;
 }
 
-/* How many before it have all parameters equal: its place among the commands. */
+/* The number of earlier subjects with all parameters equal: its index among the commands. */
 static size_t place_of(const assay_record *record, size_t index)
 {
     size_t place = 0;

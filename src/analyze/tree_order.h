@@ -1,4 +1,4 @@
-/* A forest given by parents, put in the order to show it. */
+/* A forest that is given by the parents of its items, put in the order in which it is shown. */
 #ifndef ASSAY_ANALYZE_TREE_ORDER_H
 #define ASSAY_ANALYZE_TREE_ORDER_H
 
@@ -12,11 +12,12 @@ typedef struct assay__tree_node {
     uint32_t depth; /* 0 at the top */
 } assay__tree_node;
 
-/* Depth-first order of `count` items, parents before children; a parent outside 0…count-1 means the
- * top. `parent_of` answers for one item. `compare` puts siblings in order, given two nodes of which
- * the index counts, and the items; NULL: in index order. The nodes are the caller's to free();
- * `*shown` is their number, below `count` only if parents formed a cycle, whose members are left
- * out. No recursion. */
+/* Put `count` items into depth-first order, parents before children. `parent_of` returns the parent
+ * of an item; a number outside 0…count-1 means that the item is at the top. `compare` orders
+ * siblings: it gets two nodes, of which only `index` is set, and the items. If it is NULL, siblings
+ * are in the order of their index. The caller frees `*nodes` with free(). `*shown` is their number;
+ * it is below `count` only if parents form a cycle, whose members are left out. There is no
+ * recursion. */
 ASSAY_MUST_USE assay_status
 assay__tree_order(size_t count, int32_t (*parent_of)(const void *items, size_t index),
                   int (*compare)(const void *left, const void *right, void *items),

@@ -1,11 +1,11 @@
-/* The verdict, word for word as it is promised, and the risk shared between several.
+/* The rule of assay/compare.h, and the risk that several comparisons share.
  *
  * Several comparisons of one metric share a risk by Holm's step-down procedure (1979, "A simple
- * sequentially rejective multiple test procedure"): with m undecided comparisons each is tried at a
- * risk of 1/m of it; those decided leave, and the rest is tried again with the smaller m, until
- * nobody leaves. Trying all at once instead of in the order of their p-values gives the same
- * decisions. Samples that were looked at while they grew share each risk between the looks as well
- * (stats/looks.h). */
+ * sequentially rejective multiple test procedure"). Each of m undecided comparisons is tried at 1/m
+ * of the risk. Those that are decided leave, and the others are tried again with the smaller m,
+ * until none is decided any more. Trying all at once instead of in the order of their p-values
+ * gives the same decisions. Samples that were looked at while they grew share each risk between the
+ * looks as well (stats/looks.h). */
 #include "analyze/trial.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@
 #include "stats/looks.h"
 #include "stats/rule.h"
 
-/* More of the same is no advice beyond this many times the samples. */
+/* The reason advises more samples only up to this many times the present number. */
 static const double WORTHWHILE_FACTOR = 50;
 
 /* Runs that did not take turns are compared relative to the speed of the machine, where a yardstick
@@ -81,7 +81,7 @@ static bool agrees(const assay__trial *it, assay_verdict verdict, double centre)
                                              : centre >= lower(it) && centre <= upper(it);
 }
 
-/* Would the verdict be another without what disturbed the samples? Then it is withheld. */
+/* Withhold the verdict if it would be another one without the disturbances of the samples. */
 static bool is_contested(const assay__trial *it, assay_verdict verdict, char *text, size_t size)
 {
     double undisturbed = judged(it)->undisturbed, rested = judged(it)->without_waiting;
@@ -108,8 +108,9 @@ static assay_verdict try(const assay__trial *it)
     return stands ? found : ASSAY_VERDICT_INCONCLUSIVE;
 }
 
-/* Trials that an obstacle keeps from being judged share the risk as well: what the data forbid is
- * chance too, and those left over are those that hid it. */
+/* Trials that an obstacle keeps from being judged count in the division of the risk as well:
+ * whether an obstacle is found depends on chance, and leaving those trials out would favour the
+ * others. */
 void assay__trials_decide(assay__trial *const *trials, size_t count, double risk)
 {
     size_t open = 0, decided = 0;
@@ -185,7 +186,7 @@ static void show_interval(assay_interval interval, assay_reading *low, assay_rea
     }
 }
 
-/* Neither faster nor slower: the same, or not to be told, and why. */
+/* Neither faster nor slower: *same*, or *inconclusive* with the reason. */
 static void look_for_equality(const assay__trial *it, double same_risk,
                               assay_record_comparison *comparison, char *text, size_t size)
 {

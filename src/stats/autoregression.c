@@ -1,58 +1,63 @@
-/* Yule-Walker fits of order 1 to 10 (at most a fortieth of the values), the order chosen by AICc;
- * the long-run variance is that of the innovations over (1 − sum of coefficients)².
+/* An autoregression is fitted by the Yule-Walker equations. Its order is 1 to 10 (at most a
+ * fortieth of the number of values) and is chosen by AICc. The long-run variance is the variance of
+ * the innovations over (1 − sum of coefficients)².
  *
- * What makes an interval cover when somebody stops as soon as it is narrow. Figures are the
- * coverage of nominal 95 %, of series stopped by the rule of stopping.c after 30 to 1300 values,
- * 2000 to 10 000 replications each:
- * - At least one coefficient from 20 values on. With AICc free to choose none, memory too weak to
- *   be seen in 30 values (ρ = 0.2 … 0.5) left 88 … 94 %. Below 20 it is free: a coefficient costs
- *   two thirds of the degrees of freedom, and so few values have none to spare.
- * - A fortieth, not a tenth: in 40 values a third coefficient, in 60 the second, is noise that AICc
- *   now and then takes for memory of the other sign; without it ρ = 0.3 … 0.8 covers up to one and
- *   a half points better.
- * - The sum of coefficients is biased towards 0 by (1 + 4ρ) / n (Marriott and Pope 1954, for the
- *   first autocorrelation around an estimated mean); taken out, also for higher orders, where the
- *   sum is taken to behave like the one coefficient of order 1.
- * - Degrees of freedom by matching the variance of log(long-run variance): 2/n from the
- *   innovations, 4 var(sum)/(1 − sum)² from the sum. At ρ = 0.8 a normal quantile would be a lie.
- * - Stopping picks moments when the sum happens to look small; with the above alone that left
- *   91 … 94 % at ρ = 0.5 … 0.8. And a sum near 0 is noise for whoever has no memory: half of them
- *   are negative and count as 0, the rest only make the series longer. So both follow how clearly
- *   memory shows, from 0 where the sum is not positive to 1 at 2.75 standard errors: the sum is
- *   moved by −0.9 to +0.7 of its standard error, and none to all of its variance counts in the
- *   degrees of freedom. The numbers are chosen by simulation among some thirty settings, not by
- *   theory; these figures are of series drawn afterwards: 94.5 … 95.5 % without memory, 92.5 … 95 %
- *   at ρ = 0.1 … 0.4, where memory cannot be seen and whoever has none would pay for it, and 94 …
- *   97 % above. To pay more (−0.3 at once, 2.5 standard errors, a twentieth of the values in order)
- *   took 5 % more values and covered up to 1 point more at ρ = 0.1 … 0.4 and up to 3 more of what
- *   is said next. A switch at AICc's verdict (+0.4 and all the variance, or neither and a quarter)
- *   took another 3 %, and twice as many at ρ = 0.8, since it had to wait for the fit to settle.
- * - Negative sums count as 0: timing series that alternate are rare, and an interval narrower than
+ * The following corrections make an interval keep its coverage although the series is stopped as
+ * soon as the interval is narrow. The figures are coverages of nominal 95 % intervals, for series
+ * that were stopped by the rule of stopping.c after 30 to 1300 values, with 2000 to 10 000
+ * replications each:
+ *
+ * - There is at least one coefficient from 20 values on. If AICc may choose none, autocorrelation
+ *   that 30 values do not show (ρ = 0.2 … 0.5) leaves a coverage of 88 … 94 %. Below 20 values AICc
+ *   may choose none, because a coefficient costs two thirds of the degrees of freedom.
+ * - The order is at most a fortieth of the number of values, not a tenth. In 40 values a third
+ *   coefficient, and in 60 values the second, is noise that AICc now and then takes for negative
+ *   autocorrelation. Without it, ρ = 0.3 … 0.8 is covered up to one and a half points better.
+ * - The sum of the coefficients is biased towards 0 by (1 + 4ρ) / n (Marriott and Pope 1954, for
+ *   the first autocorrelation around an estimated mean). This bias is taken out, for higher orders
+ *   as well; their sum is assumed to behave like the single coefficient of order 1.
+ * - The degrees of freedom match the variance of log(long-run variance): 2/n from the innovations
+ *   and 4 var(sum)/(1 − sum)² from the sum. At ρ = 0.8 a normal quantile would be far too small.
+ * - Stopping favours series whose sum happens to look small. With the corrections above alone, the
+ *   coverage was 91 … 94 % at ρ = 0.5 … 0.8. For independent values, on the other hand, a sum near
+ *   0 is noise: half of the sums are negative and count as 0, and the others only make the series
+ *   longer. So two corrections follow how clearly the autocorrelation shows, from 0 where the sum
+ *   is not positive to 1 at 2.75 standard errors: the sum is moved by −0.9 (at 0) to +0.7 (at 1) of
+ * its standard error, and that share of its variance enters the degrees of freedom. The numbers
+ * were chosen by simulation among some thirty settings, not by theory. Series drawn afterwards are
+ *   covered in 94.5 … 95.5 % without autocorrelation, in 92.5 … 95 % at ρ = 0.1 … 0.4, where it
+ *   cannot be seen, and in 94 … 97 % above. Stronger corrections (−0.3 at once, 2.5 standard
+ *   errors, an order of up to a twentieth) took 5 % more values. They covered up to 1 point more at
+ *   ρ = 0.1 … 0.4, and up to 3 points more of the slow movements named below. A switch at the
+ *   verdict of AICc (+0.4 and all the variance, or neither and a quarter) took another 3 %, and
+ *   twice as many values at ρ = 0.8, since it had to wait for the fit to settle.
+ * - Negative sums count as 0. Timing series that alternate are rare, and an interval narrower than
  *   the plain one needs better evidence than a few dozen values.
  *
- * What it cannot see: a slow movement under much faster noise. White noise with 30 % of the
- * variance in an AR(1) of ρ = 0.7 covers 87 … 90 %, of ρ = 0.9, whose 19 values' memory outlasts
- * what a short series can show, 69 … 74 %. To fit means of neighbours instead, so that some 60
- * remain, covered no better there and worse elsewhere.
+ * The fit does not see a slow movement under much faster noise. White noise with 30 % of the
+ * variance in an AR(1) of ρ = 0.7 is covered in 87 … 90 %. With ρ = 0.9, whose correlation lasts
+ * for 19 values and so outlasts a short series, the coverage is 69 … 74 %. Fits to the means of
+ * neighbouring values, grouped so that some 60 remain, covered no better there and worse elsewhere.
  *
- * Tried and dropped: demanding an upper bound of the width, not the width, before stopping. It took
- * more values and covered no better: what is too small is the sum, at all looks alike. Not tried,
- * for what is known of them at these lengths: batch means (84 … 91 %) and Newey-West. */
+ * One rule was tried and dropped: to stop when an upper bound of the width is small enough, instead
+ * of the width. It took more values and covered no better, because the sum is too small at all
+ * looks alike. Batch means (84 … 91 % at these lengths) and Newey-West were not tried. */
 #include "stats/autoregression.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-/* From how many values on a coefficient may and must be there, and values for each further one. */
+/* The number of values from which on there may be a coefficient, and from which on there must be
+ * one, and the values needed for each further one. */
 enum { ORDER_FROM = 10, ALWAYS_FROM = 20, VALUES_PER_ORDER = 40 };
 
-/* With one a dozen values that happen to trend have an interval 30 times Student's, and it covers
- * no better than with two. */
+/* With 1 degree of freedom, a dozen values that happen to trend would have an interval 30 times as
+ * wide as Student's, which covers no better than that of 2. */
 static const double DEGREES_LEAST = 2;
 
-/* At how many standard errors the sum shows memory clearly, and the standard errors by which it is
- * moved where it shows none and where it does so clearly. */
+/* The number of standard errors at which the sum shows autocorrelation clearly, and the standard
+ * errors by which the sum is moved where it shows none and where it shows it clearly. */
 static const double CLEAR = 2.75, MOVE_UNSEEN = -0.9, MOVE_CLEAR = 0.7;
 
 static void autocovariances(const double *values, size_t count, double mean, size_t lags,
@@ -154,8 +159,9 @@ static double sum_spread(const assay__autoregression *fit, double sum)
     return fmax(0, fit->order == 1 ? 1 - sum * sum : sum_variance(fit));
 }
 
-/* The sum of the coefficients with its bias taken out, moved by how clearly memory shows (0 … 1,
- * returned). Below 1 by at least 1/√count: nearer cannot be told from a unit root. */
+/* Take the bias out of the sum of the coefficients, and move it by how clearly autocorrelation
+ * shows (0 … 1, which is returned). The sum stays below 1 by at least 1/√count, since a sum nearer
+ * to 1 cannot be told from a unit root. */
 static double correct_sum(assay__autoregression *fit, double count, double move_clear)
 {
     double sum = 0;

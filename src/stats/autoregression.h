@@ -1,4 +1,4 @@
-/* A series as an autoregression: how strongly each value remembers the ones before it. */
+/* A series as an autoregression: how strongly each value depends on the values before it. */
 #ifndef ASSAY_STATS_AUTOREGRESSION_H
 #define ASSAY_STATS_AUTOREGRESSION_H
 

@@ -121,7 +121,7 @@ static double student_tail_quantile(double tail, double df)
     while (student_tail(high, df) > tail) {
         low = high;
         high *= 2;
-        if (high > 1e150) /* beyond what its square can be told */
+        if (high > 1e150) /* its square would overflow */
             return INFINITY;
     }
     t += (t * t * t + t) / (4 * df); /* first term of the Cornish-Fisher expansion */

@@ -1,9 +1,8 @@
-/* An interval of a mean supposes that the values have a mean: one level, around which they vary as
- * they always will. A series without a steady state has none, nor one whose steady state has lasted
- * for less than half of it. What the interval pays for autocorrelation is no help there: it is
- * estimated from the same values.
- *
- * At most 256 means of neighbours are looked at: what a mean suffers from is slow. */
+/* An interval of a mean assumes that the values have a mean: a level around which they vary in the
+ * same way throughout. A series without a steady state has none, and neither has a series whose
+ * steady state covers less than half of it. The allowance for autocorrelation does not help there,
+ * because it is estimated from the same values. At most 256 means of neighbouring values are
+ * examined, since only slow changes harm the mean. */
 #include "stats/doubt.h"
 #include "stats/input.h"
 
@@ -11,8 +10,8 @@ enum { VALUES_LEAST = 20, POINTS_MAX = 256 };
 
 assay_status assay__stats_mean_doubt(const double *values, size_t count, const char **doubt)
 {
-    static const char wanders[] = "the times wander, and their mean depends on the moment";
-    static const char steps[] = "the level comes and goes, and the mean depends on the moment";
+    static const char wanders[] = "the times wander, so their mean changes over time";
+    static const char steps[] = "the level comes and goes, so the mean changes over time";
     double points[POINTS_MAX] = {0};
     if (!assay__stats_finite(values, count))
         return ASSAY_E_ARGUMENT;

@@ -1,5 +1,5 @@
-/* Steps are looked for by segments.c. A series that steps many times has noise that remembers,
- * which location.c knows about; one or two steps are too few for that. */
+/* Steps are found by segments.c. A series that steps many times is autocorrelated, which location.c
+ * allows for; one or two steps are too few for that. */
 #include "stats/drift.h"
 
 #include <math.h>
@@ -10,9 +10,9 @@
 
 static const double LEVEL = 0.99; /* of a change between the halves */
 
-/* Most values in which steps are looked for: the search takes time that grows with the square of
+/* The most values in which steps are looked for. The time of the search grows with the square of
  * the count, so longer series are averaged in groups first. A stretch of less than an eighth of
- * them, a warm-up or an episode, hardly moves the mean, and the interval pays for what it does. */
+ * them, such as a warm-up, hardly moves the mean, and the interval allows for it. */
 enum { STEPS_IN = 128, STRETCHES_MOST = 8, STEPS_MOST = 2 };
 
 static double find_slow_drift(const double *values, size_t count)

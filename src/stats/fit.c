@@ -49,14 +49,14 @@ static log_curve curve_at(const assay__fit_points *points, const double *g, doub
     return (log_curve){log_ratio, mean, squares};
 }
 
-/* What a search looks at: a curve's squares as a function of one number. */
+/* The function that a search minimises: the squares of a curve by one number. */
 typedef struct valley {
     const assay__fit_points *points;
     double *g; /* read for a ratio, overwritten for an exponent */
     double (*squares)(const struct valley *valley, double at);
 } valley;
 
-/* Where in a valley, which has one bottom, the squares are least. */
+/* The minimum of the squares on an interval on which they have only one. */
 static double golden_section(const valley *v, double low, double high, int steps)
 {
     double left = high - GOLDEN * (high - low), right = low + GOLDEN * (high - low);
@@ -107,7 +107,7 @@ static log_curve best_ratio(const assay__fit_points *points, double *g, bool ref
             best = refined;
     }
     log_curve without = curve_at(points, g, -INFINITY);
-    /* Below the margin an offset is indistinguishable from none. */
+    /* An offset below this margin cannot be told from none. */
     return without.squares <= best.squares * (1 + 1e-9) ? without : best;
 }
 

@@ -50,7 +50,7 @@ static bool find_levels(const double *sorted, size_t count, levels *found)
     return found->high - found->low > LEVELS_APART * found->within;
 }
 
-/* Is most of the series on the high level? */
+/* Whether most of the series is on the high level. */
 static bool is_usually_high(const double *values, size_t count, double cut)
 {
     size_t above = 0;
@@ -67,7 +67,7 @@ static size_t count_changes(const double *values, size_t count, double cut)
     return changes;
 }
 
-/* Has the series stayed for a while on the level where most of it is not? */
+/* Whether the series stayed for a while on the level on which most of it is not. */
 static bool has_stayed(const double *values, size_t count, double cut, bool usually_high)
 {
     size_t row = 0, away = 0;
@@ -78,7 +78,7 @@ static bool has_stayed(const double *values, size_t count, double cut, bool usua
     return away >= IN_A_ROW && away * SHARE_LEAST >= count;
 }
 
-/* Has a short series been there at all? */
+/* Whether a short series was on that level at all. */
 static bool has_visited(const double *values, size_t count, const levels *found, bool usually_high)
 {
     double other = usually_high ? found->low : found->high;

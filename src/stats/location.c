@@ -1,21 +1,22 @@
-/* Noise is taken for an autoregression of order 1 plus white noise, whose autocorrelation at lag k
- * is (1 − λ) ρ^k. For each ρ and λ of a grid the restricted likelihood (Patterson and Thompson
- * 1971) of the series, the best linear estimate of the mean and its error come out of one pass of
- * the Kalman filter over the values and over a series of ones (Harvey 1989, "Forecasting,
+/* The noise is modelled as an autoregression of order 1 plus white noise, whose autocorrelation at
+ * lag k is (1 − λ) ρ^k. For each ρ and λ of a grid the restricted likelihood (Patterson and
+ * Thompson 1971) of the series, the best linear estimate of the mean and its error come out of one
+ * pass of the Kalman filter over the values and over a series of ones (Harvey 1989, "Forecasting,
  * structural time series models and the Kalman filter", ch. 3). The scale is integrated out, which
  * makes the estimate Student's; the weights of the grid are prior times restricted likelihood. For
- * two series the likelihoods multiply, so that both speak about the memory, and the difference has
- * Welch's degrees of freedom.
+ * two series the likelihoods multiply, so that both contribute to the estimate of the
+ * autocorrelation, and the difference has Welch's degrees of freedom.
  *
- * The priors are chosen by simulation (bench/verdicts.c). Pairs have no memory in 97 of 100 cases,
- * because their random order destroys what memory the machine has; two series have none in 40 of
- * 100. The other cases share the rest evenly over every ρ up to 0.95 and every λ, with two
- * exceptions. They concern strong memory in two series, and depend on how many values there are:
+ * The priors are chosen by simulation (bench/verdicts.c). Pairs are independent with a probability
+ * of 97 %, because their random order destroys the autocorrelation of the machine's noise; two
+ * series are independent with a probability of 40 %. The other cases share the rest evenly over
+ * every ρ up to 0.95 and every λ, with two exceptions. They concern strong autocorrelation in two
+ * series, and depend on how many values there are:
  * - Without much white noise (ρ > 0.9, λ < 0.3) they count in full with 20 values, and with an
  *   eighth from 40 values on. Otherwise noise with ρ = 0.8 would need 1.5 times the samples, since
  *   40 values cannot tell it from noise with ρ = 0.95.
  * - In much white noise (ρ > 0.85, λ > 0.5) they count three times from 80 values on. Fewer values
- *   cannot show them, and independent noise would pay for them.
+ *   cannot show them, and independent noise would need more samples because of them.
  *
  * A grid up to ρ = 0.985 was tried. Noise with ρ = 0.95 then causes 3 % of false alarms with 20
  * values instead of 7 %, but noise with ρ = 0.8 needs twice the samples. The rule before this one
@@ -24,9 +25,9 @@
  *
  * Outliers are drawn in first: a value beyond some (robust) standard deviations counts as one at
  * that distance (Huber 1964), and the rest is scaled so that a shift of the series stays one. This
- * costs 3 % of the efficiency under normal noise, and halves what Student's t with 3 degrees of
- * freedom needs. Tried and dropped for pairs: the narrowest of several trimmed means (Jaeckel
- * 1971), which was no better and made false alarms when it chose by chance. */
+ * costs some per cent of the efficiency under normal noise, and halves what Student's t with 3
+ * degrees of freedom needs. Tried and dropped for pairs: the narrowest of several trimmed means
+ * (Jaeckel 1971), which was no better and made false alarms when it chose by chance. */
 #include "stats/location.h"
 
 #include <math.h>
@@ -43,20 +44,22 @@ static const double RHO[] = {0.15, 0.3, 0.45, 0.6, 0.7, 0.8, 0.87, 0.92, 0.95};
 static const double RHO_WIDTH[] = {0.15, 0.15, 0.15, 0.125, 0.1, 0.085, 0.06, 0.04, 0.03};
 static const double WHITE[] = {0, 0.2, 0.4, 0.6, 0.8};
 enum { RHOS = sizeof RHO / sizeof *RHO, WHITES = sizeof WHITE / sizeof *WHITE };
-_Static_assert(RHOS *WHITES + 1 == ASSAY__LOCATION_TERMS, "one term for each memory, and none");
+_Static_assert(RHOS *WHITES + 1 == ASSAY__LOCATION_TERMS,
+               "one term for each autocorrelation, and one for none");
 
 static const double NO_MEMORY_OF_SERIES = 0.4, NO_MEMORY_OF_PAIRS = 0.97;
 
-/* Values in which memory is looked for; longer series are averaged in groups. */
+/* The most values in which autocorrelation is looked for; longer series are averaged in groups. */
 enum { MEMORY_IN = 1024 };
 
-/* Beyond so many standard deviations a value is drawn in. Levels that stay for a while must not be
- * taken for outliers, so that series have more room than pairs, and long ones more than short. */
+/* A value beyond this many standard deviations is drawn in. Levels that last for a while must not
+ * be taken for outliers, so the limit is wider for series than for pairs, and wider for long series
+ * than for short ones. */
 static const double OUTLYING_OF_SHORT_SERIES = 1.85, OUTLYING_OF_LONG_SERIES = 2.2;
-static const double OUTLYING_OF_PAIRS = 1.4;
+static const double OUTLYING_OF_PAIRS = 1.2;
 static const double MEDIAN_TO_SIGMA = 1.4826;
 
-/* Degrees of freedom with which Student's distribution is as good as normal. */
+/* Degrees of freedom from which on Student's distribution is treated as normal. */
 static const double KNOWN = 1e6;
 
 /* Weights that cannot matter at any risk that is used. */
@@ -91,7 +94,7 @@ static double clamp(double value, double limit)
     return fmin(fmax(value, -limit), limit);
 }
 
-/* Huber's estimate of location: the centre at which the deviations, cut off at `limit`, cancel.
+/* Huber's estimate of location: the centre at which the deviations, cut off at `limit`, sum to 0.
  * `inside` is the share of values that were not cut off. */
 static double huber_centre(const double *values, size_t count, double start, double limit,
                            double *inside)
@@ -113,8 +116,8 @@ static double huber_centre(const double *values, size_t count, double start, dou
     return centre;
 }
 
-/* Values whose mean is Huber's estimate and whose deviations say how well it is known; a limit of 0
- * leaves them as they are. */
+/* Replace the values by values whose mean is Huber's estimate and whose spread gives its standard
+ * error. A limit of 0 changes nothing. */
 static void draw_in(const double *values, size_t count, double median, double limit, double *drawn)
 {
     double inside = 1;
@@ -140,9 +143,9 @@ static size_t group(double *values, size_t count)
     return size > 1 ? count / size : count;
 }
 
-/* ---- one memory ----------------------------------------------------------------------------- */
+/* ---- one autocorrelation --------------------------------------------------------------------- */
 
-/* A series under one memory: the weighted sums that give its mean and its likelihood. */
+/* A series under one autocorrelation: the weighted sums that give its mean and its likelihood. */
 typedef struct filtered {
     double ones, mean, squares; /* Σ over the variance: of 1, the estimate, the squared residuals */
     double log_likelihood;      /* restricted, without the scale */
@@ -173,7 +176,8 @@ static filtered filter(const double *values, size_t count, double rho, double wh
                       -0.5 * (log_determinant + log(a) + (n - 1) * log(squares))};
 }
 
-/* The memories in the order of the terms: the first is none. */
+/* The autocorrelations in the order of the terms; the first term has none. Returns the prior
+ * weight. */
 static double memory_at(size_t at, double none, double *rho, double *white)
 {
     if (at == 0) {
@@ -188,7 +192,8 @@ static double memory_at(size_t at, double none, double *rho, double *white)
     return (1 - none) * RHO_WIDTH[(at - 1) / WHITES] / widths / WHITES;
 }
 
-/* How much more or less the strongest memories of two series count than the others. */
+/* The factor by which the strongest autocorrelations of two series count more or less than the
+ * others. */
 static double emphasis(double rho, double white, double count)
 {
     static const double OPEN = 0.12, HIDDEN = 3;
@@ -199,7 +204,7 @@ static double emphasis(double rho, double white, double count)
     return 1;
 }
 
-/* From logarithms to weights that sum to 1. Terms that cannot matter go. */
+/* Turn logarithms into weights that sum to 1, and drop terms that cannot matter. */
 static void normalise(assay__location *location)
 {
     double best = -INFINITY, sum = 0;
@@ -227,7 +232,7 @@ static assay__location_term welch(double centre, double a, double a_freedom, dou
         1, centre, sqrt(a + b), below > 0 ? (a + b) * (a + b) / below : fmin(a_freedom, b_freedom)};
 }
 
-/* ---- without memory ------------------------------------------------------------------------- */
+/* ---- independent values ---------------------------------------------------------------------- */
 
 void assay__location_of_independent(const double *values, size_t count, assay__location *location)
 {
@@ -259,7 +264,7 @@ void assay__location_of_one_more(const double *a, size_t a_count, double b,
 
 /* ---- two series ----------------------------------------------------------------------------- */
 
-/* One series made ready: outliers drawn in, long ones grouped, the mean taken off. */
+/* A series ready for the filter: outliers drawn in, a long series grouped, the mean subtracted. */
 typedef struct series {
     double *values, mean;
     size_t count;
@@ -360,8 +365,9 @@ assay_status assay__location_of_difference(const double *a, size_t a_count, cons
 
 /* ---- pairs ---------------------------------------------------------------------------------- */
 
-/* How much larger the variance of the mean is because the two pairs of a block resemble each other:
- * in ABBA what lasts for two slots meets one side twice. Never taken for less than 1. */
+/* The factor by which the variance of the mean grows because the two pairs of a block resemble each
+ * other: in the order ABBA, a disturbance that lasts for two slots meets one side twice. The factor
+ * is at least 1. */
 static double block_factor(const double *values, const uint32_t *rounds, size_t count,
                            double centre)
 {

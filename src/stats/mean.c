@@ -18,10 +18,10 @@ static const double POSITIVE_FROM = 0.25;
 
 enum { BETWEEN_FROM = 8, LONG_FROM = 200 };
 
-/* The price of stopping at a moment when autocorrelation happens to look weak is paid in short
- * series. Nobody stops for precision before 200 values (stopping.c), and those who stop there do so
- * whatever it looks like: with the price of short series an autoregression of ρ = 0.8 covers 98 %.
- */
+/* The allowance for stopping when autocorrelation happens to look weak. Only short series need it:
+ * a run does not stop for precision before 200 values (stopping.c), and one that stops there does
+ * so whatever its autocorrelation looks like. With the allowance of short series, an autoregression
+ * of ρ = 0.8 would be covered in 98 %. */
 static const double MOVE_SHORT = 0.7, MOVE_LONG = 0.15;
 
 static bool all_equal(const double *values, size_t count)
@@ -103,8 +103,8 @@ assay_status assay_stats_mean_interval(const double *values, size_t count, doubl
     return ASSAY_OK;
 }
 
-/* A mean of times is above 0. Below a quarter of the estimate the lower end follows an exponential
- * that goes on from there as the straight line came, and never reaches 0. */
+/* A mean of times is above 0. Below a quarter of the estimate the lower end follows an exponential,
+ * which continues the straight line smoothly and never reaches 0. */
 static double keep_positive(double low, double mean)
 {
     double bend = POSITIVE_FROM * mean;

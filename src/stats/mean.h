@@ -1,4 +1,4 @@
-/* What is known about the mean of a series: for intervals and for stopping rules. */
+/* The mean of a series and its standard error, for intervals and for stopping rules. */
 #ifndef ASSAY_STATS_MEAN_H
 #define ASSAY_STATS_MEAN_H
 
@@ -14,10 +14,10 @@ assay__mean assay__mean_describe(const double *values, size_t count);
 
 assay_interval assay__mean_interval(const assay__mean *mean, double level);
 
-/* The mean, its standard error corrected for autocorrelation, and the degrees of freedom with
- * which a Student quantile makes an interval of it: for those who combine several series. Needs
- * two values (else ASSAY_E_DATA); all equal gives an error of 0. Cost: 20 passes over the values
- * at most, no memory. */
+/* The mean, its standard error corrected for autocorrelation, and the degrees of freedom with which
+ * a Student quantile makes an interval of it: for those who combine several series. Needs two
+ * values (else ASSAY_E_DATA); all equal gives an error of 0. Cost: 20 passes over the values at
+ * most; allocates nothing. */
 ASSAY_MUST_USE assay_status assay__stats_mean_error(const double *values, size_t count,
                                                     double *mean, double *standard_error,
                                                     double *degrees_of_freedom);

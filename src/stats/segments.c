@@ -5,17 +5,17 @@
  * Timings are no Gaussian noise around levels, so three things come first:
  * - The noise is measured on differences of neighbours, by medians: levels, cuts, outliers and an
  *   even drift do not touch it (Rousseeuw and Croux 1993 for the constant).
- * - Outliers are drawn in to 3 noises from the running median of 7; a stretch of four or more
- *   survives that.
+ * - Outliers are drawn in to 3 noises from the running median of 7 (to 2 where only levels are
+ * looked for); a stretch of four or more survives that.
  * - Neighbours may resemble each other. The correlation ρ is estimated by the ratio of medians of
  *   differences at distance 2 and 1, which cuts do not touch, and taken out (Chakar et al. 2017, "A
  *   robust approach for estimating change-points in the mean of an AR(1) process").
- * The price of a cut is 3.5 log n (2.7 log n where only levels are looked for: no slope then
+ * The price of a cut is 3.5 log n (2.2 log n where only levels are looked for: no slope then
  * competes with a step, and bench/changes.c counts what is found and what is invented), that of a
  * slope 6.6 (χ² with 1 degree of freedom at 1 %), in units of the noise's variance: on noise alone
- * either is paid in about one series of 100. PELT (Killick et al. 2012) would prune the search, but
- * saves nothing on the usual series without cuts; instead series of more than 2048 values are
- * averaged in groups first. */
+ * either is paid in about one series of 100 (2.2 log n in one of 40). PELT (Killick et al. 2012)
+ * would prune the search, but saves nothing on the usual series without cuts; instead series of
+ * more than 2048 values are averaged in groups first. */
 #include "stats/segments.h"
 
 #include "assay/stats.h"
@@ -29,6 +29,7 @@
 enum { POINTS_MAX = 2048, SHORTEST = 3, SHORTEST_SLOPE = 12, WINDOW = 7 };
 
 static const double SLOPE_PRICE = 6.6, RHO_MAX = 0.9;
+static const double MANY = 0.15;              /* 5 % outliers spoil 10 % of the differences */
 static const double MEDIAN_TO_SIGMA = 1.4826; /* of absolute values of a normal */
 static const double WITHIN_3_SIGMA = 0.9733;  /* variance of a normal cut at 3 σ */
 
@@ -62,9 +63,9 @@ static double median_change(const double *values, size_t count, size_t distance,
     return assay__stats_sorted_median(room, count - distance);
 }
 
-/* By how much from one value to the next: what neighbours at three distances agree on. Of values
- * that take turns, or rise in teeth of a saw, most neighbours change alike and yet nothing drifts.
- */
+/* The usual change from one value to the next: the one on which neighbours at three distances
+ * agree. In series that alternate, or that rise and fall like a saw, most neighbours change alike
+ * and yet nothing drifts. */
 static double usual_change(const double *values, size_t count, double *room)
 {
     double least = median_change(values, count, 1, room);
@@ -95,8 +96,11 @@ static double tick_noise(const double *sorted, size_t count)
 
 /* σ of a difference of neighbours at this distance, over √2; needs room for count values. The
  * median says which differences are noise; their mean square is then more exact than the median.
- * What they share is no noise but a drift. */
-static double difference_noise(const double *values, size_t count, size_t distance, double *room)
+ * What they share is no noise but a drift. Where only levels are looked for and more than MANY of
+ * the differences are too large for noise, these are no outliers: the values come in two modes, as
+ * those of a machine with two speeds do, and going from one to the other is part of the noise. */
+static double difference_noise(const double *values, size_t count, size_t distance, bool level_only,
+                               double *room)
 {
     size_t differences = count - distance, kept = 0;
     double square = 0, change = usual_change(values, count, room) * (double)distance;
@@ -108,7 +112,13 @@ static double difference_noise(const double *values, size_t count, size_t distan
         return tick_noise(room, differences);
     for (; kept < differences && room[kept] <= 3 * sigma; kept++)
         square += room[kept] * room[kept];
-    return sqrt(square / (double)kept / WITHIN_3_SIGMA / 2);
+    if (!level_only || (double)(differences - kept) <= MANY * (double)differences)
+        return sqrt(square / (double)kept / WITHIN_3_SIGMA / 2);
+    double most = assay__stats_sorted_quantile(room, differences, 0.95);
+    square = 0;
+    for (size_t i = 0; i < differences; i++)
+        square += fmin(room[i], most) * fmin(room[i], most);
+    return sqrt(square / (double)differences / 2);
 }
 
 /* The median of the window around `middle`. At the ends of the series the window lies to one side
@@ -128,20 +138,21 @@ static double running_median(const double *values, size_t count, size_t middle, 
 }
 
 /* What the series is like, and its values without outliers in `target`. */
-static preparation prepare(const double *values, size_t count, double *target, double *room)
+static preparation prepare(const double *values, size_t count, bool level_only, double *target,
+                           double *room)
 {
     preparation found = {.centre = values[count / 2]};
     memcpy(target, values, count * sizeof *target);
     if (count < 2 * SHORTEST)
         return found;
-    double near = difference_noise(values, count, 1, room);
-    double change = usual_change(values, count, room);
+    double near = difference_noise(values, count, 1, level_only, room);
+    double change = usual_change(values, count, room), clip = level_only ? 2 : 3;
     for (size_t i = 0; i < count; i++) {
         double middle = running_median(values, count, i, change);
-        target[i] = fmin(fmax(values[i], middle - 3 * near), middle + 3 * near);
+        target[i] = fmin(fmax(values[i], middle - clip * near), middle + clip * near);
     }
-    near = difference_noise(target, count, 1, room);
-    double far = difference_noise(target, count, 2, room);
+    near = difference_noise(target, count, 1, level_only, room);
+    double far = difference_noise(target, count, 2, level_only, room);
     if (near > 0)
         found.rho = fmin(fmax(far * far / (near * near) - 1, 0), RHO_MAX);
     /* a difference of neighbours has variance 2 σ² (1 − ρ), an innovation σ² (1 − ρ²) */
@@ -166,7 +177,7 @@ static void accumulate(const double *values, size_t count, const preparation *ho
 }
 
 /* A line through a stretch by the exact likelihood of an AR(1) around it: the first value counts
- * with weight √(1 − ρ²), the others after their memory is taken out. */
+ * with weight √(1 − ρ²), the others after their autocorrelation is taken out. */
 typedef struct line {
     double level; /* without a slope */
     double cost;  /* sum of squares around it */
@@ -220,7 +231,7 @@ static double stretch_cost(const totals *sums, size_t begin, size_t end, bool *s
 
 static double cut_price(size_t count, bool level_only)
 {
-    return (level_only ? 2.7 : 3.5) * log((double)count);
+    return (level_only ? 2.2 : 3.5) * log((double)count);
 }
 
 static void find_cuts(const totals *sums, size_t count, cut *cuts)
@@ -240,9 +251,9 @@ static void find_cuts(const totals *sums, size_t count, cut *cuts)
     }
 }
 
-/* The last stretch is what is called steady, so more is asked of the cut before it: one even slope
- * across must be worse by twice the price. What memory lifts above a slope in one place and below
- * it in another is a staircase otherwise. */
+/* The last stretch is what is called steady, so the cut before it must show more: a single even
+ * slope across the cut must be worse by twice the penalty. Otherwise autocorrelated noise around a
+ * slope would be taken for a staircase. */
 static void join_slopes(const totals *sums, size_t count, cut *cuts)
 {
     double price = sums->price;
@@ -304,7 +315,7 @@ static assay_status cut_points(const double *points, size_t count, bool level_on
                    0,
                    cut_price(count, level_only),
                    level_only};
-    preparation how = prepare(points, count, segments->points, room);
+    preparation how = prepare(points, count, level_only, segments->points, room);
     accumulate(segments->points, count, &how, &sums);
     find_cuts(&sums, count, cuts);
     join_slopes(&sums, count, cuts);
@@ -346,7 +357,7 @@ void assay__segments_release(assay__segments *segments)
     *segments = (assay__segments){0};
 }
 
-/* Where its stretches begin, all but the first. */
+/* The first value of each stretch but the first. */
 static assay_status find_begins(const double *values, size_t count, bool level_only, size_t *points,
                                 size_t capacity, size_t *point_count)
 {

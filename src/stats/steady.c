@@ -10,11 +10,11 @@
  *   of changes over the variance. In a walk of n values n times the ratio exceeds 27 in one case of
  *   20 (its inverse has the distribution of Cramér and von Mises). At 60 values an autoregression
  *   of ρ = 0.8 passes for a walk in half of all cases: nobody can tell the two apart sooner.
- * Neither is said of values that look independent: of two levels between which single values take
- * turns at random the cutter now and then makes a staircase.
+ *   Neither is concluded from values that look independent: where single values alternate at random
+ *   between two levels, the cuts now and then look like a staircase.
  *
  * After Barrett et al. 2017, "Virtual machine warmup blows hot and cold", with four differences: a
- * slope may be told from a staircase; a warm-up may fade instead of ending; noise with memory does
+ * slope is told from a staircase; a warm-up may fade instead of ending; autocorrelated noise does
  * not break into steps; and a few single slow values at the very start, which count as outliers
  * anywhere else, are warm-up. */
 #include "assay/stats.h"
@@ -29,21 +29,21 @@
  * which subjects are called different. */
 static const double DRIFT_LEAST = 0.005;
 
-/* Up to so many times the distance of the stretch before it a stretch is as near. */
+/* A stretch counts as near as the one before it up to this many times that one's distance. */
 static const double NEARER = 1.25;
 
 /* How probable the length of the last stretch may be if the level keeps changing. */
 static const double CHANGES_LEVEL = 0.025;
 
-/* What von Neumann's ratio times the count does not reach in a walk. What was cut off or faded away
- * before leaves a stretch that is more level than a walk is by itself: then the second. */
+/* The limit of von Neumann's ratio times the count for a random walk. If something was cut off
+ * before, the stretch that is left is more level than a whole walk; then the second limit holds. */
 static const double WALK_MOST = 27, WALK_MOST_OF_REST = 40;
 
 /* How far below 2 the ratio of independent values falls in one case of 50, times √count: 2 of its
  * standard deviations of 2/√count. */
 static const double WHITE_MOST = 4;
 
-/* In noises. */
+/* In standard deviations of the noise. */
 static const double OVERSHOOT_MOST = 3;
 
 /* Values at the very start that may be slow one by one. */
@@ -65,8 +65,8 @@ static size_t skip_slow_start(const double *values, const assay__segment *segmen
     return from;
 }
 
-/* A slope that meets the last level, and goes little beyond before it is cut off, ended where it
- * came as near as the noise. */
+/* A slope that meets the last level, and goes little beyond it, ended where it came as near as the
+ * noise. */
 static size_t begin_of_level(const assay__segments *segments)
 {
     const assay__segment *last = &segments->items[segments->count - 1], *before = last - 1;
@@ -81,9 +81,8 @@ static size_t begin_of_level(const assay__segments *segments)
     return before->begin + (size_t)ceil(length * (start - near) / (start - end));
 }
 
-/* Do the stretches before the last come nearer to it one by one, as a warm-up in stages does? Its
- * noise is often as many times that of the level as it is slower, and breaks into more stretches.
- */
+/* Whether the stretches before the last come nearer to it one by one, as a warm-up in stages does.
+ * The noise of a slower stretch is often larger in proportion, and breaks into more stretches. */
 static bool approaches(const assay__segments *segments)
 {
     const assay__segment *last = &segments->items[segments->count - 1];
@@ -99,8 +98,8 @@ static bool approaches(const assay__segments *segments)
     return true;
 }
 
-/* The sum of squared changes over that of squared deviations: 2 where nothing is remembered, near 0
- * in a walk. */
+/* Von Neumann's ratio: the sum of squared changes over that of squared deviations. It is 2 for
+ * independent values and near 0 in a random walk. */
 static double von_neumann(const double *values, size_t count)
 {
     double mean = 0, square = 0, change = 0;

@@ -1,30 +1,33 @@
-/* Looks at 30 values, then at half of where the last look predicts the end, but at 1.015 times the
- * values at least and 1.4 times at most.
+/* The rule looks at 30 values first, and then at half of where the last look predicts the end, but
+ * at 1.015 times the values at least and at 1.4 times at most.
  *
- * Every look is a chance to stop at a moment when the spread happens to look small, so they are
- * spaced geometrically and most lie where they may end it. Predictions shrink as the series grows
- * (Student's quantile, and what is paid for memory that cannot be ruled out), so to aim at the
- * prediction itself is to overshoot; and leaps of 2 land on 60, 120 and 240 whatever is needed.
- * The mean number of values is 1.04 times what would do if the noise were known at 384 of those. An
- * absolute precision may stop sooner: 1.06 times at 188, 1.08 at 96, 1.13 at 48, 1.19 at 35
- * and 1.26 at 30. Somebody who knew that there is no memory, and looked at every value from 30 on,
- * would take 1.01 at 96, 1.03 at 48, 1.07 at 35 and 1.13 at 30: the rest is paid for memory.
+ * Every look is a chance to stop when the spread happens to look small. So looks are spaced
+ * geometrically, and most of them are near the predicted end. Predictions shrink as the series
+ * grows, because Student's quantile and the allowance for autocorrelation shrink; a look at the
+ * predicted end itself would overshoot. Steps of a factor of 2 would always land on 60, 120 and 240
+ * values. The mean number of values is 1.04 times what a sampler needs that knows the noise, where
+ * that sampler needs 384. An absolute precision may stop sooner: 1.06 times at 188, 1.08 at 96,
+ * 1.13 at 48, 1.19 at 35 and 1.26 at 30. A sampler that knows that the values are independent and
+ * looks at every value from 30 on takes 1.01 at 96, 1.03 at 48, 1.07 at 35 and 1.13 at 30. The rest
+ * is the cost of allowing for autocorrelation.
  *
- * No rule can see what has not happened yet. Of a slow mode that one value in 50 falls into 30
- * values show nothing in 55 % of series, and when they are precise by themselves the interval
- * covers 42 % of means, and 74 % where it is one value in 20. A wider interval does not help, since
- * nothing says how slow the mode is; only more values do. So a relative precision, which is asked
- * of times, is not believed before 200 values, and neither is that it cannot be reached. The
- * interval then covers 95 … 97 %. Precision alone would be reached sooner by whoever has no such
- * mode: the price of times with little noise. One value in 100 still goes unseen in 13 % of series.
+ * No rule can see what has not happened yet. If one value in 50 belongs to a slow mode, 30 values
+ * show nothing of it in 55 % of series. If those 30 values are precise by themselves, the interval
+ * covers the mean in 42 % of series, and in 74 % where the mode takes one value in 20. A wider
+ * interval does not help, since nothing says how slow the mode is; only more values do. So a
+ * relative precision, which is asked of times, ends a run only from 200 values on, and so does the
+ * finding that it cannot be reached. The interval then covers 95 … 97 %. The price is paid by times
+ * with little noise and without such a mode, which would reach their precision sooner. A mode of
+ * one value in 100 still goes unseen in 13 % of series.
  *
- * For what the interval itself contributes see autoregression.c; bench/coverage.c has the figures.
- * Skew leaves its mark too: a log-normal series of σ = 1 covers 93 … 94.5 %.
+ * For the part of the interval itself see autoregression.c; bench/coverage.c has the figures. Skew
+ * lowers the coverage too: a log-normal series of σ = 1 covers 93 … 94.5 %.
  *
- * "Unreachable" is said when even an optimistic prediction exceeds the maximum: the normal quantile
- * in place of Student's and the variance as small as four standard errors of its logarithm allow
- * (there are many looks). Stopping there favours noisy moments, which have wide intervals: it does
- * not cost coverage either (96.5 %). */
+ * A precision is called unreachable when even an optimistic prediction exceeds the maximum: with
+ * the normal quantile in place of Student's, and with a variance four standard errors (of its
+ * logarithm) below the estimate, because there are many looks. Series that stop for this reason
+ * have happened to look noisy and have wide intervals, so this costs no coverage either (96.5 %).
+ */
 #include "assay/stats.h"
 #include "stats/distribution.h"
 #include "stats/input.h"
@@ -58,8 +61,9 @@ static size_t as_count(double number)
     return number < (double)(SIZE_MAX / 2) ? (size_t)ceil(number) : SIZE_MAX / 2;
 }
 
-/* How many values the rule would take in all if noise and memory stay as they look now. Degrees of
- * freedom grow with the values, so the quantile shrinks on the way: three rounds settle it. */
+/* How many values the rule would take in all if noise and autocorrelation stay as they look now.
+ * The degrees of freedom grow with the values, so the quantile shrinks; three iterations settle it.
+ */
 static double predict(const assay__mean *mean, double count, double level, double target)
 {
     double predicted = count;

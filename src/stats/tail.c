@@ -1,19 +1,21 @@
-/* Three lines are fitted: level, evenly sloped, and a decay that ends in a level, its time constant
- * the best of a grid. All of them by generalised least squares for noise that is an autoregression
- * of order 1. Its ρ comes from the residuals of the best plain fit, so that a trend is not taken
- * for memory, with the bias of a fit with a trend taken out (Marriott and Pope 1954: −(2 + 4ρ)/n).
+/* Three curves are fitted: a level, an even slope, and a decay that ends in a level. The time
+ * constant of the decay is the best of a grid. All of them are fitted by generalised least squares
+ * for noise that is an autoregression of order 1. Its ρ comes from the residuals of the best plain
+ * fit, so that a trend is not taken for autocorrelation, with the bias of a fit with a trend taken
+ * out (Marriott and Pope 1954: −(2 + 4ρ)/n).
  *
- * A trend counts if Student's test of it would fail in one level series of 100. It fades, instead
- * of going on, if a decay fits better than a slope by more than chance would give it, or by less
- * if it goes on where the stretch before it came from; then the level part begins where what is
- * left of it is no more than the noise. The prices of that are chosen by bench/steady.c: with less,
- * drifts are called settled; with more, warm-ups that fade away are called drifts.
+ * A trend counts if Student's test finds it at a level of 1 %. The trend fades, instead of going
+ * on, if a decay fits better than a slope by more than chance explains; less is asked where the
+ * decay continues the change before it. The level part then begins where the rest of the decay is
+ * no larger than the noise. The penalties are chosen by bench/steady.c: with smaller ones, drifts
+ * are called settled; with larger ones, warm-ups that fade away are called drifts.
  *
- * The cuts of segments.c would do without this if their prices were not what they must be on noise
- * alone: what remains of a decay after the last cut is worth no cut of its own but still a warm-up,
- * and on a weak drift their noise, which comes from medians, is too uncertain. Mann and Kendall's
- * test would need a correction for memory as well and cannot tell fading from drifting; a ramp with
- * a knot instead of a decay ends 10 to 20 values late. */
+ * The cuts of segments.c do not suffice, because their penalties must be high enough for noise
+ * alone. The rest of a decay after the last cut is too small for a cut of its own and is still a
+ * warm-up; and where the drift is weak, their estimate of the noise, which comes from medians, is
+ * too uncertain. Mann and Kendall's test would need a correction for autocorrelation as well, and
+ * cannot tell a decay from a drift; a ramp with a knot instead of a decay ends 10 to 20 values
+ * late. */
 #include "stats/tail.h"
 #include "stats/distribution.h"
 
@@ -76,8 +78,8 @@ static line fit_best(const double *values, size_t count, double rho)
     return best;
 }
 
-/* Of neighbouring residuals. */
-static double memory(const double *values, size_t count, const line *around)
+/* The autocorrelation of neighbouring residuals. */
+static double autocorrelation(const double *values, size_t count, const line *around)
 {
     double before = 0, square = 0, product = 0, n = (double)count;
     for (size_t i = 0; i < count; i++) {
@@ -94,7 +96,7 @@ static double memory(const double *values, size_t count, const line *around)
 assay__tail assay__tail_judge(const double *values, size_t count, double before)
 {
     line plain = fit_best(values, count, 0);
-    double rho = memory(values, count, &plain), freedom = (double)count - 4;
+    double rho = autocorrelation(values, count, &plain), freedom = (double)count - 4;
     line slope = fit(values, count, rho, INFINITY), best = fit_best(values, count, rho);
     double t = assay__stats_student_quantile(0.5 + TREND_LEVEL / 2, freedom);
     double variance = best.rest / freedom, noise = sqrt(variance / (1 - rho * rho));
