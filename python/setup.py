@@ -82,10 +82,20 @@ class BuildExtension(build_ext):
         super().build_extension(ext)
 
     def compile_models(self, ext):
-        objects = self.compile(find("models/*.c", "models/*/*.c"), ext, "", MODEL_OPTIONS)
+        objects = self.compile(find("models/*.c", "models/*/*.c") + self.embed(find("models/cuda/kernels/*.cu", "models/cuda/arguments.h")), ext, "",
+                               MODEL_OPTIONS)
         for level, options in LEVELS.items():
             objects += self.compile(find("models/kernel/level/*.c"), ext, level, [*MODEL_OPTIONS, *options])
         return objects
+
+    def embed(self, files):
+        """Files as constants of C, as cmake/AssayEmbed.cmake makes them."""
+        folder = pathlib.Path(self.build_temp, "embedded")
+        folder.mkdir(parents=True, exist_ok=True)
+        for file in map(pathlib.Path, files):
+            name, content = f"assay__text_{file.stem}", ",".join(map(str, file.read_bytes()))
+            (folder / f"{file.stem}.c").write_text(f"extern const char {name}[];\nconst char {name}[] = {{{content},0}};\n")
+        return sorted(map(str, folder.glob("*.c")))
 
     def archive(self, name, objects):
         self.compiler.create_static_lib(objects, name, output_dir=self.build_temp)

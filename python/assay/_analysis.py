@@ -3,7 +3,7 @@ import inspect
 import json
 import os
 
-from . import _core
+from . import _core, _torch
 from ._monitor import Record
 
 # As `assay bench` has them: a ratio is to be read, not only judged.
@@ -11,7 +11,12 @@ BUDGET_SECONDS = 5.0
 RATIO_PRECISION = 0.05
 
 
-def bench(*functions, names=None, budget_seconds=None, precision=None, margin=None, runs=None, warmup=None, seed=0):
+METRICS = {"wall": "wall_seconds", "cpu": "cpu_seconds", "memory": "peak_rss_bytes", "heap": "heap_peak_bytes",
+           "allocations": "heap_allocations", "energy": "energy_joules"}
+
+
+def bench(*functions, names=None, budget_seconds=None, precision=None, margin=None, runs=None, warmup=None, seed=0,
+          metric=None, energy=False, device=None):
     """Time functions of no arguments, in turns, until they can be told apart; the first one is the baseline.
 
         result = assay.bench(old, new)
@@ -21,7 +26,13 @@ def bench(*functions, names=None, budget_seconds=None, precision=None, margin=No
     budget_seconds: time for everything (default 5 for each function). margin: differences up to this share do not count (default 0.01).
     precision: half width of the 95 % interval, relative. runs, warmup: a fixed number of single calls instead, after
     `warmup` calls that do not count. names: what to call them; by default the functions' own names.
+    metric: what they are compared by: "wall", "cpu" or "energy" (default wall, or cpu where wall time cannot decide).
+    energy: measure the energy of the whole machine during each sample, and take samples during which a GPU is throttled as
+    disturbed; the metric "energy" implies it. Where nothing counts energy, a RuntimeWarning says why.
+    device: a GPU on which the functions work with PyTorch ("cuda", "cuda:1" or its number): each call ends when the GPU has finished.
     """
+    metric = METRICS.get(metric, metric)
+    energy = energy or metric == METRICS["energy"]
     if not functions:
         raise TypeError("bench() needs at least one function")
     for function in functions:
@@ -37,9 +48,13 @@ def bench(*functions, names=None, budget_seconds=None, precision=None, margin=No
         raise ValueError("budget_seconds must be above 0")
     if precision is None and len(functions) > 1:
         precision = RATIO_PRECISION
+    if device is not None:
+        _torch.check_device(device)
+        functions = tuple(_torch.synchronized(function, device) for function in functions)
     return _core.bench(functions, tuple(_distinct(names)), precision=precision or 0,
                        budget_seconds=budget_seconds or BUDGET_SECONDS * len(functions),
-                       margin=margin or 0, runs=runs or 0, warmup=warmup or 0, seed=seed)
+                       margin=margin or 0, runs=runs or 0, warmup=warmup or 0, seed=seed, yardstick=True, metric=metric,
+                       energy=energy)
 
 
 def check_plain(function):
@@ -67,7 +82,7 @@ def compare(*sides, margin=None, metric=None):
     """
     if len(sides) < 2:
         raise TypeError("compare() needs two sides or more")
-    return _core.compare([_side(side, index) for index, side in enumerate(sides)], margin=margin or 0, metric=metric)
+    return _core.compare([_side(side, index) for index, side in enumerate(sides)], margin=margin or 0, metric=METRICS.get(metric, metric))
 
 
 def _side(side, index):

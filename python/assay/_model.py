@@ -58,13 +58,15 @@ def _name_of(model):
 
 def _synchronized(call, parameters):
     """A GPU works behind the call's back: wait for it."""
-    if not any(getattr(parameter, "is_cuda", False) for parameter in parameters):
+    devices = {parameter.device for parameter in parameters if getattr(parameter, "is_cuda", False)}
+    if not devices:
         return call
     synchronize = sys.modules["torch"].cuda.synchronize
 
     def synchronized():
         call()
-        synchronize()
+        for device in devices:
+            synchronize(device)
     return synchronized
 
 

@@ -18,7 +18,8 @@ so far.
 
 Options:
   -a, --allocations   Python's allocations by line too (slower by some percent).
-  -r, --rate HZ       Samples in a second (default 100).
+  -r, --rate HZ       Samples in a second (default: 1000 at first, falling to 100
+                      in a long run, so that shares are right within 2 points).
   -j, --json FILE     Write the run record as JSON; '-' is standard output.
   -t, --trace FILE    Write a Chrome trace with the sampled stacks, for
                       ui.perfetto.dev.

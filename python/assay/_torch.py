@@ -3,6 +3,8 @@ import contextlib
 import functools
 import sys
 
+from ._log import log
+
 MB = 1024.0 * 1024.0
 
 
@@ -23,22 +25,81 @@ def _cuda_of(loaded):
     return loaded.cuda if loaded.cuda.is_available() else None
 
 
-def synchronize():
-    """Wait for the GPU, which works behind the program's back."""
+def index_of(device):
+    """The number of a GPU: of 1, "cuda:1" or torch.device("cuda", 1). -1 for "cuda", the current one; None for what is no GPU, as "cpu"."""
+    if isinstance(device, int):
+        return int(device)
+    kind, colon, number = str(device).partition(":")
+    if kind != "cuda":
+        return None
+    if colon and not number.isdecimal():
+        raise ValueError(f"a device is a number, \"cpu\", \"cuda\" or \"cuda:1\", not {device!r}")
+    return int(number) if colon else -1
+
+
+def why_not(device):
+    """Why PyTorch cannot use this GPU; None if it can, and for what is no GPU."""
+    index = index_of(device)
+    if index is None:
+        return None
     gpu = cuda()
+    if gpu is None:
+        return "PyTorch finds no GPU here" if torch() is not None else "the program does not use PyTorch"
+    count = gpu.device_count()
+    if index < -1 or isinstance(device, int) and index < 0 or index >= count:
+        return f"PyTorch sees {count} GPU{'s' if count != 1 else ''}"
+    return None
+
+
+@functools.lru_cache(maxsize=64)
+def _say_once(device, reason):
+    log("warning", "there is no device %s, so that nothing is measured on it: %s", device, reason)
+
+
+def cuda_on(device):
+    """torch.cuda if the device is a GPU that it can use, or if there is one and no device is given; else None. A number of which there is
+    no GPU gets a warning, and no figures."""
+    gpu = cuda()
+    if gpu is None or device is None:
+        return gpu
+    if index_of(device) is None:
+        return None
+    reason = why_not(device)
+    if reason is not None:
+        _say_once(str(device), reason)
+    return gpu if reason is None else None
+
+
+def check_device(device):
+    """An exception that says why there is no such GPU, for what is to run on it."""
+    reason = why_not(device)
+    if reason is not None:
+        raise RuntimeError(f"there is no device {device!r}: {reason}; use device=\"cpu\", or leave it out")
+
+
+def device_of(model):
+    """The GPU on which a model has its parameters; None if it has none there."""
+    listed = getattr(model, "parameters", None)
+    first = next(iter(listed()), None) if callable(listed) else None
+    return first.device if getattr(first, "is_cuda", False) else None
+
+
+def synchronize(device=None):
+    """Wait for the GPU, which works behind the program's back: that one, or the current one."""
+    gpu = cuda_on(device)
     if gpu is not None:
-        gpu.synchronize()
+        gpu.synchronize(device)
 
 
-def synchronized(function):
+def synchronized(function, device=None):
     """The function, followed by a wait for the GPU if there is one."""
-    gpu = cuda()
+    gpu = cuda_on(device)
     if gpu is None:
         return function
 
     def waiting():
         result = function()
-        gpu.synchronize()
+        gpu.synchronize(device)
         return result
     return waiting
 
@@ -64,7 +125,7 @@ def is_module(model):
 
 def gpu_memory(device=None):
     """allocated_mb, reserved_mb and max_allocated_mb of PyTorch's allocator; None where there is no GPU."""
-    gpu = cuda()
+    gpu = cuda_on(device)
     if gpu is None:
         return None
     return {"allocated_mb": gpu.memory_allocated(device) / MB, "reserved_mb": gpu.memory_reserved(device) / MB,

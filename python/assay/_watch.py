@@ -4,6 +4,7 @@ The hooks are written in C (python/core/hooks.c); this module puts them on the m
 (_flops.py), and takes them off again. PyTorch is not imported here: a model of it exists only where the program has imported it.
 """
 import collections
+import collections.abc
 import functools
 import inspect
 import sys
@@ -16,14 +17,16 @@ from ._monitor import default_monitor
 from ._watch_report import WatchReport
 
 _MOST_SHAPES = 16       # calls of more shapes than that are measured, but not counted
+_DEEPEST, _MOST_ITEMS = 5, 64        # of containers, when shapes are looked for in them
 _NOT_CALLED = ("ModuleList", "ModuleDict", "ParameterList", "ParameterDict")
 _names_in_use = weakref.WeakValueDictionary()
+_watches = weakref.WeakKeyDictionary()      # module: its watch
 
 
 class NoHook:
     """What is left of a hook in a model that was pickled."""
 
-    def before(self, module, arguments):
+    def before(self, module, arguments, keywords=None):
         """Do nothing."""
 
     def after(self, module, arguments, output):
@@ -65,15 +68,18 @@ class Watch(WatchReport):
         self.messages = []
         if name is not None and not isinstance(name, str):
             raise TypeError(f"the name of a model must be a string, not {type(name)}")
-        self.name = name or _distinct(type(model).__name__, self)
+        parts = list(_parts(model, name or type(model).__name__, depth, self.messages.append))
+        self._replace_others([part for _, part, _ in parts])
+        self.name = name or self._distinct(type(model).__name__)
+        _names_in_use[self.name] = self
         self.modules = collections.OrderedDict()        # name -> (module, how deep)
         queue = torch.autograd.Variable._execution_engine.queue_callback
-        self._core = _core.new_watch(self._called, self._switch_parts, queue, torch.is_grad_enabled,
+        self._core = _core.new_watch(self._called, _described, self._switch_parts, queue, torch.is_grad_enabled,
                                      torch.cuda.synchronize if synchronize and _torch.cuda() else None, every or 0)
         backward = backward and self._can_hook_backward()
         try:
-            for part_name, part, level in _parts(model, self.name, depth, self.messages.append):
-                self._hook(part_name, part, level, backward)
+            for part_name, part, level in parts:
+                self._hook(part_name if level else self.name, part, level, backward)
             if optimizer is not None:
                 self._measure_steps(optimizer)
         except BaseException:
@@ -82,6 +88,25 @@ class Watch(WatchReport):
         for message in self.messages:
             warnings.warn(f"assay.watch: {message}", stacklevel=3)
 
+    def _replace_others(self, parts):
+        """A module has one watch: an earlier one of the same modules ends. Two would end each other's spans."""
+        for other in {other for part in parts if (other := _watches.get(part)) is not None}:
+            other.remove()
+            self.messages.append(f"the earlier watch {other.name} had modules in common with this one and has ended; its figures stay")
+        for part in parts:
+            _watches[part] = self
+
+    def _distinct(self, name):
+        """A name that no other watch has, nor had in the same monitor: its spans would be counted as ours."""
+        try:
+            used = {operation["name"] for operation in self._record_of_monitor().to_dict()["operations"]}
+        except (RuntimeError, ValueError):              # a monitor that is closed
+            used = set()
+        fresh, number = name, 2
+        while fresh in _names_in_use or f"{fresh}.forward" in used or f"{fresh}.forward (whole)" in used:
+            fresh, number = f"{name}-{number}", number + 1
+        return fresh
+
     # ---- hooks ----
 
     def _operation(self, name):
@@ -89,7 +114,7 @@ class Watch(WatchReport):
 
     def _hook(self, name, part, level, backward):
         kinds = ("forward", "backward") if level else ("forward", "backward", "forward (whole)")
-        hook = self._core.hook(name, tuple(self._operation(f"{name}.{kind}") for kind in kinds), level == 0)
+        hook = self._core.hook(name, part, tuple(self._operation(f"{name}.{kind}") for kind in kinds), level == 0)
         if level == 0:
             self._root = hook
         if backward:
@@ -97,7 +122,8 @@ class Watch(WatchReport):
             carrier._backward_hooks = collections.OrderedDict(assay=hook.arrived)
             hook.carry(carrier)
         always = {"always_call": True} if self._tells_failures else {}
-        before, after = part.register_forward_pre_hook(hook.before), part.register_forward_hook(hook.after, **always)
+        keywords = {"with_kwargs": True} if level == 0 and self._gives_keywords else {}
+        before, after = part.register_forward_pre_hook(hook.before, **keywords), part.register_forward_hook(hook.after, **always)
         self._handles += [before, after]
         if level > 0:
             self._switches.append((part._forward_pre_hooks, before.id, hook.before))
@@ -112,6 +138,11 @@ class Watch(WatchReport):
                 hooks[key] = hook
             else:
                 hooks.pop(key, None)
+
+    @property
+    def _gives_keywords(self):
+        """Whether PyTorch gives hooks the keyword arguments of a call."""
+        return "with_kwargs" in inspect.signature(self._torch.nn.Module.register_forward_pre_hook).parameters
 
     @property
     def _tells_failures(self):
@@ -145,13 +176,16 @@ class Watch(WatchReport):
     def remove(self):
         """Take the hooks off the model. What was measured stays readable."""
         self._core.remove()
-        self._stop_tracing()
+        self._drop_trace()
         for handle in self._handles:
             handle.remove()
         self._handles.clear()
         self._switches.clear()
         if _names_in_use.get(self.name) is self:
             del _names_in_use[self.name]
+        for part, _ in self.modules.values():
+            if part() is not None and _watches.get(part()) is self:
+                del _watches[part()]
 
     def __enter__(self):
         return self
@@ -161,20 +195,19 @@ class Watch(WatchReport):
 
     # ---- calls of the model ----
 
-    def _called(self, arguments):
+    def _called(self, shapes):
         """The model is called: the first call of each shape is traced and not timed."""
         if self._root.is_open or self._tracing is not None:
             if self._runs():
                 return          # the model calls itself
             self._root.abandon()
-            self._stop_tracing()
-        shapes = (self._torch.is_grad_enabled(), *[getattr(part, "shape", None) for part in arguments])
+            self._drop_trace()
         self._expect(shapes)
         trace = self._traces.get(shapes)
         if trace is None and len(self._traces) < _MOST_SHAPES:
             trace = self._traces[shapes] = _Trace()
-            if self._counts and not _is_closed(self._model()):
-                self._start_tracing(trace)
+        if trace is not None and trace.tracer is None and self._counts and not _is_closed(self._model()):
+            self._start_tracing(trace)
         if trace is None:
             self._other_calls += 1
         else:
@@ -202,10 +235,20 @@ class Watch(WatchReport):
             self._tracing.leave()
             self._tracing = None
 
+    def _drop_trace(self):
+        """An exception has ended the call that was traced: the next one like it is traced again."""
+        if self._tracing is not None:
+            trace = next(trace for trace in self._traces.values() if trace.tracer is self._tracing)
+            self._stop_tracing()
+            trace.tracer = None
+            self._expect(None)
+
     def _stepped(self, hook, entering, output):
-        """A module is entered or left while a call is traced."""
+        """A module is entered or left while a call is traced; entering is None where an exception leaves it."""
         if hook is self._root:
-            if not entering:
+            if entering is None:
+                self._drop_trace()
+            elif not entering:
                 self._stop_tracing()
         elif entering:
             self._tracing.into(hook.name)
@@ -272,15 +315,6 @@ def _what_is_missing(model, torch):
     return f"watch() needs a torch.nn.Module, not {type(model)}"
 
 
-def _distinct(name, owner):
-    """A name that no other watch has at the moment, so that records tell two models of one class apart."""
-    fresh, number = name, 2
-    while fresh in _names_in_use:
-        fresh, number = f"{name}-{number}", number + 1
-    _names_in_use[fresh] = owner
-    return fresh
-
-
 def _is_closed(module):
     """Why the parts of a module cannot be seen, or None."""
     kinds = {kind.__name__ for kind in type(module).__mro__}
@@ -294,6 +328,23 @@ def _is_closed(module):
 def _can_hook(module):
     """Whether a compiled module can be measured as a whole: only the wrapper that torch.compile(model) makes."""
     return "OptimizedModule" in {kind.__name__ for kind in type(module).__mro__}
+
+
+def _described(shapes, arguments, keywords):
+    """The shapes of a call whose tensors are keywords, or within lists, dictionaries and objects."""
+    return (*shapes, _shapes_in(arguments), _shapes_in(keywords))
+
+
+def _shapes_in(value, depth=0):
+    shape = getattr(value, "shape", None)
+    if shape is not None or depth == _DEEPEST:
+        return shape
+    if isinstance(value, (list, tuple)):
+        return tuple(_shapes_in(item, depth + 1) for item in value[:_MOST_ITEMS])
+    items = value if isinstance(value, collections.abc.Mapping) else getattr(value, "__dict__", None)
+    if not isinstance(items, collections.abc.Mapping) or isinstance(value, type) or callable(value):
+        return None
+    return tuple((str(key), _shapes_in(item, depth + 1)) for key, item in list(items.items())[:_MOST_ITEMS])
 
 
 def _parts(model, root, depth, say):

@@ -105,8 +105,8 @@ class WatchReport:
 
     def record(self):
         """The record of the monitor, with the model: parameters, memory by use, and FLOPs by module and convention."""
-        record = self._record_of_monitor().to_dict()
-        record.setdefault("models", []).append(model_of(self.name, self._model().parameters(), self.memory(), self.traced(), self.modules,
+        record, memory = self._record_of_monitor().to_dict(), self.memory()
+        record.setdefault("models", []).append(model_of(self.name, self._model().parameters(), memory, self.traced(), self.modules,
                                                         {"depth": max(level for _, level in self.modules.values()), "calls": self.calls}))
         return Record.from_dict(record)
 

@@ -46,7 +46,7 @@ class _Gpu:
     """The memory of a GPU over one block; nothing where there is none."""
 
     def __init__(self, device: Any):
-        self._cuda = _torch.cuda()
+        self._cuda = _torch.cuda_on(device)
         self._device = device
         if self._cuda is not None:
             self._cuda.synchronize(device)
@@ -98,7 +98,7 @@ class PerformanceMonitor:
         span = self.monitor.track(name) if aggregate else self.monitor.metric(name)
         if aggregate:
             self._aggregated.add(name)
-        return span if _torch.cuda() is None or not self.enabled else _GpuSpan(self, span, not aggregate)
+        return span if not self.enabled or _torch.cuda_on(self.device) is None else _GpuSpan(self, span, not aggregate)
 
     def _keep(self, name: str, figures: Optional[tuple]) -> None:
         with self._lock:
@@ -213,7 +213,8 @@ class track_performance:
         if gpu is not None:
             metrics.gpu_delta_mb, metrics.gpu_peak_mb = gpu[0] / _MB, gpu[1] / _MB
         else:
-            metrics.unavailable.update(gpu_delta_mb="unsupported", gpu_peak_mb="unsupported")
+            reason = "unsupported" if _torch.cuda() is None else _torch.why_not(self._device) or "not measured: the device is no GPU"
+            metrics.unavailable.update(gpu_delta_mb=reason, gpu_peak_mb=reason)
         if self._print:
             _core.print_performance(metrics.operation, metrics.duration_seconds, metrics.cpu_delta_mb, metrics.gpu_delta_mb,
                                     metrics.gpu_peak_mb, None)
@@ -246,7 +247,7 @@ class EpochPerformanceMonitor:
     def __init__(self, enabled: bool = True, verbose_batches: int = 5, device: Any = 0):
         self.enabled = enabled
         self.device = device
-        self._gpu = _torch.cuda() if enabled else None
+        self._gpu = _torch.cuda_on(device) if enabled else None
         self._core = _core.EpochMonitor(enabled, verbose_batches, None if self._gpu is None else lambda: _torch.gpu_memory(device))
 
     def on_epoch_start(self) -> None:

@@ -25,6 +25,7 @@ import pytest
 from . import _core
 from ._analysis import check_plain, compare
 from ._format import interval, ratio, seconds
+from ._junit import add_failures
 from ._monitor import Record, load
 
 BUDGET_SECONDS = 1.0
@@ -143,6 +144,7 @@ class Benchmarks:
         self.failed = set()         # nodeids of tests that failed for a reason of their own
         self.comparison = None
         self.problem = None         # why there is none
+        self.stopped = {}           # nodeid: (headline, text) of the tests that the gate failed
         self.saved = None           # what became of --assay-save
 
     def measure(self, nodeid, call):
@@ -168,9 +170,16 @@ class Benchmarks:
         whole["subjects"] = [subject for part in parts for subject in part["subjects"]]
         return Record.from_dict(whole)
 
-    # Before the terminal's, which prints the summary.
-    @pytest.hookimpl(tryfirst=True)
+    # Before the terminal prints its summary; and the file of --junitxml is written between the two halves.
+    @pytest.hookimpl(hookwrapper=True)
     def pytest_sessionfinish(self, session):
+        self.finish(session)
+        yield
+        path = getattr(self.option, "xmlpath", None)
+        if path and self.stopped:
+            add_failures(os.path.expanduser(os.path.expandvars(path)), self.stopped)
+
+    def finish(self, session):
         record = self.record()
         if record is None and not self.option.assay_gate:
             return
@@ -204,7 +213,9 @@ class Benchmarks:
         for nodeid, findings in stopped.items():
             _, first = findings[0]
             headline = f"{first['verdict']}: {ratio(first['ratio'])} times as long ({interval(first['low'], first['high'])})"
-            _fail_test(session, nodeid, headline, [line for name, found in findings for line in self.explain(name, found)])
+            lines = [line for name, found in findings for line in self.explain(name, found)]
+            self.stopped[nodeid] = headline, "\n".join(lines)
+            _fail_test(session, nodeid, headline, lines)
         if stopped or self.comparison is None:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         return list(stopped)

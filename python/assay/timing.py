@@ -160,7 +160,7 @@ def _benchmark(model: Any, test_input: Any, num_iterations: int, warmup: int):
     if not callable(model):
         raise TypeError(f"benchmark_inference() calls the model, and {type(model)} cannot be called")
     with _torch.evaluating(model):
-        call = _torch.synchronized(_call_of(model, test_input))
+        call = _torch.synchronized(_call_of(model, test_input), _torch.device_of(model))
         timing = _core.benchmark(call, None, num_iterations, warmup)
     return timing, batch_size(test_input) or 1
 

@@ -3,6 +3,8 @@
  */
 #include <stdlib.h>
 
+#include <assay/meter.h>
+
 #include "python/core/core.h"
 
 /* Do the work: call the function, which takes no arguments. A failure leaves its exception set. */
@@ -25,22 +27,23 @@ typedef struct bench_call {
     size_t count;
     assay_sampling_options options;
     assay_compare_options compare;
+    int energy;
 } bench_call;
 
 static bool parse(bench_call *call, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"functions", "names",  "budget_seconds", "precision", "margin",
-                            "runs",      "warmup", "seed",           "yardstick", NULL};
+    static char *names[] = {"functions", "names", "budget_seconds", "precision", "margin", "runs",
+                            "warmup",    "seed",  "yardstick",      "metric",    "energy", NULL};
     Py_ssize_t runs = 0, warmup = 0;
     unsigned long long seed = 0;
     int yardstick = 0;
     assay_sampling_options *options = &call->options;
     *options = (assay_sampling_options)ASSAY_SAMPLING_OPTIONS_INIT;
     call->compare = (assay_compare_options)ASSAY_COMPARE_OPTIONS_INIT;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!|dddnnKp:bench", names, &PyTuple_Type,
-                                     &call->functions, &PyTuple_Type, &call->names,
-                                     &options->budget_seconds, &options->precision,
-                                     &options->margin, &runs, &warmup, &seed, &yardstick))
+    if (!PyArg_ParseTupleAndKeywords(
+            args, keywords, "O!O!|dddnnKpzp:bench", names, &PyTuple_Type, &call->functions,
+            &PyTuple_Type, &call->names, &options->budget_seconds, &options->precision,
+            &options->margin, &runs, &warmup, &seed, &yardstick, &options->metric, &call->energy))
         return false;
     call->count = (size_t)PyTuple_Size(call->functions);
     if (runs < 0 || warmup < 0 || call->count == 0 ||
@@ -54,6 +57,7 @@ static bool parse(bench_call *call, PyObject *args, PyObject *keywords)
     options->seed = seed;
     options->yardstick = yardstick != 0;
     call->compare.margin = options->margin;
+    call->compare.metric = options->metric;
     return true;
 }
 
@@ -83,14 +87,40 @@ static bool prepare(bench_call *call)
     return true;
 }
 
-static PyObject *sample(const bench_call *call)
+/* What asks for energy gets a meter, or a warning that says why there is none. */
+static bool start_meter(bench_call *call)
+{
+    assay_meter_options parts = ASSAY_METER_OPTIONS_INIT;
+    assay_error error = {0};
+    parts.parts = ASSAY_DEVICE_LOAD | ASSAY_DEVICE_ENERGY;
+    if (!call->energy || assay_meter_new(&parts, &error, &call->options.meter) == ASSAY_OK)
+        return true;
+    return PyErr_WarnFormat(PyExc_RuntimeWarning, 2, "energy is unavailable: %s", error.message) ==
+           0;
+}
+
+static void mark_energy(const bench_call *call, assay_record *record)
+{
+    const assay_reading none = assay_reading_missing(ASSAY_UNSUPPORTED);
+    for (size_t i = 0; call->energy && call->options.meter == NULL && i < record->subject_count;
+         i++)
+        record->subjects[i].energy_joules = record->subjects[i].energy_joules_low =
+            record->subjects[i].energy_joules_high = none;
+}
+
+static PyObject *sample(bench_call *call)
 {
     assay_record *record = NULL;
     assay_error error = {0};
+    if (!start_meter(call))
+        return NULL;
     assay_status status =
         assay_sampling_run(call->subjects, call->count, &call->options, &error, &record);
-    if (status == ASSAY_OK)
+    if (status == ASSAY_OK) {
+        mark_energy(call, record);
         status = assay_record_describe(record);
+    }
+    assay_meter_free(call->options.meter);
     if (status == ASSAY_OK)
         status = assay_record_compare(record, &call->compare);
     if (status == ASSAY_OK && PyErr_Occurred() == NULL)

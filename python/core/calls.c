@@ -16,17 +16,18 @@ enum { BURST = 8, LONGEST_CYCLE = 64 };
 static const double part_seconds = 10e-6;
 static const double share = 0.015; /* of the time, that measuring parts may take */
 
-static PyObject *shape_name;
+static PyObject *shape_name, *keywords_name;
 static double ticks_per_second;
 
 int core_calls_init(void)
 {
     assay_clock_info info = ASSAY_INIT(assay_clock_info);
     shape_name = PyUnicode_InternFromString("shape");
+    keywords_name = PyUnicode_InternFromString("kwargs");
     ticks_per_second = assay_clock_describe(assay_clock_default(), &info) == ASSAY_OK
                            ? info.frequency_hz
                            : 1e9; /* a clock of nanoseconds */
-    return shape_name != NULL ? 0 : -1;
+    return shape_name != NULL && keywords_name != NULL ? 0 : -1;
 }
 
 static void call(PyObject *function, PyObject *argument)
@@ -72,8 +73,23 @@ static void choose_parts(core_watch *watch)
 
 /* ---- shapes ---- */
 
-/* Whether gradients are on, and the shape of each argument: a tuple; NULL with an exception. */
-static PyObject *shapes_of(const core_watch *watch, PyObject *arguments)
+/* The keyword arguments of the call. Hooks of PyTorch 1 do not get them: they are a variable of the
+ * frame that calls the hook. A new reference, or NULL for none. */
+static PyObject *keywords_of_call(PyObject *given)
+{
+    PyObject *locals = given == NULL ? PyEval_GetLocals() : NULL; /* borrowed */
+    PyObject *keywords = given != NULL    ? Py_NewRef(given)
+                         : locals != NULL ? PyObject_GetItem(locals, keywords_name)
+                                          : NULL;
+    PyErr_Clear();
+    if (keywords == NULL || !PyDict_Check(keywords) || PyDict_Size(keywords) == 0)
+        Py_CLEAR(keywords);
+    return keywords;
+}
+
+/* Whether gradients are on, and the shape of each argument. What holds tensors, and keywords, are
+ * for Python to look into: `*is_plain` is false then. A tuple; NULL with an exception. */
+static PyObject *plain_shapes(const core_watch *watch, PyObject *arguments, bool *is_plain)
 {
     Py_ssize_t count = PyTuple_Size(arguments);
     PyObject *shapes = count >= 0 ? PyTuple_New(count + 1) : NULL;
@@ -83,10 +99,12 @@ static PyObject *shapes_of(const core_watch *watch, PyObject *arguments)
     if (grad == NULL || PyTuple_SetItem(shapes, 0, grad) != 0)
         Py_CLEAR(shapes);
     for (Py_ssize_t i = 0; shapes != NULL && i < count; i++) {
-        PyObject *shape = PyObject_GetAttr(PyTuple_GetItem(arguments, i), shape_name);
+        PyObject *argument = PyTuple_GetItem(arguments, i);
+        PyObject *shape = PyObject_GetAttr(argument, shape_name);
         if (shape == NULL) {
             PyErr_Clear();
             shape = Py_NewRef(Py_None);
+            *is_plain &= argument == Py_None;
         }
         if (PyTuple_SetItem(shapes, i + 1, shape) != 0)
             Py_CLEAR(shapes);
@@ -94,21 +112,32 @@ static PyObject *shapes_of(const core_watch *watch, PyObject *arguments)
     return shapes;
 }
 
-static bool are_alike(const core_watch *watch, PyObject *arguments)
+static PyObject *shapes_of(const core_watch *watch, PyObject *arguments, PyObject *given)
 {
-    PyObject *shapes = watch->shapes != NULL ? shapes_of(watch, arguments) : NULL;
-    int alike = shapes != NULL ? PyObject_RichCompareBool(shapes, watch->shapes, Py_EQ) : 0;
-    Py_XDECREF(shapes);
-    PyErr_Clear();
-    return alike == 1;
+    PyObject *keywords = keywords_of_call(given);
+    bool is_plain = keywords == NULL;
+    PyObject *shapes = plain_shapes(watch, arguments, &is_plain);
+    if (shapes != NULL && !is_plain) {
+        PyObject *plain = shapes;
+        shapes = PyObject_CallFunction(watch->describe, "OOO", plain, arguments,
+                                       keywords != NULL ? keywords : Py_None);
+        Py_DECREF(plain);
+    }
+    Py_XDECREF(keywords);
+    return shapes;
 }
 
-void core_call_begins(core_watch *watch, PyObject *arguments)
+void core_call_begins(core_watch *watch, PyObject *arguments, PyObject *keywords, bool is_open)
 {
     if (watch->tracer == NULL)
         choose_parts(watch);
-    if (watch->tracer == NULL && are_alike(watch, arguments))
+    PyObject *shapes = shapes_of(watch, arguments, keywords);
+    PyErr_Clear();
+    if (watch->tracer == NULL && !is_open && shapes != NULL && watch->shapes != NULL &&
+        PyObject_RichCompareBool(shapes, watch->shapes, Py_EQ) == 1)
         watch->calls_alike++;
     else
-        call(watch->called, arguments);
+        call(watch->called, shapes != NULL ? shapes : Py_None);
+    PyErr_Clear();
+    Py_XDECREF(shapes);
 }

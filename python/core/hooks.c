@@ -54,7 +54,7 @@ typedef struct open_modules {
 static __thread open_modules *of_thread;
 static pthread_key_t end_of_thread;
 
-static PyObject *grad_fn_name, *register_name;
+static PyObject *grad_fn_name, *register_name, *replica_name;
 
 /* ---- stacks of open spans ---- */
 
@@ -138,17 +138,42 @@ static void tell_tracer(core_hook *hook, PyObject *entering, PyObject *output)
     Py_XDECREF(told);
 }
 
-/* before(module, arguments) */
+/* Whether the hook is this module's. A deep copy of a module has the hooks of the original, which
+ * do not measure it; the replicas that DataParallel makes for its devices are the module itself. */
+static bool is_of(const core_hook *hook, PyObject *module)
+{
+    if (ASSAY__LIKELY(module == hook->module))
+        return true;
+    PyObject *replica = PyObject_GetAttr(module, replica_name);
+    PyErr_Clear();
+    Py_XDECREF(replica);
+    return replica != NULL;
+}
+
+/* Where the innermost module goes forward that this one stands in; NULL for none. Spans of a watch
+ * that was removed while they were open have no other end than this. */
+static core_hook *around_here(open_modules *here)
+{
+    while (here->forward.count > 0 && top(&here->forward)->watch->removed)
+        pop(&here->forward, false);
+    core_hook *around = top(&here->forward);
+    return around != NULL ? around : top(&here->backward);
+}
+
+/* before(module, arguments[, keywords]) */
 PyObject *core_hook_before(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
 {
     core_hook *hook = (core_hook *)self;
     open_modules *here = modules_here();
-    if (ASSAY__UNLIKELY(hook->watch->removed || count < 2 || here == NULL))
+    if (ASSAY__UNLIKELY(hook->watch->removed || count < 2 || here == NULL ||
+                        !is_of(hook, arguments[0])))
         Py_RETURN_NONE;
     if (hook->root)
-        core_call_begins(hook->watch, arguments[1]);
-    core_hook *around = top(&here->forward);
-    core_set_hook(&hook->parent, around != NULL ? around : top(&here->backward));
+        core_call_begins(hook->watch, arguments[1], count > 2 ? arguments[2] : NULL,
+                         place_of(&here->forward, hook) > 0);
+    core_hook *around = around_here(here);
+    if (ASSAY__LIKELY(place_of(&here->forward, hook) == 0)) /* it does not call itself */
+        core_set_hook(&hook->parent, around);
     if (ASSAY__UNLIKELY(traces(hook->watch)))
         tell_tracer(hook, Py_True, Py_None);
     else
@@ -242,10 +267,10 @@ PyObject *core_hook_after(PyObject *self, PyObject *const *arguments, Py_ssize_t
 {
     core_hook *hook = (core_hook *)self;
     open_modules *here = modules_here();
-    if (ASSAY__UNLIKELY(count < 3 || here == NULL))
+    if (ASSAY__UNLIKELY(count < 3 || here == NULL || !is_of(hook, arguments[0])))
         Py_RETURN_NONE;
     if (ASSAY__UNLIKELY(traces(hook->watch))) {
-        tell_tracer(hook, Py_False, arguments[2]);
+        tell_tracer(hook, is_raised(arguments[2]) ? Py_None : Py_False, arguments[2]);
         Py_RETURN_NONE;
     }
     size_t place = place_of(&here->forward, hook);
@@ -350,7 +375,11 @@ int core_hooks_init(void)
 {
     grad_fn_name = PyUnicode_InternFromString("grad_fn");
     register_name = PyUnicode_InternFromString("_register_hook_dict");
+    replica_name = PyUnicode_InternFromString("_is_replica");
     if (pthread_key_create(&end_of_thread, free) != 0)
         PyErr_NoMemory();
-    return grad_fn_name != NULL && register_name != NULL && PyErr_Occurred() == NULL ? 0 : -1;
+    return grad_fn_name != NULL && register_name != NULL && replica_name != NULL &&
+                   PyErr_Occurred() == NULL
+               ? 0
+               : -1;
 }

@@ -66,7 +66,7 @@ static PyMethodDef functions[] = {
      "lanes_forked()\n--\n\nThis process is a forked child."},
     {"bench", (PyCFunction)(void (*)(void))core_bench, METH_VARARGS | METH_KEYWORDS,
      "bench(functions, names, budget_seconds=0, precision=0, margin=0, runs=0, warmup=0, seed=0, "
-     "yardstick=False)\n"
+     "yardstick=False, metric=None, energy=False)\n"
      "--\n\nSample functions in turns and compare them. Zeros are the defaults."},
     {"compare", (PyCFunction)(void (*)(void))core_compare, METH_VARARGS | METH_KEYWORDS,
      "compare(sides, margin=0, metric=None)\n--\n\nCompare records: sides are (name, records)."},
@@ -78,7 +78,7 @@ static PyMethodDef functions[] = {
     {"snapshot", core_snapshot, METH_O,
      "snapshot(path)\n--\n\nThe journal in a file, or all journals of a directory."},
     {"new_watch", core_new_watch, METH_VARARGS,
-     "new_watch(called, switch_parts, queue_callback, is_grad_enabled, synchronize, "
+     "new_watch(called, describe, switch_parts, queue_callback, is_grad_enabled, synchronize, "
      "every)\n--\n\nWhat the hooks of a model share."},
     {"term_flops", core_term_flops, METH_VARARGS,
      "term_flops(kind, count, m, k, n, operand_gradients)\n--\n\nFLOPs by convention."},

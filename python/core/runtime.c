@@ -1,5 +1,6 @@
-/* The runtime profile of seed A: forecasts timed, and profiles as the core writes their JSON. The
- * package makes its dictionaries of that JSON, so that its keys stand in one place. */
+/* The runtime profile (document A of docs/seed-map.md): forecasts timed, and profiles as the core
+ * writes their JSON. The package makes its dictionaries of that JSON, so that its keys stand in one
+ * place. */
 #include "assay/runtime.h"
 #include "python/core/seeds.h"
 

@@ -1,5 +1,6 @@
-/* The seeds' modules in the extension: functions that assay.timing, assay.memory_monitor,
- * assay.runtime_analyzer and assay.profiling are made of. seeds.c has their list.
+/* The modules that keep the interface of the seed documents (docs/seed-map.md), in the extension:
+ * functions that assay.timing, assay.memory_monitor, assay.runtime_analyzer and assay.profiling are
+ * made of. seeds.c has their list.
  *
  * A figure that is missing is NaN in what these functions return, and its reason stands under its
  * name in the dictionary "unavailable" beside it; there is no such dictionary when nothing is

@@ -307,7 +307,7 @@ static void *call_function(void *argument)
     return PyObject_Call(call->function, call->args, call->keywords);
 }
 
-/* The figures of the call that just ended, under the seed's names. */
+/* The figures of the call that just ended, under their names in Python. */
 static PyObject *figures_of_call(void)
 {
     /* Making objects may let another thread run, whose call ends here too: so this is a copy. */

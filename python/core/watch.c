@@ -78,7 +78,7 @@ static PyObject *hook_carry(PyObject *self, PyObject *tensor)
 
 static PyMethodDef hook_methods[] = {
     {"before", (PyCFunction)(void (*)(void))core_hook_before, METH_FASTCALL,
-     "before(module, arguments)\n--\n\nThe module's forward pass begins."},
+     "before(module, arguments, keywords=None)\n--\n\nThe module's forward pass begins."},
     {"after", (PyCFunction)(void (*)(void))core_hook_after, METH_FASTCALL,
      "after(module, arguments, output)\n--\n\nThe module's forward pass has ended."},
     {"arrived", core_hook_arrived, METH_O,
@@ -131,9 +131,9 @@ static bool are_operations(PyObject *operations, Py_ssize_t wanted)
 
 static PyObject *watch_hook(PyObject *self, PyObject *args)
 {
-    PyObject *name, *operations;
+    PyObject *name, *module, *operations;
     int root;
-    if (!PyArg_ParseTuple(args, "OO!p:hook", &name, &PyTuple_Type, &operations, &root) ||
+    if (!PyArg_ParseTuple(args, "OOO!p:hook", &name, &module, &PyTuple_Type, &operations, &root) ||
         !are_operations(operations, root ? 3 : 2))
         return NULL;
     core_hook *hook = PyObject_GC_New(core_hook, (PyTypeObject *)hook_type);
@@ -146,6 +146,7 @@ static PyObject *watch_hook(PyObject *self, PyObject *args)
     hook->backward = operation_in(operations, 1);
     hook->whole = root ? operation_in(operations, 2) : NULL;
     hook->name = Py_NewRef(name);
+    hook->module = module;
     hook->root = root;
     PyObject_GC_Track((PyObject *)hook);
     return (PyObject *)hook;
@@ -209,6 +210,7 @@ static int watch_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(watch->called);
     Py_VISIT(watch->switch_parts);
     Py_VISIT(watch->tracer);
+    Py_VISIT(watch->describe);
     Py_VISIT(watch->queue_callback);
     Py_VISIT(watch->synchronize);
     Py_VISIT(Py_TYPE(self));
@@ -222,6 +224,7 @@ static void watch_dealloc(PyObject *self)
     PyObject_GC_UnTrack(self);
     watch_clear(self);
     Py_XDECREF(watch->queue_callback);
+    Py_XDECREF(watch->describe);
     Py_XDECREF(watch->is_grad_enabled);
     Py_XDECREF(watch->finish);
     Py_XDECREF(watch->shapes);
@@ -232,7 +235,8 @@ static void watch_dealloc(PyObject *self)
 
 static PyMethodDef watch_methods[] = {
     {"hook", watch_hook, METH_VARARGS,
-     "hook(name, operations, root)\n--\n\nThe hook of one module. The operations are those of "
+     "hook(name, module, operations, root)\n--\n\nThe hook of one module. The operations are those "
+     "of "
      "forward and backward, and for the root that of calls without parts."},
     {"trace", watch_trace, METH_O,
      "trace(tracer)\n--\n\nTell calls to tracer(hook, entering, output) instead of measuring them; "
@@ -267,20 +271,22 @@ static PyType_Spec watch_spec = {
     .slots = watch_slots,
 };
 
-/* new_watch(called, switch_parts, queue_callback, is_grad_enabled, synchronize or None, every) */
+/* new_watch(called, describe, switch_parts, queue_callback, is_grad_enabled, synchronize or None,
+ * every) */
 PyObject *core_new_watch(PyObject *module, PyObject *args)
 {
     (void)module;
-    PyObject *called, *switching, *queue, *grad, *synchronizing;
+    PyObject *called, *describing, *switching, *queue, *grad, *synchronizing;
     Py_ssize_t every;
-    if (!PyArg_ParseTuple(args, "OOOOOn:new_watch", &called, &switching, &queue, &grad,
-                          &synchronizing, &every))
+    if (!PyArg_ParseTuple(args, "OOOOOOn:new_watch", &called, &describing, &switching, &queue,
+                          &grad, &synchronizing, &every))
         return NULL;
     core_watch *watch = PyObject_GC_New(core_watch, (PyTypeObject *)watch_type);
     if (watch == NULL)
         return NULL;
     memset(&watch->called, 0, sizeof *watch - offsetof(core_watch, called));
     watch->called = Py_NewRef(called);
+    watch->describe = Py_NewRef(describing);
     watch->switch_parts = Py_NewRef(switching);
     watch->queue_callback = Py_NewRef(queue);
     watch->is_grad_enabled = Py_NewRef(grad);

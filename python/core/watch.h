@@ -5,15 +5,17 @@
 #include "python/core/span.h"
 
 typedef struct core_watch {
-    PyObject_HEAD PyObject *called; /* called(args): the root is called with other shapes */
-    PyObject *switch_parts;         /* switch_parts(on): hook all modules, or only the root */
-    PyObject *tracer;               /* while a call is traced: tracer(hook, entering, output) */
-    PyObject *queue_callback;       /* of the engine of autograd */
-    PyObject *is_grad_enabled;      /* of PyTorch */
-    PyObject *finish;               /* what is queued at the engine */
-    PyObject *synchronize;          /* NULL, or waits for the GPU */
-    PyObject *shapes;               /* of the tensors of the last call, or NULL */
-    size_t calls_alike;             /* since `shapes` were set */
+    PyObject_HEAD PyObject *called; /* called(shapes): the root is called with other shapes */
+    PyObject *describe;       /* describe(shapes, args, keywords): what is in containers too */
+    PyObject *switch_parts;   /* switch_parts(on): hook all modules, or only the root */
+    PyObject *tracer;         /* while a call is traced: tracer(hook, entering, output); entering is
+                                      None when an exception leaves the module */
+    PyObject *queue_callback; /* of the engine of autograd */
+    PyObject *is_grad_enabled; /* of PyTorch */
+    PyObject *finish;          /* what is queued at the engine */
+    PyObject *synchronize;     /* NULL, or waits for the GPU */
+    PyObject *shapes;          /* of the tensors of the last call, or NULL */
+    size_t calls_alike;        /* since `shapes` were set */
     unsigned long tracing_thread;
     bool removed;
 
@@ -31,6 +33,7 @@ typedef struct core_hook {
     core_operation *forward, *backward;
     core_operation *whole; /* of a root: forward in calls without parts */
     PyObject *name;
+    const PyObject *module;   /* whose hook it is; only to compare with, since it may be gone */
     PyObject *carrier;        /* the tensor that carries the hook for backward, or NULL */
     struct core_hook *parent; /* the module around it when it was last called, or NULL */
     size_t awaited;           /* nodes that have the hook and have not gone backward, a stack */
@@ -65,8 +68,10 @@ PyObject *core_backward_finished(PyObject *module, PyObject *unused);
 
 int core_calls_init(void);
 
-/* The root is called: decide whether its parts are measured, and tell Python of new shapes. */
-void core_call_begins(core_watch *watch, PyObject *arguments);
+/* The root is called: decide whether its parts are measured, and tell Python of new shapes, and of
+ * a call while the root is open: it calls itself, or its last call raised an exception. `keywords`
+ * is NULL where the hook did not get them. */
+void core_call_begins(core_watch *watch, PyObject *arguments, PyObject *keywords, bool is_open);
 
 /* ---- watch.c, flops.c: functions of the module --------------------------------------------------
  */

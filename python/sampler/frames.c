@@ -18,6 +18,8 @@
 #error "assay._sampler needs the global interpreter lock"
 #endif
 
+enum { PAGE_BYTES = 4096 }; /* or a multiple of it */
+
 const void *frames_first_thread(void *interpreter)
 {
     return PyInterpreterState_ThreadHead(interpreter);
@@ -35,16 +37,18 @@ bool frames_read_thread(const void *state, frames_thread *thread)
     return true;
 }
 
-bool frames_read_innermost(const frames_thread *thread, const void **frame)
+bool frames_read_innermost(const frames_thread *thread, const void **nested, const void **frame)
 {
     const char *at = thread->state;
 #if PY_VERSION_HEX >= 0x030D0000
-    return memory_copy(frame, at + offsetof(PyThreadState, current_frame), sizeof *frame);
+    *nested = at + offsetof(PyThreadState, current_frame);
 #else
-    const char *nested; /* one for each call of the interpreter's loop, on its stack */
-    return memory_copy(&nested, at + offsetof(PyThreadState, cframe), sizeof nested) &&
-           memory_copy(frame, nested + offsetof(_PyCFrame, current_frame), sizeof *frame);
+    /* one for each call of the interpreter's loop, on its stack */
+    if (!memory_copy(nested, at + offsetof(PyThreadState, cframe), sizeof *nested))
+        return false;
+    *nested = (const char *)*nested + offsetof(_PyCFrame, current_frame);
 #endif
+    return memory_copy(frame, *nested, sizeof *frame);
 }
 
 static void parse_frame(const void *at, const _PyInterpreterFrame *copy, frames_frame *found)
@@ -69,19 +73,14 @@ bool frames_read_frame(const void *frame, frames_window *window, frames_frame *f
 {
     const size_t bytes = offsetof(_PyInterpreterFrame, localsplus);
     const char *at = frame;
-    if (at < window->begin || at + bytes > window->begin + window->bytes) {
-        size_t below = sizeof window->copy - bytes;
-        if ((uintptr_t)at < below)
-            return false;
-        window->begin = at - below;
-        window->bytes = sizeof window->copy;
+    if (!memory_within(at, bytes, window->begin, window->bytes)) {
+        /* Only from its own page on: the page below may not be ours. */
+        size_t below = (uintptr_t)at % PAGE_BYTES, room = sizeof window->copy - bytes;
+        window->begin = at - (below < room ? below : room);
+        window->bytes = (size_t)(at - window->begin) + bytes;
         if (!memory_copy(window->copy, window->begin, window->bytes)) {
-            window->begin = at; /* the page below is not ours */
-            window->bytes = bytes;
-            if (!memory_copy(window->copy, at, bytes)) {
-                window->bytes = 0;
-                return false;
-            }
+            window->bytes = 0;
+            return false;
         }
     }
     _PyInterpreterFrame copy;
@@ -90,14 +89,32 @@ bool frames_read_frame(const void *frame, frames_window *window, frames_frame *f
     return true;
 }
 
-bool frames_read_instruction(const void *frame, const void **instruction)
+bool frames_is_still_at(const frames_thread *thread, const void *nested, const void *frame,
+                        const void *instruction)
 {
+    const void *found_frame, *found_instruction, *found_nested;
+    const char *state = thread->state;
 #if PY_VERSION_HEX >= 0x030D0000
     const size_t offset = offsetof(_PyInterpreterFrame, instr_ptr);
+    found_nested = state + offsetof(PyThreadState, current_frame);
+    size_t count = 2;
 #else
     const size_t offset = offsetof(_PyInterpreterFrame, prev_instr);
+    size_t count = 3;
 #endif
-    return memory_copy(instruction, (const char *)frame + offset, sizeof *instruction);
+    const memory_piece pieces[] = {
+        {&found_frame, nested, sizeof found_frame},
+        {&found_instruction, (const char *)frame + offset, sizeof found_instruction},
+#if PY_VERSION_HEX < 0x030D0000
+        {&found_nested, state + offsetof(PyThreadState, cframe), sizeof found_nested},
+#endif
+    };
+    if (!memory_copy_all(pieces, count))
+        return false;
+#if PY_VERSION_HEX < 0x030D0000
+    found_nested = (const char *)found_nested + offsetof(_PyCFrame, current_frame);
+#endif
+    return found_nested == nested && found_frame == frame && found_instruction == instruction;
 }
 
 size_t frames_code_bytes(void)

@@ -19,7 +19,7 @@ static struct {
 
 static bool start_here(void)
 {
-    if (!region_open(asked.directory, asked.rate_hz, asked.interval_bytes) ||
+    if (!region_open(asked.directory, asked.interval_bytes) ||
         !sampling_start(asked.interpreter, asked.rate_hz, asked.event_limit))
         return false;
     allocations_switch(true);
@@ -37,7 +37,7 @@ static PyObject *module_start(PyObject *module, PyObject *args)
         return NULL;
     if (asked.started || PyInterpreterState_Get() != PyInterpreterState_Main())
         Py_RETURN_FALSE;
-    if (strlen(directory) + 64 > sizeof asked.directory || jump_count != 256 || !(rate_hz > 0)) {
+    if (strlen(directory) + 64 > sizeof asked.directory || jump_count != 256 || !(rate_hz >= 0)) {
         PyErr_SetString(PyExc_ValueError, "not a directory, a rate and 256 opcodes");
         return NULL;
     }

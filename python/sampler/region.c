@@ -46,7 +46,7 @@ static uint64_t monotonic_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-bool region_open(const char *directory, double rate_hz, double interval_bytes)
+bool region_open(const char *directory, double interval_bytes)
 {
     char path[ASSAY__SCRIPT_MAX_TEXT];
     uint64_t now_ns = monotonic_ns(); /* a process id comes again, and exec keeps it */
@@ -73,7 +73,6 @@ bool region_open(const char *directory, double rate_hz, double interval_bytes)
     header->header_bytes = sizeof *header;
     header->process_id = getpid();
     header->start_ns = header->end_ns = now_ns;
-    header->rate_hz = rate_hz;
     header->interval_bytes = interval_bytes;
     atomic_store_explicit(&header->used, sizeof *header, memory_order_release);
     header->magic = ASSAY__SCRIPT_MAGIC;

@@ -34,6 +34,14 @@ typedef struct memory_piece {
 } memory_piece;
 bool memory_copy_all(const memory_piece *pieces, size_t count);
 
+/* Whether `bytes` bytes at `at` lie within the `held` bytes at `begin`. The address may be garbage
+ * out of a freed frame, such as -1, so nothing here may overflow. */
+static inline bool memory_within(const void *at, size_t bytes, const void *begin, size_t held)
+{
+    uintptr_t offset = (uintptr_t)at - (uintptr_t)begin;
+    return offset <= held && held - offset >= bytes;
+}
+
 /* Zeroed memory of our own, outside of the heap that is measured; NULL when there is none. It is
  * never freed. Under sampler_lock, once the sampler has started. */
 void *memory_reserve(size_t bytes);
@@ -44,7 +52,7 @@ void *memory_reserve(size_t bytes);
 extern pthread_mutex_t sampler_lock;
 
 /* Make the file of this process in `directory`. False with errno. */
-bool region_open(const char *directory, double rate_hz, double interval_bytes);
+bool region_open(const char *directory, double interval_bytes);
 
 /* Forget the file without touching it: a forked child calls it, the file is its parent's. */
 void region_abandon(void);
@@ -88,8 +96,8 @@ typedef struct frames_code {
 const void *frames_first_thread(void *interpreter);
 bool frames_read_thread(const void *state, frames_thread *thread);
 
-/* The innermost frame, NULL if the thread runs no Python. */
-bool frames_read_innermost(const frames_thread *thread, const void **frame);
+/* The innermost frame, NULL if the thread runs no Python. `*nested` is what points to it. */
+bool frames_read_innermost(const frames_thread *thread, const void **nested, const void **frame);
 
 /* A copy of the memory around a frame: its callers often lie just below it. */
 typedef struct frames_window {
@@ -101,8 +109,9 @@ typedef struct frames_window {
 /* Read a frame out of the window, which is copied anew if it does not hold the frame. */
 bool frames_read_frame(const void *frame, frames_window *window, frames_frame *found);
 
-/* Only the instruction that a frame is at. */
-bool frames_read_instruction(const void *frame, const void **instruction);
+/* Is this still the innermost frame, and at this instruction? One system call. */
+bool frames_is_still_at(const frames_thread *thread, const void *nested, const void *frame,
+                        const void *instruction);
 
 /* A piece to copy for each code object, and what it holds. */
 size_t frames_code_bytes(void);
@@ -133,7 +142,7 @@ void codes_clear(void);
 typedef struct stacks_look {
     uint32_t node; /* 0: the thread runs no Python */
     bool is_torn;
-    const void *frame; /* the innermost one, to watch it */
+    const void *nested, *frame; /* the innermost one, to watch it */
     const void *instruction;
 } stacks_look;
 
@@ -160,8 +169,8 @@ static inline clockid_t thread_clock(int64_t thread_id)
 /* ---- thread.c: the sampling thread --------------------------------------------------------------
  */
 
-/* Start it on the file of this process. The interpreter's lock may be held: it is not needed. At
- * most `event_limit` changes of a thread's line are kept one by one. */
+/* Start it on the file of this process. The interpreter's lock may be held: it is not needed. A
+ * rate of 0 is adaptive. At most `event_limit` changes of a thread's line are kept one by one. */
 bool sampling_start(void *interpreter, double rate_hz, size_t event_limit);
 
 /* End the thread, after a last look, and start it again where it was. */

@@ -66,6 +66,7 @@ static uint32_t find_node(uint32_t parent, uint32_t code, uint32_t line, bool is
 
 typedef struct stack {
     frames_frame frames[MEMORY_MAX_PIECES]; /* innermost first */
+    const void *nested;
     size_t depth;
 } stack;
 
@@ -74,7 +75,7 @@ static bool read_frames(const frames_thread *thread, stack *s)
     frames_window window = {.bytes = 0};
     const void *frame;
     s->depth = 0;
-    if (!frames_read_innermost(thread, &frame))
+    if (!frames_read_innermost(thread, &s->nested, &frame))
         return false;
     while (frame != NULL && s->depth < MEMORY_MAX_PIECES) {
         frames_frame *found = &s->frames[s->depth];
@@ -109,6 +110,7 @@ static bool resolve(const stack *s, bool is_main, stacks_look *look)
         else
             all = false;
     }
+    look->nested = s->nested;
     look->frame = s->depth > 0 ? s->frames[0].frame : NULL;
     look->instruction = s->depth > 0 ? s->frames[0].instruction : NULL;
     return all;
@@ -149,13 +151,6 @@ static uint64_t clock_ns(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static bool is_still_there(const frames_thread *thread, const stacks_look *look)
-{
-    const void *frame, *instruction;
-    return frames_read_innermost(thread, &frame) && frame == look->frame &&
-           frames_read_instruction(frame, &instruction) && instruction == look->instruction;
-}
-
 stacks_answer stacks_is_native(const frames_thread *thread, const stacks_look *look)
 {
     unsigned char opcode = 0;
@@ -164,7 +159,7 @@ stacks_answer stacks_is_native(const frames_thread *thread, const stacks_look *l
     clockid_t clock = thread_clock(thread->thread_id);
     uint64_t began_ns = clock_ns(CLOCK_MONOTONIC), used_ns = clock_ns(clock);
     for (int i = 0; i < LOOKS; i++)
-        if (!is_still_there(thread, look))
+        if (!frames_is_still_at(thread, look->nested, look->frame, look->instruction))
             return STACKS_PYTHON;
     used_ns = clock_ns(clock) - used_ns;
     if (used_ns * 2 < clock_ns(CLOCK_MONOTONIC) - began_ns)

@@ -1,27 +1,34 @@
-/* The sampling thread wakes at random times around the asked rate: a fixed period could keep step
- * with a loop of the script. A look that finds a thread running attributes to its present line the
- * processor time that the thread has used since it was last found running, so a look that comes
- * late weighs more. A look that finds a thread waiting attributes the time that the thread has
- * waited since it was last found waiting. The two are kept apart, so that a line which waits is
- * never charged the processor time of another. A thread that has used no processor time since the
- * last look has not moved, and its frames are not read again. */
+/* A look that finds a thread running charges its present line with the time that the look stands
+ * for (schedule.c). The charges of a thread must add up to the processor time that it has used, so
+ * each is multiplied by a factor close to 1 that makes up for the difference, slowly. To charge the
+ * difference itself would be wrong: the line that is looked at would pay for what ran before it, so
+ * the ends of bursts would seem longer than their beginnings. A look that finds a thread waiting
+ * attributes the time that the thread has waited since it was last found waiting. A thread that has
+ * used no processor time since the last look has not moved, and its frames are not read again. */
 #include "python/sampler/sampler.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
+#include "python/sampler/schedule.h"
+
 enum { MAX_THREADS = 512, STACK_BYTES = 256 << 10 };
-static const double max_duty = 0.02; /* of one processor, for the sampling itself */
-static const double patience = 3;    /* periods of processor time */
+static const double patience = 3;   /* long strata of processor time */
+static const double settling = 16;  /* long strata, to settle what was charged too little */
+static const double long_ns = 10e6; /* at least, of a long stratum */
+static const double watch_ns = 8e6; /* on average, between looks that watch for native code */
 
 typedef struct seen {
-    uint64_t id;                  /* 0: a free place */
-    uint64_t look;                /* the last one in which it was found */
-    uint64_t used_ns, time_ns;    /* at the last look */
-    uint64_t busy_ns, waiting_ns; /* not attributed yet */
+    uint64_t id;               /* 0: a free place */
+    uint64_t look;             /* the last one in which it was found */
+    uint64_t used_ns, time_ns; /* at the last look */
+    uint64_t waiting_ns;       /* not attributed yet */
+    double owed_ns;            /* used, less what was charged; may be negative */
     uint32_t node, entry;
     uint32_t told; /* the node of its last event */
 } seen;
@@ -32,9 +39,12 @@ typedef struct sampling {
     pthread_cond_t wake;
     bool running, stop, has_events;
     void *interpreter;
-    double period_ns;
+    schedule schedule;
+    schedule_look last;
+    double weight_ns; /* that the present look stands for */
+    bool watches;     /* the present look watches for native code */
     size_t events_left;
-    uint64_t look, random, process_base_ns;
+    uint64_t look, process_base_ns;
     seen threads[MAX_THREADS];
 } sampling;
 
@@ -113,7 +123,8 @@ static bool is_runnable(int64_t thread_id)
     return name_end != NULL && strncmp(name_end, ") R", 3) == 0;
 }
 
-static void attribute(seen *t, const stacks_look *look, bool running, stacks_answer answer)
+static void attribute(seen *t, const stacks_look *look, bool running, stacks_answer answer,
+                      double weight_ns, double stratum_ns)
 {
     assay__script_header *header = region_header();
     header->samples += running;
@@ -126,11 +137,23 @@ static void attribute(seen *t, const stacks_look *look, bool running, stacks_ans
         t->waiting_ns = 0;
         return;
     }
+    double factor = 1 + t->owed_ns / (settling * stratum_ns);
+    double charge = weight_ns * (factor < 0.5 ? 0.5 : factor > 2 ? 2 : factor);
+    uint64_t charge_ns = (uint64_t)charge;
     node->samples++;
-    node->busy_ns += t->busy_ns;
-    node->watched_ns += answer != STACKS_UNKNOWN ? t->busy_ns : 0;
-    node->native_ns += answer == STACKS_NATIVE ? t->busy_ns : 0;
-    t->busy_ns = 0;
+    node->busy_ns += charge_ns;
+    node->squares += charge * charge;
+    node->watched_ns += answer != STACKS_UNKNOWN ? charge_ns : 0;
+    node->native_ns += answer == STACKS_NATIVE ? charge_ns : 0;
+    t->owed_ns -= (double)charge_ns;
+}
+
+/* What the present look stands for. Where strata were missed, because the machine slept or gave us
+ * no time, a thread that used no processor meanwhile pays for none of them. */
+static double weight_of(const sampling *s, uint64_t busy_ns)
+{
+    double planned_ns = s->schedule.length_ns, most_ns = planned_ns + (double)busy_ns;
+    return s->weight_ns < most_ns ? s->weight_ns : most_ns;
 }
 
 static void look_at(sampling *s, const frames_thread *thread)
@@ -143,32 +166,40 @@ static void look_at(sampling *s, const frames_thread *thread)
     uint64_t time_ns = now_ns(), busy_ns = used_ns - t->used_ns, wall_ns = time_ns - t->time_ns;
     stacks_look look = {.node = t->node};
     stacks_answer answer = STACKS_UNKNOWN;
+    double length_ns = s->schedule.length_ns,
+           stratum_ns = length_ns > long_ns ? length_ns : long_ns;
     bool running = false;
     if (busy_ns > 0 || t->look == 0) {
         stacks_read(thread, thread->thread_id == getpid(), &look);
         running = read_clock(clock, &after_ns) && after_ns > used_ns;
-        if (running)
+        if (running && s->watches)
             answer = stacks_is_native(thread, &look);
-        else if ((double)(t->busy_ns + busy_ns) > patience * s->period_ns)
+        else if (!running && t->owed_ns + (double)busy_ns > patience * stratum_ns)
             running = is_runnable(thread->thread_id);
     }
     t->look = s->look;
     t->used_ns = used_ns;
     t->time_ns = time_ns;
     t->node = look.node;
-    t->busy_ns += busy_ns;
+    t->owed_ns += (double)busy_ns;
+    s->last.busy_ns += (double)busy_ns;
+    s->last.is_idle &= busy_ns == 0;
     t->waiting_ns += wall_ns > busy_ns ? wall_ns - busy_ns : 0;
     pthread_mutex_lock(&sampler_lock);
     tell(s, t, look.node, time_ns);
-    attribute(t, &look, running, answer);
+    attribute(t, &look, running, answer, weight_of(s, busy_ns), stratum_ns);
     pthread_mutex_unlock(&sampler_lock);
 }
 
-static void look_around(sampling *s)
+/* Look at all threads. The look stands for the time up to `end_ns`. */
+static void look_around(sampling *s, uint64_t end_ns)
 {
     frames_thread thread;
     size_t count = 0;
     s->look++;
+    s->last.is_idle = true;
+    s->weight_ns = schedule_cover(&s->schedule, end_ns);
+    s->watches = schedule_random(&s->schedule) * watch_ns < s->schedule.length_ns;
     const void *next = frames_first_thread(s->interpreter);
     for (; next != NULL && count < MAX_THREADS && frames_read_thread(next, &thread); count++) {
         if (thread.id != 0 && thread.thread_id != 0)
@@ -177,6 +208,7 @@ static void look_around(sampling *s)
     }
     pthread_mutex_lock(&sampler_lock);
     assay__script_header *header = region_header();
+    header->looks = s->look;
     header->end_ns = now_ns();
     uint64_t process_ns = 0;
     read_clock(CLOCK_PROCESS_CPUTIME_ID, &process_ns);
@@ -189,39 +221,35 @@ static void look_around(sampling *s)
     pthread_mutex_unlock(&sampler_lock);
 }
 
-/* xorshift64* */
-static double random_share(sampling *s)
+/* Sleep to this time; false when the sampling ends before. Under the lock. */
+static bool sleep_until(sampling *s, uint64_t due_ns)
 {
-    s->random ^= s->random >> 12;
-    s->random ^= s->random << 25;
-    s->random ^= s->random >> 27;
-    return (double)(s->random * UINT64_C(0x2545F4914F6CDD1D) >> 11) * 0x1p-53;
+    struct timespec due = {.tv_sec = (time_t)(due_ns / 1000000000u),
+                           .tv_nsec = (long)(due_ns % 1000000000u)};
+    while (!s->stop && pthread_cond_timedwait(&s->wake, &s->lock, &due) == 0)
+        ;
+    return !s->stop;
 }
 
 static void *sample(void *context)
 {
     sampling *s = context;
-    double period_ns = s->period_ns;
     uint64_t cost_ns = 0, before_ns = 0;
+    prctl(PR_SET_TIMERSLACK, 1000uL, 0uL, 0uL, 0uL); /* of this thread alone */
+    schedule_resume(&s->schedule, now_ns());
+    look_around(s, s->schedule.end_ns);
     pthread_mutex_lock(&s->lock);
-    while (!s->stop) {
+    while (sleep_until(s, schedule_next(&s->schedule, now_ns(), &s->last))) {
         pthread_mutex_unlock(&s->lock);
-        look_around(s);
+        look_around(s, s->schedule.end_ns);
         read_clock(CLOCK_THREAD_CPUTIME_ID, &cost_ns);
         region_header()->sampler_ns += cost_ns - before_ns;
-        period_ns = (double)(cost_ns - before_ns) / max_duty;
+        s->last.cost_ns = (double)(cost_ns - before_ns);
         before_ns = cost_ns;
-        if (period_ns < s->period_ns)
-            period_ns = s->period_ns;
-        uint64_t due_ns = now_ns() + (uint64_t)(period_ns * (0.5 + random_share(s)));
-        struct timespec due = {.tv_sec = (time_t)(due_ns / 1000000000u),
-                               .tv_nsec = (long)(due_ns % 1000000000u)};
         pthread_mutex_lock(&s->lock);
-        while (!s->stop && pthread_cond_timedwait(&s->wake, &s->lock, &due) == 0)
-            ;
     }
     pthread_mutex_unlock(&s->lock);
-    look_around(s);
+    look_around(s, now_ns());
     return NULL;
 }
 
@@ -239,6 +267,13 @@ static bool start_thread(sampling *s)
     return s->running;
 }
 
+/* More than one; also true if nobody knows. */
+static bool has_processors(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) != 0 || CPU_COUNT(&set) > 1;
+}
+
 bool sampling_start(void *interpreter, double rate_hz, size_t event_limit)
 {
     sampling *s = &state;
@@ -249,11 +284,11 @@ bool sampling_start(void *interpreter, double rate_hz, size_t event_limit)
     pthread_condattr_destroy(&attributes);
     memset(s->threads, 0, sizeof s->threads);
     s->interpreter = interpreter;
-    s->period_ns = 1e9 / rate_hz;
+    s->last = (schedule_look){.is_idle = true};
+    schedule_start(&s->schedule, rate_hz, has_processors(), now_ns());
     s->events_left = event_limit;
     s->has_events = event_limit > 0;
     s->look = 0;
-    s->random = now_ns() | 1;
     s->stop = false;
     read_clock(CLOCK_PROCESS_CPUTIME_ID, &s->process_base_ns);
     return start_thread(s);

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import textwrap
 import unittest
+import xml.etree.ElementTree as ElementTree
 
 try:
     import pytest
@@ -73,6 +74,10 @@ class Plugin(unittest.TestCase):
         return subprocess.run([sys.executable, "-m", "pytest", "-p", "assay.pytest_plugin", "-p", "no:cacheprovider", "--rootdir", ".", *options],
                               cwd=self.folder, capture_output=True, text=True, env={**os.environ, "COLUMNS": "80"})
 
+    def assert_narrow(self, text):
+        """No line beyond 80 columns. Lines of pytest itself may be: it does not cut them in all versions."""
+        self.assertEqual([line for line in text.splitlines() if len(line) > 80], [])
+
     def run_well(self, *options):
         done = self.pytest(*BUDGET, *options)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -98,7 +103,7 @@ class Fixture(Plugin):
         self.assertIn("assay benchmarks", out)
         for name in ("test_sum", "test_sorted[10]", "test_sorted[100]"):
             self.assertRegex(out, rf"(?m)^test_it.py::{re.escape(name)} +[\d.]+ [nµm]s +[\d.]+ [nµm]s … [\d.]+ [nµm]s +\d+$")
-        self.assertLessEqual(max(map(len, out.splitlines())), 80)
+        self.assert_narrow(out[out.index("= assay benchmarks ="):])
         self.assertIn("3 passed", out)
 
     def test_a_long_name_has_a_line_of_its_own(self):
@@ -242,7 +247,27 @@ class Gate(Plugin):
         self.assertIn("gate: failed; 1 of 3 slower", out)
         self.assertIn("1 failed, 2 passed", out)
         self.assertRegex(out, r"test_sorted\[10\] .* faster")
-        self.assertLessEqual(max(map(len, out.splitlines())), 80)
+        self.assert_narrow(failure)
+        self.assert_narrow(out[out.index("= assay benchmarks ="):out.index("= short test summary")])
+
+    def test_the_junit_file_has_the_failure(self):
+        self.scale(self.saved, {"test_sum": 0.2, "test_sorted[100]": 0.2, "test_sorted": 1})
+        for prefix, more in (("", ()), ("mine.", ("--junitprefix", "mine"))):
+            done = self.pytest(*BUDGET, "--assay-compare", "before.json", "--assay-gate", "--junitxml", "out/junit.xml", *more)
+            self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+            suite = ElementTree.parse(self.folder / "out" / "junit.xml").getroot().find("testsuite")
+            self.assertEqual((suite.get("tests"), suite.get("failures"), suite.get("errors")), ("3", "2", "0"))
+            cases = {(case.get("classname"), case.get("name")): case.find("failure") for case in suite.iter("testcase")}
+            self.assertEqual(sorted(cases), [(prefix + "test_it", name) for name in ("test_sorted[100]", "test_sorted[10]", "test_sum")])
+            self.assertIsNone(cases[prefix + "test_it", "test_sorted[10]"])
+            for name in ("test_sum", "test_sorted[100]"):
+                failure = cases[prefix + "test_it", name]
+                self.assertRegex(failure.get("message"), r"^slower: [45]\.\d+ times as long")
+                self.assertIn(f"test_it.py::{name} is slower than in before.json:", failure.text)
+
+    def test_a_junit_file_without_failures_is_pytest_s_own(self):
+        self.run_well("--assay-compare", "before.json", "--assay-gate", "--junitxml", "junit.xml")
+        self.assertIn('failures="0"', (self.folder / "junit.xml").read_text())
 
     def test_faster_and_the_same_pass(self):
         self.scale(self.saved, {"test_sum": 5, "test_sorted": 1.05})

@@ -161,6 +161,9 @@ class Verdicts(unittest.TestCase):
         first, second = assay.bench(fast, runs=40), assay.bench(slow, names=["fast"], runs=40)
         compared = assay.compare(first, second)
         self.assertEqual(compared.verdict, "slower", str(compared))
+        self.assertEqual(compared.comparisons[0]["margin"], 0.15)
+        measures = [measure["metric"] for measure in first.to_dict()["subjects"][0]["measures"]]
+        self.assertIn("yardstick_seconds", measures)        # so that a slower machine is told from a slower function
         with tempfile.TemporaryDirectory() as folder:
             paths = [os.path.join(folder, name) for name in ("before.json", "after.json")]
             first.save(paths[0])

@@ -1,13 +1,16 @@
 """The GPU's figures in the seeds' modules, with a GPU that is made up: what is asked for, and where it is shown."""
 import contextlib
 import io
+import math
+import types
 import unittest
 from unittest import mock
 
+import assay
 import assay._torch
 from assay.memory_monitor import EpochPerformanceMonitor, PerformanceMonitor, track_performance
-from assay.profiling import get_peak_memory, profile_memory_usage
-from assay.timing import get_gpu_memory_usage, print_timing_summary, track_time_and_gpu
+from assay.profiling import RuntimeProfiler, get_peak_memory, profile_forward, profile_memory_usage
+from assay.timing import benchmark_inference, get_gpu_memory_usage, print_timing_summary, track_time_and_gpu
 
 MB = 2**20
 
@@ -18,6 +21,10 @@ class Cuda:
     def __init__(self):
         self.allocated = self.peak = 100 * MB
         self.waits = 0
+        self.waited_for = []
+
+    def device_count(self):
+        return 2
 
     def allocate(self, size):
         self.allocated += size
@@ -25,6 +32,7 @@ class Cuda:
 
     def synchronize(self, device=None):
         self.waits += 1
+        self.waited_for.append(device)
 
     def reset_peak_memory_stats(self, device=None):
         self.peak = self.allocated
@@ -104,6 +112,64 @@ class Gpu(unittest.TestCase):
         self.assertRegex(self.printed.getvalue(), r"  Batch 0: .*s, GPU 150\.0MB, CPU .*MB, loss=0\.500000\n"
                                                   r"  Epoch end: .*s total, GPU 200\.0MB, 512MB reserved, peak 450MB\n")
 
+    def test_other_devices(self):
+        """What is no GPU has no figures of one; nor has a GPU that is not there, which gets one warning."""
+        for device in ("cpu", "cuda:2", 7, -1):
+            with self.subTest(device=device):
+                with track_performance("block", print_result=False, device=device) as metrics:
+                    self.work()
+                self.assertTrue(math.isnan(metrics.gpu_delta_mb))
+                self.assertIn("no GPU" if device == "cpu" else "PyTorch sees 2 GPUs", metrics.unavailable["gpu_delta_mb"])
+                monitor = PerformanceMonitor(device=device)
+                with monitor.track("forward"):
+                    self.work()
+                self.assertTrue(math.isnan(monitor.get_metrics()[0].gpu_delta_mb))
+                epochs = EpochPerformanceMonitor(device=device)
+                epochs.on_epoch_start()
+                epochs.on_epoch_end()
+        self.assertEqual(self.cuda.waits, 0)
+        with self.assertRaisesRegex(ValueError, "cuda:one"):
+            PerformanceMonitor(device="cuda:one").track("forward")
+
+    def test_warning(self):
+        assay._torch._say_once.cache_clear()
+        with self.assertLogs("assay", "WARNING") as logs:
+            for _ in range(3):
+                with track_performance("block", print_result=False, device=5):
+                    pass
+        self.assertEqual(len(logs.output), 1)
+        self.assertIn("there is no device 5", logs.output[0])
+
+    def test_the_device_is_waited_for(self):
+        """Not the current one, but that of the model or of the argument."""
+        for device in ("cuda:1", 1, "cuda"):
+            monitor = PerformanceMonitor(device=device)
+            with monitor.track("forward"):
+                self.work()
+            with track_performance("block", print_result=False, device=device):
+                pass
+            profile_memory_usage(self.work, device=device)
+            assay.bench(self.work, runs=2, device=device)
+            self.assertEqual(set(self.cuda.waited_for), {device})
+            self.cuda.waited_for = []
+        parameter = types.SimpleNamespace(is_cuda=True, device="cuda:1", requires_grad=False)
+
+        class Model:
+            def parameters(self):
+                return [parameter]
+
+            def __call__(self, batch):
+                return batch
+        profile_forward(Model(), 1, num_runs=2, warmup_runs=0)
+        benchmark_inference(Model(), [1.0], num_iterations=2, warmup=0)
+        self.assertIn("cuda:1", self.cuda.waited_for)
+
+    def test_what_is_to_run_there_fails(self):
+        for call in (lambda: assay.bench(self.work, device="cuda:2"), lambda: profile_memory_usage(self.work, device="cuda:2"),
+                     lambda: get_peak_memory(9)):
+            with self.assertRaisesRegex(RuntimeError, "there is no device .*: PyTorch sees 2 GPUs; use device=\"cpu\""):
+                call()
+
     def test_a_gpu_that_fails(self):
         self.cuda.memory_reserved = lambda device=None: 1 / 0
         monitor = EpochPerformanceMonitor()
@@ -116,6 +182,19 @@ class Gpu(unittest.TestCase):
         self.assertEqual((stats.peak_mb, stats.allocated_mb, stats.reserved_mb, stats.device), (400, 150, 512, "cuda:0"))
         self.assertEqual(get_peak_memory("cuda:0"), 400)
         self.assertEqual(profile_memory_usage(self.work, device="cpu").device, "cpu")
+
+
+class NoGpu(unittest.TestCase):
+    def test_everything_works_without(self):
+        monitor = PerformanceMonitor(device=0)
+        with monitor.track("forward"):
+            pass
+        self.assertTrue(math.isnan(monitor.get_metrics()[0].gpu_delta_mb))
+        with self.assertRaisesRegex(RuntimeError, "there is no device 'cuda': "):
+            assay.bench(lambda: None, device="cuda")
+        with self.assertRaisesRegex(RuntimeError, "there is no device 'cuda': PyTorch finds no GPU here"):
+            with mock.patch.object(assay._torch, "torch", lambda: mock.Mock(**{"cuda.is_available.return_value": False})):
+                RuntimeProfiler(lambda batch: batch, device="cuda")
 
 
 if __name__ == "__main__":

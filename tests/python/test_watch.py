@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import types
 import unittest
 import warnings
 
@@ -181,6 +182,91 @@ class Spans(Watched):
         failed = {operation["name"]: operation.get("failed_spans", 0) for operation in record["operations"]}
         self.assertEqual(failed["net.forward"], 1)
 
+    def test_exceptions_in_calls_of_one_shape(self):
+        """The call after an exception stands where every other does, forward and backward, and FLOPs are those of a whole call."""
+        class Fails(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear, self.calls = nn.Linear(8, 8, bias=False), 0
+
+            def forward(self, x):
+                self.calls += 1
+                if self.calls in (1, 4):
+                    raise ValueError("now")
+                return self.linear(x)
+        model = nn.Sequential(nn.Linear(8, 8, bias=False), Fails())
+        watched = self.watch(model, name="net", flops=True)
+        for _ in range(8):
+            try:
+                model(torch.randn(2, 8)).sum().backward()
+            except ValueError:
+                pass
+        self.assertEqual(max(map(len, self.tree())), 3, self.tree())
+        self.assertEqual(self.tree()[("net.backward",)], 5)
+        self.assertEqual(self.tree()[("net.backward", "1.backward", "1.linear.backward")], 5)
+        self.assertEqual(sum(figures[0] for figures in watched.flops("fvcore").values()), 2 * 2 * 8 * 8)
+        self.assertEqual(watched.calls, 8)
+
+    def test_a_model_that_calls_itself(self):
+        class Recursive(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear = nn.Linear(8, 8)
+
+            def forward(self, x, more=2):
+                x = self.linear(x)
+                return self(x, more - 1) if more else x
+        model = Recursive()
+        self.watch(model, name="net")
+        for _ in range(2):
+            model(torch.randn(2, 8)).sum().backward()
+        self.assertEqual(self.tree()[("net.forward", "net.forward", "net.forward", "linear.forward")], 2)
+        self.assertLess(max(map(len, self.tree())), 5, self.tree())
+
+    def test_removed_in_the_middle_of_a_call(self):
+        """The next watch of this thread begins at the root, and what was traced in part is not counted."""
+        class Removes(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.first, self.second, self.watched = nn.Linear(8, 8), nn.Linear(8, 8), None
+
+            def forward(self, x):
+                x = self.first(x)
+                if self.watched is not None:
+                    self.watched.remove()
+                return self.second(x)
+        for flops in (False, True):
+            model = Removes()
+            model.watched = self.watch(model, name="removed", flops=flops)
+            model(torch.randn(2, 8)).sum().backward()
+            self.assertIsNone(model.watched.flops())
+            later = nn.Sequential(nn.Linear(8, 8))
+            self.watch(later, name=f"later {flops}")
+            later(torch.randn(2, 8)).sum().backward()
+            self.assertEqual(self.tree()[(f"later {flops}.forward", "0.forward")], 1)
+            self.assertEqual(self.tree()[(f"later {flops}.backward", "0.backward")], 1)
+
+    def test_a_later_watch_has_its_own_figures(self):
+        """Models of one class that are watched one after the other do not add up, nor does one that is watched again."""
+        first, second = nn.Sequential(nn.Linear(8, 8)), nn.Sequential(nn.Linear(8, 8))
+        for model, calls in ((first, 3), (second, 2), (first, 1)):
+            with self.watch(model) as watched:
+                for _ in range(calls):
+                    model(torch.randn(2, 8)).sum().backward()
+            self.assertEqual(watched.times()[watched.name]["calls"], calls)
+            self.assertEqual(watched.times()["0"]["backward_calls"], calls)
+
+    def test_a_second_watch_of_a_model_ends_the_first(self):
+        model = nn.Sequential(nn.Sequential(nn.Linear(8, 8)))
+        first = self.watch(model)
+        model(torch.randn(2, 8)).sum().backward()
+        with self.assertWarnsRegex(UserWarning, "the earlier watch .* has ended"):
+            second = self.watch(model[0])
+        model(torch.randn(2, 8)).sum().backward()
+        self.assertEqual((first.times()[first.name]["calls"], second.times()[second.name]["calls"]), (1, 1))
+        self.assertEqual(second.times()["0"]["backward_calls"], 1)
+        self.assertNotIn("failed_spans", str(self.monitor.record().to_dict()["operations"]))
+
     def test_no_grad_and_checkpoints(self):
         class Checked(nn.Module):
             def __init__(self):
@@ -207,6 +293,7 @@ class Spans(Watched):
         torch.nn.init.zeros_(twin[1].weight)
         torch.nn.init.zeros_(twin[1].bias)
         self.assertEqual(float(twin(torch.ones(1, 8)).abs().sum().detach()), 0.0)
+        self.assertEqual(self.tree(), {})               # the copy is not the model
         restored = pickle.loads(pickle.dumps(model))
         data = torch.randn(2, 8)
         self.assertTrue(torch.equal(restored(data), model(data)))
@@ -215,7 +302,7 @@ class Spans(Watched):
             worker.start()
         for worker in workers:
             worker.join()
-        self.assertEqual(self.tree()[("net.forward", "0.forward")], 6)
+        self.assertEqual(self.tree()[("net.forward", "0.forward")], 5)
         self.assertEqual(self.tree()[("net.backward", "0.backward")], 4)
 
     def test_scripted_parts_are_leaves(self):
@@ -376,6 +463,41 @@ class Flops(Watched):
             model(torch.randn(rows, 8))
         self.assertEqual(watched.total_flops()[0], 14 * 2 * 64)
         self.assertEqual(watched.calls, 4)
+
+    def test_tensors_that_are_keywords_or_in_containers(self):
+        """Each call counts with its own shapes, however its tensors are handed over."""
+        class Batch:
+            def __init__(self, x):
+                self.inner = types.SimpleNamespace(x=x)
+
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear = nn.Linear(8, 8, bias=False)
+
+            def forward(self, x=None, batch=None, factor=1):
+                if batch is not None:
+                    x = batch["x"] if isinstance(batch, dict) else batch[1][0] if isinstance(batch, list) else batch.inner.x
+                return self.linear(x) * factor
+        ways = (lambda model, x: model(x), lambda model, x: model(x=x), lambda model, x: model(None, {"x": x}),
+                lambda model, x: model(batch=[None, (x,)]), lambda model, x: model(None, Batch(x), factor=2))
+        for way in ways:
+            model = Model()
+            with assay.watch(model, monitor=self.monitor) as watched:
+                for size in (1, 1, 100, 100, 100, 1):
+                    way(model, torch.zeros(size, 8))
+            self.assertEqual(watched.calls, 6)
+            self.assertEqual(watched.total_flops("fvcore")[0], 303 * 8 * 8)
+
+    def test_keywords_that_pytorch_gives(self):
+        """PyTorch 2 gives them to the hook; here the hook is called as it does that."""
+        model = nn.Linear(8, 8, bias=False)
+        watched = self.watch(model, flops=True)
+        hook = next(iter(model._forward_pre_hooks.values()))
+        for size in (1, 1, 100):
+            hook(model, (), {"input": torch.zeros(size, 8)})
+            next(iter(model._forward_hooks.values()))(model, (), torch.zeros(size, 8))
+        self.assertEqual((watched.calls, len(watched._traces)), (3, 2))
 
     def test_modules_have_their_own(self):
         model = nn.Sequential(Residual(), nn.Linear(8, 2))

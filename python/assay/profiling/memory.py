@@ -31,9 +31,11 @@ class MemoryStats:
 
 
 def _gpu(device: Any) -> Any:
-    """torch.cuda if this device is a GPU that is there. Without a device: if there is one."""
-    cuda = _torch.cuda()
-    return cuda if cuda is not None and (device is None or "cuda" in str(device) or isinstance(device, int)) else None
+    """torch.cuda if this device is a GPU that is there. Without a device: if there is one. A GPU that was asked for and is not there
+    is an error: the memory of the process is another thing."""
+    if _torch.cuda() is not None:
+        _torch.check_device(device)
+    return _torch.cuda_on(device)
 
 
 def reset_memory_stats(device: Any = None) -> None:

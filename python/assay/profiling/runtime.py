@@ -45,11 +45,13 @@ class RuntimeStats:
                    1e3 * figures["low_seconds"], 1e3 * figures["high_seconds"])
 
 
-def _measure(call: Callable[[], Any], num_runs: int, warmup_runs: int, set_up: Optional[Callable[[], Any]] = None) -> RuntimeStats:
+def _measure(call: Callable[[], Any], num_runs: int, warmup_runs: int, set_up: Optional[Callable[[], Any]] = None,
+             device: Any = None) -> RuntimeStats:
+    """`device`: the GPU to wait for; None: the current one."""
     if set_up is not None:
-        set_up = _torch.synchronized(set_up)
-    _torch.synchronize()
-    return RuntimeStats.of(_core.benchmark(_torch.synchronized(call), set_up, num_runs, warmup_runs))
+        set_up = _torch.synchronized(set_up, device)
+    _torch.synchronize(device)
+    return RuntimeStats.of(_core.benchmark(_torch.synchronized(call, device), set_up, num_runs, warmup_runs))
 
 
 def benchmark_function(fn: Callable[..., Any], *args: Any, num_runs: int = 100, warmup_runs: int = 10, **kwargs: Any) -> RuntimeStats:
@@ -73,7 +75,7 @@ def profile_forward(model: Callable[..., Any], batch: Any, num_runs: int = 100, 
     if torch is None:
         return _measure(call, num_runs, warmup_runs)
     with torch.no_grad():
-        return _measure(call, num_runs, warmup_runs)
+        return _measure(call, num_runs, warmup_runs, device=_torch.device_of(model))
 
 
 def profile_backward(model: Callable[..., Any], batch: Any, loss_fn: Optional[Callable[..., Any]] = None, num_runs: int = 100,
@@ -94,7 +96,7 @@ def profile_backward(model: Callable[..., Any], batch: Any, loss_fn: Optional[Ca
             parameter.grad = None
         losses[:] = [loss_of(loss_fn, call(), target)]
     try:
-        return _measure(lambda: losses[0].backward(), num_runs, warmup_runs, forward)
+        return _measure(lambda: losses[0].backward(), num_runs, warmup_runs, forward, _torch.device_of(model))
     finally:
         for parameter, gradient in zip(parameters, kept):
             parameter.grad = gradient
@@ -110,7 +112,7 @@ def profile_training_step(model: Callable[..., Any], batch: Any, optimizer: Any,
         optimizer.zero_grad()
         loss_of(loss_fn, call(), target).backward()
         optimizer.step()
-    return _measure(step, num_runs, warmup_runs)
+    return _measure(step, num_runs, warmup_runs, device=_torch.device_of(model))
 
 
 def profile_pe_computation(pe_transform: Callable[[Any], Any], data: Any, num_runs: int = 10, warmup_runs: int = 2) -> RuntimeStats:

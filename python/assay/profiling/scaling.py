@@ -107,7 +107,7 @@ def _forward(instance: tuple) -> None:
     else:
         with torch.no_grad():
             model(graph)
-        _torch.synchronize()
+        _torch.synchronize(_torch.device_of(model))
 
 
 def _run(parameter: str, sizes: Sequence[int], make: Callable[[int], tuple], budget_seconds: float, seed: int) -> ScalingResult:

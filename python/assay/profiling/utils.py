@@ -68,6 +68,8 @@ def moved(thing: Any, device: Any) -> Any:
     """The thing on a device, if it can be moved; within tuples, lists and dictionaries too."""
     if device is None:
         return thing
+    if _torch.torch() is not None:
+        _torch.check_device(device)
     if isinstance(thing, (list, tuple)):
         return type(thing)(moved(part, device) for part in thing)
     if isinstance(thing, dict):

@@ -17,7 +17,7 @@ def _start():
     try:
         sampler = _load(os.path.dirname(here))
         import atexit
-        if sampler.start(directory, float(os.environ.get("ASSAY_PYTHON_RATE", "100")),
+        if sampler.start(directory, float(os.environ.get("ASSAY_PYTHON_RATE", "0")),
                          float(os.environ.get("ASSAY_PYTHON_INTERVAL", "0")),
                          int(os.environ.get("ASSAY_PYTHON_EVENTS", "0")), _jumps()):
             os.register_at_fork(before=sampler.pause, after_in_parent=sampler.resume, after_in_child=sampler.forked)
