@@ -10,16 +10,17 @@
  *     assay_monitor_print_summary(monitor, stdout, ASSAY_SHOW_AGGREGATE);
  *     assay_monitor_free(monitor);
  *
- * What is ready-made for one kind of work has a header of its own, which this one does not bring:
+ * Each of these headers has ready-made calls for one kind of work. This header does not include
+ * them:
  *
  *     timers.h        named timers, their summary, speed-ups, phases of a job
  *     training.h      epochs and batches, warm-up, convergence
  *     inference.h     latency and throughput of single calls
  *     performance.h   one block measured and printed in one line
  *     task.h          spans of coroutines and other tasks that take turns on a thread
- *     binding.h       spans of other languages, whose blocks are not blocks of C
- *     bottleneck.h    what stands out in a record, and what to do about it
- *     scaling.h       something measured at several sizes
+ *     binding.h       for bindings of other languages: spans that need not end in order
+ *     bottleneck.h    bottlenecks in a record, and remedies
+ *     scaling.h       a function measured at several sizes
  *     stats.h         the statistics behind all of this: arrays in, numbers out
  *     device.h        GPUs: what they are, their memory, load, power and energy
  *     gpu.h           spans on the streams of a CUDA device

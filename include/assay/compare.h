@@ -13,19 +13,18 @@
  * samples while they were taken; `decision_level` gives the level that a verdict used.
  *
  * Subjects that were interleaved in one record are compared round by round, so that disturbances of
- * both cancel: their random order makes what befalls the machine noise without memory. Other
- * subjects are compared as two series, whose noise may remember; how strongly is weighed by what
- * both series show. Where a yardstick was timed beside their
- * samples (`yardstick` of sampling.h; studies and profiles do so), their times are judged relative
- * to it, so that a machine that was faster in one run is not taken for a difference; the ratio
- * shown is that of the times, and a verdict must not go against it. What dividing by the yardstick
- * takes off is doubtful by 0.3 of its logarithm, and the ratio of single runs of a study or a
- * profile by 2 % that their samples do not show; both make the interval wider. The verdict is
- * inconclusive
- * where the data do not support one: too few samples, times that are negative or not finite,
- * samples that are all equal, failed runs, a drift or a step within the run that is as large as the
- * difference, two levels between which the times seldom jump, or a difference that vanishes without
- * the disturbed pairs or samples or without the time spent waiting for a processor.
+ * both cancel; their random order removes the autocorrelation of the machine's noise. Other
+ * subjects are compared as two series whose noise may be autocorrelated; the strength is estimated
+ * from both series. Where a yardstick was timed beside their samples (`yardstick` of sampling.h;
+ * studies, profiles and Python's bench() do so), their times are judged relative to it, so that a
+ * machine that was faster in one run is not taken for a difference; the ratio shown is that of the
+ * times, and a verdict must not go against it. Two standard errors that the samples cannot show
+ * make the interval wider: 0.3 of the logarithm of the correction by the yardstick, and 2 % for
+ * single runs that have a yardstick. The verdict is inconclusive where the data do not support one:
+ * too few samples, times that are negative or not finite, samples that are all equal, failed runs,
+ * a drift or a step within the run that is as large as the difference, two levels between which the
+ * times seldom jump, or a difference that vanishes without the disturbed pairs or samples or
+ * without the time spent waiting for a processor.
  *
  * Besides wall time, whatever both subjects measured is compared. One metric leads: wall time, or
  * processor time where wall time is inconclusive and both subjects are bound by the processor. The
@@ -57,7 +56,8 @@ extern "C" {
 typedef struct assay_compare_options {
     size_t struct_size;
     double margin;  /* differences up to this share are ignored; below 1. The default is 0.01, and
-                       0.15 between single runs of a study or a profile: two runs of one program
+                       0.15 between single runs of a study, of a profile and of functions that
+                       were timed beside a yardstick: two runs of one program
                        may differ by that much */
     bool no_margin; /* every difference counts: a margin of 0 */
     bool all_pairs; /* compare every pair, not only every candidate with the first */
@@ -88,9 +88,9 @@ typedef struct assay_compare_side {
  * and parameters. A record of `assay run` counts as one subject, "run"; operations that kept
  * samples are subjects with their path as name, "step/forward". On a side with several runs each
  * run is one observation of every subject, and operations are compared by the means of their spans;
- * three runs a side are the least that a verdict needs; one run as the candidate may stand against
- * five or more, whose spread is taken for its own. If one side has several runs, each run counts so
- * on every side.
+ * A verdict needs at least three runs on each side, or one candidate run against five or more; the
+ * spread of those runs is then taken for that of the candidate. If one side has several runs, the
+ * runs of every side count in this way.
  *
  * The result is a new record of kind "compare" with all subjects and the comparisons: wall time
  * first, then whatever else both sides measured. Its `differences` list what else differs between

@@ -79,10 +79,10 @@ typedef struct assay_device_state {
     assay_reading received_bytes_per_second, sent_bytes_per_second; /* over the bus */
 } assay_device_state;
 
-/* Read the parts that are asked for, a sum of assay_device_part; the others are not measured. A
- * figure that the device or the driver does not give is missing with its reason. The call fails
- * only if the device is not there at all: ASSAY_E_NOT_FOUND, ASSAY_E_UNSUPPORTED, or ASSAY_E_IO if
- * it was lost. */
+/* Read the given parts, a sum of assay_device_part; the figures of other parts are
+ * ASSAY_NOT_MEASURED. A figure that the device or the driver does not give is missing with its
+ * reason. The call fails only if the device is not there at all: ASSAY_E_NOT_FOUND,
+ * ASSAY_E_UNSUPPORTED, or ASSAY_E_IO if it was lost. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_device_read(size_t index, unsigned parts,
                                                         assay_error *error,
                                                         assay_device_state *state);

@@ -84,7 +84,7 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_flop_account_total(const assay_flop_
 ASSAY_API const assay_flop_component *
 assay_flop_account_components(const assay_flop_account *account, size_t *count);
 
-/* Sum the components by what they are, whichever layer they stand in: "layers.3.attention.scores"
+/* Sum the components by what they do, over all layers: "layers.3.attention.scores"
  * belongs to "attention", "encoder.weight" to "encoder". A new account; caller frees. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_flop_account_group(const assay_flop_account *account,
                                                                assay_flop_account **grouped);
@@ -152,9 +152,9 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_estimate_model_flops(
 ASSAY_API double assay_estimate_attention_memory(int64_t num_nodes, int64_t num_heads,
                                                  int64_t hidden_dim, int64_t batch_size);
 
-/* Bytes of positional encodings, float32: node_pe is n x node_pe_dim; relative ones are
- * n x n x buckets dense, the share `sparse_ratio` of it with two 32-bit indices an entry when
- * sparse. */
+/* Bytes of positional encodings in float32. Encodings of nodes are n x node_pe_dim. Relative
+ * encodings are n x n x buckets; if sparse, only the share `sparse_ratio` of them is kept, with two
+ * 32-bit indices for each entry. */
 typedef struct assay_pe_storage {
     double node_pe_bytes, relative_pe_dense_bytes, relative_pe_sparse_bytes;
 } assay_pe_storage;

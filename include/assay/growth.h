@@ -105,7 +105,8 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_growth_fit(const double *sizes, cons
                                                        assay_growth **growth);
 ASSAY_API void assay_growth_free(assay_growth *growth);
 
-/* The time the chosen class gives for a size; missing without a class, or if n <= 0. */
+/* The time that the chosen class predicts for a size. The reading is missing if there is no class
+ * or if n <= 0. */
 ASSAY_API assay_reading assay_growth_predict(const assay_growth *growth, double n);
 
 /* Print class, formula, exponent and what speaks against them; the sizes with median, fitted time

@@ -19,8 +19,8 @@
 extern "C" {
 #endif
 
-/* assay_benchmark_function() under the seed's name; its options `num_iterations` and `warmup` are
- * those of assay_sampling_options. */
+/* assay_benchmark_function() under another name. `num_iterations` and `warmup` are members of
+ * assay_sampling_options. */
 static inline ASSAY_MUST_USE assay_status assay_benchmark_inference(
     assay_function function, void *argument, const assay_sampling_options *options,
     assay_error *error, assay_timing *timing)
@@ -38,7 +38,7 @@ static inline assay_reading assay_timing_throughput(const assay_timing *timing,
                                       : assay_reading_missing(ASSAY_NOT_ENOUGH_DATA);
 }
 
-/* Print the seed's table: mean, min and max latency in milliseconds, and the throughput. A NULL
+/* Print a table: mean, min and max latency in milliseconds, and the throughput. A NULL
  * stream prints nothing. */
 ASSAY_API assay_status assay_print_inference_benchmark(const assay_timing *timing,
                                                        size_t samples_per_call, FILE *stream,

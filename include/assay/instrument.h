@@ -12,10 +12,9 @@
  * outside (assay_tree_sampler_*), and the description of the machine (assay_machine_*). Memory of
  * this process is in memory.h; assay_record_describe() puts machine, build and source in a record.
  *
- * None of them prints, allocates in a measured path or changes process-wide state unless its name
- * says so. Threads: every call may be made from any thread, except that a sampler belongs to one
- * thread at a time.
- */
+ * None of them prints or allocates in a measured path; none changes process-wide state unless its
+ * name says so. Threads: every call may be made from any thread, except that a sampler belongs to
+ * one thread at a time. */
 #ifndef ASSAY_INSTRUMENT_H
 #define ASSAY_INSTRUMENT_H
 

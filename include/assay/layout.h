@@ -4,10 +4,10 @@
  * a change bumps ASSAY_JOURNAL_VERSION and the library's soname. docs/journal.md describes the
  * whole file.
  *
- * Addresses. The writer keeps pointers into the journal here, because following a pointer is what
- * the hot path can afford. They are addresses of the writing process: a reader subtracts the
- * header's `base_address` and checks the result before use. Pointers marked "private" lead out of
- * the journal and mean nothing to a reader.
+ * Addresses. The writer keeps pointers into the journal here, because the hot path has time to
+ * follow a pointer and not to compute one. They are addresses of the writing process: a reader
+ * subtracts the header's `base_address` and checks the result before use. Pointers marked "private"
+ * lead out of the journal and mean nothing to a reader.
  *
  * Writers and readers. One thread writes a lane and its nodes; readers come at any time from any
  * process. Every field is stored in one piece. A span that ended waits in the lane's slot and is

@@ -16,7 +16,8 @@
  * their memory. On most machines only root may read that. A window that is shorter than the
  * counter's period has bounds instead of a figure.
  *
- * Energy is that of whole devices: what other programs do on them meanwhile is in it.
+ * The energy is that of whole devices, so it includes what other programs do on them at the same
+ * time.
  *
  * Cost: one thread, ten times a second. A reading of an H200 takes 3 to 4 ms of that thread, most
  * of it within the driver. Threads: every call may be made from any thread. Fork: a child has no
@@ -53,8 +54,8 @@ typedef struct assay_meter_options {
 #define ASSAY_METER_OPTIONS_INIT ASSAY_INIT(assay_meter_options)
 
 /* Start to read. NULL options are the defaults. Fails with ASSAY_E_UNSUPPORTED or
- * ASSAY_E_PERMISSION if there is nothing to read; `error` then says why of each. A source that
- * fails while others work is left out. Caller frees. */
+ * ASSAY_E_PERMISSION if there is nothing to read; `error` then gives the reason for each source. A
+ * source that fails while others work is left out. Caller frees. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_meter_new(const assay_meter_options *options,
                                                       assay_error *error, assay_meter **meter);
 
@@ -67,7 +68,7 @@ ASSAY_API uint64_t assay_meter_now_ns(void);
 typedef struct assay_energy {
     size_t struct_size; /* set by the caller */
     /* Of all sources. `joules` is an estimate between the bounds; it is missing ("not enough data")
-     * where the window is shorter than the period of a counter. */
+     * where the window is shorter than the period of a counter or of the readings. */
     assay_reading joules, joules_low, joules_high;
     assay_reading gpu_joules, cpu_joules; /* of one kind of source; likewise */
     assay_reading throttle;               /* reasons for which a GPU was throttled meanwhile: a sum

@@ -248,6 +248,22 @@ ASSAY_API const assay_model_class *const *assay_model_classes(size_t *count);
 ASSAY_API ASSAY_MUST_USE assay_status assay_model_find(const char *name, assay_error *error,
                                                        const assay_model_class **class_);
 
+/* The class of the same model on a device: "cpu" is the class itself, "cuda:0" a class whose
+ * instances keep parameters, gradients, moments and activations on the first CUDA device and
+ * compute there, with the same numbers but for rounding. Everything else is the same, and the class
+ * lives as long as the process. The values and gradients of assay_model_parameters() are on the
+ * host: ask for them again before you read them after a pass, and before you change them.
+ *
+ * The first call for a device opens the driver, cuBLAS and NVRTC and compiles the kernels, which
+ * takes about a second. ASSAY_E_ARGUMENT for a device that cannot be understood;
+ * ASSAY_E_UNSUPPORTED, with the remedy, for a library or device that is missing and for a model
+ * without a CUDA path. */
+ASSAY_API ASSAY_MUST_USE assay_status assay_model_class_on(const assay_model_class *class_,
+                                                           const char *device, assay_error *error,
+                                                           const assay_model_class **on_device);
+/* "cpu" or "cuda:0" */
+ASSAY_API const char *assay_model_class_device(const assay_model_class *class_);
+
 typedef struct assay_model assay_model;
 
 /* `settings`: option_count values, or NULL for the defaults. ASSAY_E_ARGUMENT names the setting

@@ -1,5 +1,5 @@
-/* How a model's forward pass grows with its sizes: nodes, layers, encodings, any whole-number
- * setting of its class (seed D's scaling experiments). Link assay-models.
+/* How a model's forward pass grows with its sizes: nodes, layers, encodings, or any whole-number
+ * setting of its class. Link assay-models.
  *
  *     assay_model_factory factory = ASSAY_MODEL_FACTORY_INIT;
  *     if (assay_model_find("graph_transformer", &error, &factory.class_) != ASSAY_OK) ...

@@ -4,8 +4,9 @@
  *     if (assay_plot_save(record, "growth", NULL, "growth.svg", &error) != ASSAY_OK)
  *         fprintf(stderr, "%s\n", error.message);
  *
- * A plot is as wide as a column of a paper unless settings say otherwise, its texts are texts, and
- * its colours follow the reader's preference for light or dark. Names from the record are inert.
+ * A plot is as wide as a column of a paper unless the settings say otherwise. Its texts can be
+ * searched and copied, and its colours follow the reader's preference for light or dark. Names from
+ * the record are escaped, so they cannot add markup.
  *
  * Threads: any, for records that no other thread changes.
  */

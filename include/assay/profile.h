@@ -77,8 +77,8 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_profile_all(const assay_profile_targ
                                                         assay_error *error,
                                                         assay_pass_profile *profile);
 
-/* "10.50 ± 1.20 ms (min 9.80, max 14.10, 100 runs)" without a newline; what a timing does not have
- * is left out. */
+/* "10.50 ± 1.20 ms (min 9.80, max 14.10, 100 runs)" without a newline; figures that the timing
+ * lacks are left out. */
 ASSAY_API void assay_runtime_stats_print(const assay_timing *timing, FILE *stream);
 
 /* ---- models to benchmark and compare ---- */

@@ -1,4 +1,4 @@
-/* The run record: everything measured about one run, and the waist of assay.
+/* The run record: everything measured about one run.
  *
  * The measuring side fills a record, and the reading side consumes it. A live run, a saved run and
  * a run measured by another tool take the same path. A record counts in seconds and bytes; printed
@@ -63,19 +63,20 @@ typedef struct assay_record_operation {
     assay_reading heap_peak_bytes;  /* largest growth of the thread's live heap within one span */
     assay_reading heap_allocations; /* allocations made in spans, summed */
     assay_reading gpu_delta_bytes, gpu_peak_bytes;
-    /* On a device: the time that its spans took there, summed, with the bounds of a 95 % interval
-     * that supposes spans of one kind; and how many spans that are. */
+    /* On a device: the summed time of its spans there, the bounds of a 95 % interval, and the
+     * number of those spans. The interval assumes that the spans have one distribution. */
     assay_reading gpu_seconds, gpu_seconds_low, gpu_seconds_high;
     uint64_t gpu_spans;
     uint64_t rss_spans;    /* spans whose resident memory was read; the sums above are theirs */
     uint64_t failed_spans; /* of `count`: those that an error ended, such as a Python exception */
-    /* Of the processor and the devices while its spans ran and a meter was attached (meter.h), with
-     * bounds. The sum itself is missing where the spans are too short for the counters. */
+    /* Energy of the processor and the devices while its spans ran and a meter was attached
+     * (meter.h), with bounds. The sum itself is missing if the spans are too short for the
+     * counters. */
     assay_reading energy_joules, energy_joules_low, energy_joules_high;
     uint64_t reserved[8]; /* zero */
 } assay_record_operation;
 
-/* One individually recorded span (seed C's `track` without aggregation), in order of completion. */
+/* One span that was recorded individually (ASSAY_METRIC), in order of completion. */
 typedef struct assay_record_metric {
     const char *operation;
     int32_t depth;        /* 0 at the top; nested metrics do not add to the total time */
@@ -111,10 +112,10 @@ typedef struct assay_record_lane {
 typedef struct assay_record_event {
     assay_event_kind kind;
     uint32_t name;           /* span: index into operations; counter: into counters; function: into
-                                the functions of `python` */
+                                the functions of `python`; kernel and copy: into those of `gpu` */
     uint32_t lane;           /* index into lanes */
     double start_seconds;    /* since the start of the run */
-    double duration_seconds; /* span and function only */
+    double duration_seconds; /* of all but counters */
     double value;            /* counter only */
 } assay_record_event;
 
@@ -183,7 +184,7 @@ typedef struct assay_record_member {
     uint64_t reserved[8]; /* zero */
 } assay_record_member;
 
-/* A function of a Python program, or a line of one, and the time that samples found it at. */
+/* A function or a line of a Python program, with the time that samples found in it. */
 typedef struct assay_record_code {
     const char *name; /* of the function: "Model.forward" */
     const char *file;
@@ -194,7 +195,10 @@ typedef struct assay_record_code {
     double waiting_seconds; /* of the main thread, while it was the innermost */
     assay_reading native_seconds; /* of self_seconds: in native code that it called */
     uint64_t samples;             /* with processor time, while it was the innermost */
-    uint64_t reserved[4];         /* zero */
+    assay_reading
+        self_error_seconds; /* standard error of self_seconds, from sampling; an upper
+                               bound for code that runs longer than the time between looks */
+    uint64_t reserved[2];   /* zero */
 } assay_record_code;
 
 /* A line of a Python program that allocates; estimates from sampled allocations. */
@@ -213,14 +217,15 @@ typedef struct assay_record_allocation {
 /* Where the time and the memory of the Python programs went, over all of their processes. */
 typedef struct assay_record_python {
     uint64_t processes;       /* that were sampled */
-    double rate_hz;           /* asked for */
+    double rate_hz;           /* at which processes were looked at, on average */
     uint64_t samples;         /* that found a thread with processor time */
     uint64_t torn_samples;    /* of them: the stack changed while it was read */
-    uint64_t dropped_samples; /* counted for a caller, for want of room */
+    uint64_t dropped_samples; /* counted for a caller, because there was no room */
     double busy_seconds;      /* processor time of threads that run Python, as far as samples saw */
     assay_reading native_seconds; /* of it: in native code */
     double waiting_seconds;       /* of the main threads */
-    double other_seconds;         /* processor time not seen: threads of libraries, short threads */
+    double
+        other_seconds; /* processor time that samples missed: threads of libraries, short threads */
     double sampler_seconds;       /* processor time of the sampling itself */
     assay_reading interval_bytes; /* mean distance of sampled allocations */
     assay_reading allocated_bytes;
@@ -231,6 +236,60 @@ typedef struct assay_record_python {
     size_t allocation_count;
     uint64_t reserved[8]; /* zero */
 } assay_record_python;
+
+/* A kernel that ran on a GPU: all launches with this name. */
+typedef struct assay_record_kernel {
+    const char *name;
+    uint64_t count;
+    double total_seconds, mean_seconds, min_seconds, max_seconds;
+    assay_reading std_seconds; /* not enough data below two launches */
+    double share;              /* of the time of all kernels */
+    uint64_t reserved[4];      /* zero */
+} assay_record_kernel;
+
+/* Copies of one direction, or memory that was set. */
+typedef struct assay_record_copy {
+    const char *direction; /* "host to device", "device to host", "device to device", "set", … */
+    const char *memory;    /* on the host's side: "pageable", "pinned"; or NULL */
+    uint64_t count;
+    double bytes, seconds;
+    assay_reading bytes_per_second;
+    uint64_t reserved[4]; /* zero */
+} assay_record_copy;
+
+/* Time in which a GPU ran no kernel, by its likely cause (docs/gpu.md has the rule). */
+typedef struct assay_record_idle {
+    const char *cause; /* "launch", "data loading", "host", "synchronisation", "queued", "copies",
+                          "unknown" */
+    uint64_t count;    /* gaps; of "copies": copies that ran without a kernel beside them */
+    double seconds;
+    double share;         /* of span_seconds */
+    uint64_t reserved[4]; /* zero */
+} assay_record_idle;
+
+/* What GPUs did for the measured processes, summed over processes and devices. */
+typedef struct assay_record_gpu {
+    uint64_t processes;         /* of which there is any activity */
+    double span_seconds;        /* from the first activity to the end of the last */
+    double busy_seconds;        /* with a kernel, a copy or a set under way: a union */
+    double kernel_seconds;      /* with a kernel under way */
+    double idle_seconds;        /* without: span_seconds - kernel_seconds */
+    double longest_gap_seconds; /* without anything under way */
+    assay_reading allocations, releases, allocated_bytes;
+    assay_reading peak_bytes;     /* the most of one process on one device at once */
+    assay_reading live_bytes;     /* at the end */
+    uint64_t dropped_records;     /* activities not seen, for want of a buffer */
+    uint64_t untimed_records;     /* seen, but without times; they are in no figure */
+    uint64_t late_records;        /* too late for a place among the gaps */
+    const char *unseen;           /* what was not measured, and why; or NULL */
+    assay_record_kernel *kernels; /* the costliest first */
+    size_t kernel_count;
+    assay_record_copy *copies; /* the largest first */
+    size_t copy_count;
+    assay_record_idle *idle; /* the longest first; those that occurred */
+    size_t idle_count;
+    uint64_t reserved[8]; /* zero */
+} assay_record_gpu;
 
 /* A device beside the processor. Its lanes are the streams. */
 typedef struct assay_record_device {
@@ -290,15 +349,19 @@ typedef struct assay_record_subject {
     const char *covers; /* what one iteration includes, where the name does not say it; or NULL */
     assay_record_measure *measures;
     size_t measure_count;
-    /* Looks at the samples of several subjects while they were taken, to see whether they answer:
-     * the pairs seen by each, and the share of the risk of a false alarm that may have been spent
-     * by then. Both ascend. None: the samples were looked at once. */
+    /* The looks at several subjects while their samples were taken: for each look the number of
+     * pairs so far, and the share of the risk of a false alarm that may be spent by then. Both
+     * ascend. None: the samples were looked at once. */
     const double *look_pairs, *look_spent;
     size_t look_count;
     uint64_t slow_samples;    /* of a slow mode, which stand apart above the others; 0: none */
     assay_reading slow_ratio; /* how many times as long they took as the others */
     const char *doubt;        /* why the interval of the mean cannot be trusted, or NULL */
-    uint64_t reserved[1];     /* zero */
+    /* Of one iteration, mean over the samples, with what it lies between; of the whole machine. */
+    assay_reading energy_joules, energy_joules_low, energy_joules_high;
+    uint64_t throttled_samples; /* disturbed because a GPU was throttled, left out or not */
+    const char *throttle;       /* why it was: "heat"; NULL: never, or not looked for */
+    uint64_t reserved[8];       /* zero */
 } assay_record_subject;
 
 /* The arithmetic of one component of a model under one convention (flops.h, docs/flops.md). */
@@ -323,7 +386,7 @@ typedef struct assay_record_model {
     uint64_t reserved[8]; /* zero */
 } assay_record_model;
 
-/* A number that was found: an error, a duration, a share. */
+/* A number in the result of a study: an error, a duration, a share. */
 typedef struct assay_record_figure {
     const char *name; /* "relative_error" */
     const char *of;   /* the model, function or data it belongs to; NULL: the whole run */
@@ -368,7 +431,7 @@ typedef enum assay_verdict {
 /* "inconclusive", "faster", "slower", "same"; NULL for a value that is no verdict. Static. */
 ASSAY_API const char *assay_verdict_text(assay_verdict verdict);
 
-/* How the cost of one subject compares with another's. */
+/* The comparison of one subject's cost with another's. */
 typedef struct assay_record_comparison {
     const char *baseline, *candidate;               /* names of subjects */
     const char *baseline_origin, *candidate_origin; /* their origin, or NULL */
@@ -383,7 +446,7 @@ typedef struct assay_record_comparison {
     bool paired;        /* interleaved samples, compared round by round */
     uint64_t pairs;     /* of samples used; 0 when not paired */
     uint64_t baseline_samples, candidate_samples; /* used */
-    double margin;                                /* differences up to this share are ignored */
+    double margin;                                /* relative differences up to this are ignored */
     double decision_level; /* of the interval that must lie beyond the margin; above 0.99 when
                               several comparisons share the risk */
     assay_reading decision_low, decision_high; /* that interval */
@@ -430,6 +493,8 @@ typedef struct assay_record {
     size_t process_count;
     bool has_python;
     assay_record_python python;
+    bool has_gpu;
+    assay_record_gpu gpu;
     assay_record_device *devices;
     size_t device_count;
     double total_seconds; /* sum over top-level spans; in JSON only where there are spans */
@@ -506,9 +571,9 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_record_read(const char *path, assay_
  * by their content. Another tool's benchmarks become subjects with that tool as their source:
  * repetitions of Google Benchmark (real_time; aggregates only where there are no repetitions),
  * times of hyperfine's runs (those that failed and were to be ignored, too), values of pyperf
- * (warm-ups left out). NaN and Infinity, which some write although JSON has no word for them, are
- * taken as null. Benchmarks of pyperf that are no times are left out: `error` then names the first
- * although the call succeeds (its status is ASSAY_OK when there was none); where there are no
+ * (warm-ups left out). NaN and Infinity, which some tools write although JSON does not have them,
+ * are read as null. Benchmarks of pyperf that are no times are left out: `error` then names the
+ * first although the call succeeds (its status is ASSAY_OK when there was none); where there are no
  * others, the file is refused. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_record_load(const char *path, assay_error *error,
                                                         assay_record **record);

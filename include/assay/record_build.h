@@ -1,4 +1,5 @@
-/* Filling records: for programs that measure by themselves and want to speak assay's language.
+/* Filling records: for programs that measure by themselves and use assay to show and compare the
+ * results.
  *
  *     assay_record *record = NULL;
  *     assay_record_subject subject;

@@ -7,7 +7,7 @@
  * A report reads a record and writes text; it measures nothing. There is one call to print and one
  * to save, and a list of formats. The JSON of the record itself is assay_record_save() (record.h).
  *
- * For people, 80 columns wide:
+ * For people, 80 columns wide ("performance", "aggregate" and "summary": 90):
  *   text         what fits the record: "bench", "run" or "journal"; of a record with subjects and
  *                spans, "bench" and then the spans
  *   run          what ran, how it ended and what it took, then the call tree if there are spans
@@ -35,8 +35,8 @@
  *   google-benchmark, hyperfine, pyperf, bencher, github-action-benchmark, csv, csv-samples,
  *   csv-spans, markdown, sql
  *
- * Tables keep the seeds' widths: a name too long for its column stands on a line of its own above
- * its figures; a time that would round to 0.000 is shown as 2.1e-05; what was not measured is
+ * Tables have fixed widths. A name too long for its column stands on a line of its own above its
+ * figures; a time that would round to 0.000 is shown as 2.1e-05; a figure that was not measured is
  * "n/a". MB are 2^20 bytes. Names are unique within a document for other tools: a subject with the
  * name of an earlier one gets its parameters, its origin or a number behind it. Numbers read back
  * to the same double, whatever the locale; JSON never holds NaN.
@@ -63,10 +63,9 @@ extern "C" {
 ASSAY_API assay_status assay_report_print(const assay_record *record, const char *format,
                                           FILE *stream, assay_error *error);
 
-/* Several records one below the other, each under its title (`titles` NULL: without); what is
- * explained below the verdicts of one record is not said again below those of the next. A document
- * for other tools holds all records and has no titles. A trace shows one record only
- * (ASSAY_E_ARGUMENT). */
+/* Several records one below the other, each under its title (`titles` NULL: no titles). The
+ * explanation below the verdicts is printed once. A document for other tools holds all records and
+ * has no titles. A trace shows one record only (ASSAY_E_ARGUMENT). */
 ASSAY_API assay_status assay_reports_print(const assay_record *const *records,
                                            const char *const *titles, size_t count,
                                            const char *format, FILE *stream, assay_error *error);

@@ -11,9 +11,9 @@
  *     if (assay_quick_benchmark(&forecast, &parts, NULL, &error, &profile) != ASSAY_OK) ...
  *     if (assay_save_profile(&profile, "runtime_profile.json", &error) != ASSAY_OK) ...
  *
- * Figures are in seconds and bytes; the JSON has the seed's keys, in which `_mb` is 10^6 bytes and
- * `std_seconds` divides by the number of trials. Ratios are named B_vs_A: training time, memory and
- * parameters are B / A, inference_speedup is A / B, so that above 1 B is the faster one.
+ * Figures are in seconds and bytes; in the keys of the JSON, `_mb` is 10^6 bytes and `std_seconds`
+ * divides by the number of trials. Ratios are named B_vs_A. Training time, memory and parameters
+ * are B / A. inference_speedup is A / B, so B is the faster one if it is above 1.
  *
  * Threads: any; nothing is shared between calls.
  */
@@ -45,14 +45,14 @@ enum { ASSAY_FORECAST_STEPS = 100 }; /* the horizon where none is given */
 /* How many trials a call of this duration deserves: 50, 100 below 1 ms, 10 above 1 s. */
 ASSAY_API size_t assay_trials_advise(double seconds);
 
-/* A sentence that says that a timing has fewer trials than that, and what to do; NULL if it has
- * enough. A tenth may be missing, because disturbed trials are left out. Static storage. */
+/* If a timing has fewer trials than that: a sentence that says so and what to do. NULL if it has
+ * enough. A tenth of the trials may be missing, because disturbed ones are left out. Static
+ * storage. */
 ASSAY_API const char *assay_trials_check(const assay_timing *timing);
 
-/* Time single steps and whole forecasts of `n_steps` (0: ASSAY_FORECAST_STEPS), the seed's
- * benchmark_inference. By default 5 calls that do not count tell how long one takes, and as many
- * trials follow as assay_trials_advise() says. If the forecast fails, the benchmark ends and
- * returns its status. */
+/* Time single steps and whole forecasts of `n_steps` (0: ASSAY_FORECAST_STEPS). By default 5 calls
+ * that do not count tell how long one takes, and as many trials follow as assay_trials_advise()
+ * says. If the forecast fails, the benchmark ends and returns its status. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_forecast_benchmark(
     const assay_forecast *forecast, uint64_t n_steps, const assay_sampling_options *options,
     assay_error *error, assay_timing *single_step, assay_timing *full_trajectory);
@@ -200,7 +200,8 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_compare_models(const assay_runtime_p
                                                            assay_runtime_comparison *comparison);
 ASSAY_API void assay_runtime_comparison_release(assay_runtime_comparison *comparison);
 
-/* ---- the seed's JSON ----
+/* ---- JSON ------------------------------------------------------------------------------------
+ *
  * "model_name", "training", "inference", "memory", "throughput", "complexity"; and "models", the
  * four ratios by "B_vs_A", "winners". "training" has the mean and the spread of its parts where
  * they were timed, and a timing of too few trials has a "warning" (assay_trials_check). A second

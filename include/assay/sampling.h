@@ -37,16 +37,16 @@
  *   disturbed  A sample is disturbed if the thread was preempted more than ten times a second (in a
  *              sample below 0.1 s: once), if it waited for a page from storage, if the clock went
  *              backwards, or if the hypervisor took more than 5 % of the machine's time (checked
- *              every 10 ms or longer). A round with a disturbed sample is left out as a whole, and
- *              counted for the subject that was preempted or waited. If more than half of the
- *              rounds would be left out, or fewer than two would remain, all of them are kept.
+ *              every 10 ms or longer), or if a GPU was throttled (with a `meter`). A round with
+ *              a disturbed sample is left out as a whole, and counted for the subject that was
+ *              preempted or waited. If more than half of the rounds would be left out, or fewer
+ *              than two would remain, all of them are kept.
  *   looks      The interval of one subject is computed at 30 rounds, and then by the rule of
  *              assay_stopping_look() (stats.h): each look is nearer to the predicted end, so that
  *              repeated looks cost no coverage. Precision ends the run at 200 rounds at the
- *              earliest, so that a slow mode which one run in 50 falls into is seen. Several
- * subjects are looked at from 6 rounds on, each time a quarter later, and the risk of a false
- * verdict is spent over the looks (the record has them); without a verdict the whole budget is
- * used.
+ *              earliest, so that a slow mode of one run in 50 is seen. Several subjects are looked
+ *              at from 6 rounds on, each time a quarter later. The risk of a false verdict is spent
+ *              over the looks, which the record lists. Without a verdict the whole budget is used.
  *
  * Processor time of each sample is that of the whole process, since a subject may have threads of
  * its own ("cpu_seconds" among the measures). User and system time are those of the calling thread,
@@ -55,9 +55,15 @@
  * processor is recorded where the kernel says so. Peak memory belongs to the whole process and says
  * nothing about one subject. It is ASSAY_NOT_MEASURED unless `measure` provides it, as commands do.
  *
- * Threads: subjects run in the calling thread. Run one sampling at a time for each processor;
- * otherwise they disturb each other. Nothing is printed.
- */
+ * Energy (`meter`) is that of the whole machine during a sample, divided by its iterations, also of
+ * what `set_up_iteration` does. A sample that is shorter than the period of the counter or of the
+ * meter (both 0.1 s, with a GPU) has bounds only; then the record has a mean between bounds, and
+ * energy is not compared. If energy is what is compared by, a sample is at least five periods long,
+ * where the subject can be repeated. Energy of up to half a period at either end may be a
+ * neighbour's, so that samples of few periods show differences smaller than they are.
+ *
+ * Threads: subjects run in the calling thread. Run at most one sampling on each processor at a
+ * time; otherwise the runs disturb each other. Nothing is printed. */
 #ifndef ASSAY_SAMPLING_H
 #define ASSAY_SAMPLING_H
 
@@ -153,7 +159,7 @@ typedef struct assay_sampling_options {
 
     /* A fixed number of single calls: `runs` of each subject, after `warmup` calls that do not
      * count. Every call is then a sample, disturbed or not, and neither precision nor budget ends
-     * the run. 0: as many samples as the precision needs. The other names are those of the seeds.
+     * the run. 0: as many samples as the precision needs. The other names mean the same.
      */
     union {
         size_t runs, num_runs, num_iterations, n_trials;
@@ -172,8 +178,9 @@ typedef struct assay_sampling_options {
                                   mean, by default 0.01; for several of the ratios, by default as
                                   wide as the verdicts allow */
     double margin;             /* of the comparison to come; default 0.01 */
-    const char *metric;        /* by which several are compared: "cpu_seconds", "peak_rss_bytes";
-                                  NULL and what is not measured: wall time */
+    const char *metric;        /* by which several are compared: "cpu_seconds", "peak_rss_bytes",
+                                  "energy_joules" (with a meter); NULL and what is not measured:
+                                  wall time */
     double min_sample_seconds; /* default 200e-6 */
     uint64_t seed;             /* of the order; 0 is a seed like any other */
     size_t min_rounds;         /* measured even if precise enough or over budget; default 2 */
@@ -194,6 +201,9 @@ typedef struct assay_sampling_options {
     void (*progress)(void *context, const assay_sampling_progress *progress);
     void *progress_context;
     double progress_seconds;
+    /* What it reads goes into the record: the energy of samples, and that a GPU was throttled,
+     * which is a disturbance. It must run in this process and outlive the call. NULL: neither. */
+    struct assay_meter *meter;
 } assay_sampling_options;
 
 #define ASSAY_SAMPLING_OPTIONS_INIT ASSAY_INIT(assay_sampling_options)

@@ -41,8 +41,8 @@ extern "C" {
 #define ASSAY__LIKELY(condition)   __builtin_expect(!!(condition), 1)
 #define ASSAY__UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
-/* The compiler finds the end of a span too long to be worth inlining; a call would put the span
- * into memory. */
+/* Left to itself, the compiler would not inline the end of a span, because it is long. A call would
+ * move the span from registers into memory. */
 #define ASSAY__HOT                 static inline __attribute__((always_inline))
 
 /* Call through the global offset table instead of a stub that does so. */
@@ -104,10 +104,9 @@ ASSAY__DIRECT_CALL ASSAY_API void assay__span_end_extras(assay__lane *lane, assa
                                                          uint64_t now);
 
 /* Begin an aggregated span under a name made at run time. The monitor copies the name once. This
- * call is slower than a literal name by a hash of the text. When the journal has no room for
+ * call also hashes the text, which a literal name does not need. When the journal has no room for
  * another operation, the spans of new ones are gathered under "(other)"; known ones go on as
- * before.
- */
+ * before. */
 ASSAY_API assay_span assay_monitor_begin(struct assay_monitor *monitor, const char *name);
 
 /* Begin a span that is recorded on its own, with its memory. */
@@ -132,8 +131,9 @@ ASSAY_API void assay_monitor_count(struct assay_monitor *monitor, const char *na
 #define ASSAY__METRIC_BIT ((uintptr_t)1)
 #define ASSAY__MEMORY_BIT ((uintptr_t)2)
 
-/* A span that is no block has no stack, so that a span whose begin read resident memory can say so
- * there: a binding (binding.h) keeps no address of a frame. */
+/* A span that is not a block has no stack address. A span of a binding (binding.h) has no address
+ * of a frame to mark either, so it stores this value as its stack if its begin read resident
+ * memory. */
 #define ASSAY__READ_STACK ((uintptr_t)1)
 
 static inline assay__frame *assay__frame_of(assay__frame *marked)
@@ -172,7 +172,7 @@ ASSAY__HOT uintptr_t assay__stack(void)
     return (uintptr_t)__builtin_dwarf_cfa();
 }
 
-/* What follows is not seen by a signal handler's spans: see `top` of the lane. */
+/* Hide what follows from the spans of signal handlers: see `top` of the lane. */
 ASSAY__HOT void assay__lane_lock(assay__lane *lane)
 {
     __atomic_store_n(&lane->top, (assay__frame *)(void *)lane, __ATOMIC_RELAXED);
@@ -276,7 +276,7 @@ ASSAY__HOT uint32_t assay__bucket(uint64_t duration, uint32_t exponent)
     return (uint32_t)(duration << (63 ^ exponent) >> 57) % ASSAY_PAGE_BUCKETS;
 }
 
-/* What a node says of its durations. */
+/* The statistics of a node that are kept in registers. */
 typedef struct assay__figures {
     uint64_t count, sum;
     double square_sum;
@@ -324,8 +324,8 @@ ASSAY__HOT void assay__pending_put(assay__pending *slot, assay__node *node, uint
 }
 
 /* Enter the slot's span into its node and read the figures of the node whose span comes next; 0 if
- * that needs the slow path. Where both are one node, its figures stay in registers: a load that
- * waits for the store before it costs a twentieth of a span. */
+ * that needs the slow path. If both are the same node, its figures stay in registers, because a
+ * load that waits for the store before it costs a twentieth of a span. */
 ASSAY__HOT int assay__pending_enter(const assay__pending *slot, const assay__node *next,
                                     assay__figures *figures)
 {
@@ -353,8 +353,8 @@ ASSAY__HOT void assay__span_finish(struct assay_monitor *monitor, assay__frame *
         assay__lane_lock(lane);
         assay__figures before;
         if (ASSAY__LIKELY(assay__pending_enter(&lane->pending, frame->node, &before))) {
-            /* A clock that went back makes a duration that no node takes: the slow path of the next
-             * span sees to it. */
+            /* If the clock went backwards, the duration is one that no node accepts, and the slow
+             * path of the next span handles it. */
             assay__pending_put(&lane->pending, frame->node, now - start, &before);
             __atomic_store_n(&lane->top, frame - 1, __ATOMIC_RELEASE);
             return;

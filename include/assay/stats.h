@@ -8,9 +8,9 @@
  * Nothing here knows clocks, records or units; every method names its source at the top of its .c.
  * Arrays are borrowed and never changed. Too few values give ASSAY_E_DATA or a result whose
  * validity says so. A NaN, an infinity or a value beyond 1e100 is ASSAY_E_ARGUMENT, and so is a
- * NULL array with a count above 0. Negative values are allowed. Where squares are taken, values
- * that differ by less than 1e-150 count as equal. After a failure the result is untouched. Calls
- * that need memory say so and may return ASSAY_E_MEMORY.
+ * NULL array with a count above 0. Negative values are allowed. Functions that compute squares
+ * treat values as equal if they differ by less than 1e-150. After a failure the result is
+ * untouched. Calls that need memory say so and may return ASSAY_E_MEMORY.
  *
  * Threads: every function may be called from any thread; nothing is kept between calls.
  */
@@ -29,8 +29,8 @@ extern "C" {
 #endif
 
 /* ── the mean ──────────────────────────────────────────────────────────────────────────────────
- * Values are a series in the order of measuring. They may be autocorrelated; the interval is then
- * wider. */
+ * Values are a series in the order of measuring. They may be autocorrelated, which makes the
+ * interval wider. */
 
 /* An estimate and its confidence interval. The figures are meaningful only when validity is
  * ASSAY_VALID. */
@@ -122,9 +122,9 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_stats_find_steady(const double *valu
  * but the first, ascending. At most `capacity` are stored in `points`, all are counted. For one
  * figure over many runs; take logarithms of times, whose noise is proportional to them. Outliers
  * are drawn in and correlation between neighbours is allowed for. A slope becomes a staircase. A
- * level has three values at least. Of 200 independent values without a step about one series in 100
+ * level has three values at least. Of 200 independent values without a step about one series in 40
  * is given one; a step as large as the standard deviation, 50 values from either end, is found
- * within 10 values of its place in 91 of 100 (bench/changes.c also has correlated and heavy-tailed
+ * within 10 values of its place in 92 of 100 (bench/changes.c also has correlated and heavy-tailed
  * noise). ASSAY_E_ARGUMENT for values that are not finite. Cost as for assay_stats_find_steady. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_stats_find_steps(const double *values, size_t count,
                                                              size_t *points, size_t capacity,

@@ -9,9 +9,9 @@
  *     ...
  *     assay_task_free(task);
  *
- * The spans of a thread nest strictly. Those of several coroutines that take turns on it do not;
- * so each gets a timeline of its own, in which its spans stay open while it is suspended. The time
- * between is counted, as it is for a thread that waits.
+ * The spans of a thread nest strictly. The spans of several coroutines that take turns on it do
+ * not. So each coroutine gets a timeline of its own, in which its spans stay open while it is
+ * suspended. The time while it is suspended is counted, as it is for a thread that waits.
  *
  * Threads: a task may be resumed on another thread than before, on one at a time. The scheduler's
  * own locks see to that. Fork: in the child no task runs; one that is switched to goes on in the

@@ -17,7 +17,10 @@ typedef enum assay_lane_kind {
 typedef enum assay_event_kind {
     ASSAY_EVENT_SPAN = 1,
     ASSAY_EVENT_COUNTER = 2,
-    ASSAY_EVENT_FUNCTION = 3 /* a sampled Python function; not in journals */
+    /* Not in journals: */
+    ASSAY_EVENT_FUNCTION = 3, /* a sampled Python function */
+    ASSAY_EVENT_KERNEL = 4,   /* on a GPU */
+    ASSAY_EVENT_COPY = 5      /* to, from or within a GPU's memory */
 } assay_event_kind;
 
 #ifdef __cplusplus

@@ -14,7 +14,7 @@
  * below its parent, and the total does not count it again. Names are made printable and cut to 255
  * bytes.
  *
- * Tables keep the seeds' widths: a name too long for its column stands on a line of its own above
+ * Tables have fixed widths. A name too long for its column stands on a line of its own above
  * its figures; a time that would round to 0.00 is shown as 2.1e-05; a figure that was not measured
  * is "n/a". A table is composed first and written in one piece. The stream is then flushed, so that
  * a full disk is an error here (ASSAY_E_FULL) and not later. A NULL stream prints nothing. As with
@@ -113,11 +113,11 @@ typedef struct assay_gpu_memory {
     assay_reading allocated_bytes, reserved_bytes, max_allocated_bytes;
 } assay_gpu_memory;
 
-/* What this process has on the device of its current CUDA context: the device's default memory pool
- * (cudaMallocAsync) if it is in use. Otherwise, `allocated_bytes` is what the driver says that this
- * process holds, its context included, which is not permitted in most containers, and the other two
- * are ASSAY_UNSUPPORTED. All are ASSAY_UNSUPPORTED where the process does not use CUDA. Nothing
- * waits for the device. */
+/* The memory of this process on the device of its current CUDA context. If the device's default
+ * memory pool (cudaMallocAsync) is in use, these are the figures of the pool. Otherwise
+ * `allocated_bytes` is what the driver reports for this process, its context included (most
+ * containers do not permit that), and the other two are ASSAY_UNSUPPORTED. All are
+ * ASSAY_UNSUPPORTED where the process does not use CUDA. Nothing waits for the device. */
 ASSAY_API assay_gpu_memory assay_get_gpu_memory_usage(void);
 
 /* The same for a block: ASSAY_TRACK_TIME(timers, "MLP training") { train(&mlp); } */
@@ -202,8 +202,8 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_export_timing_csv(const assay_timers
                                                               assay_error *error);
 
 /* Save {"timestamp", "section", "timings": {NAME: seconds, or {"time", metric…, "inside"}}}. A
- * metric whose key ends in _bytes is shown as the seed has it: ending in _mb, in units of 2^20
- * bytes. */
+ * metric whose key ends in _bytes is written with a key that ends in _mb, in units of 2^20 bytes.
+ */
 ASSAY_API ASSAY_MUST_USE assay_status assay_export_timing_json(const assay_timers *timers,
                                                                const char *path,
                                                                const char *section_name,

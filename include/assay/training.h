@@ -17,10 +17,10 @@
  * "loss". So they stand in the journal of that monitor, and spans begun inside a batch nest below
  * the batch.
  *
- * The structs keep the seeds' keys: `_time` is in seconds, `_pct` in percent. Warm-up and
- * convergence have two analyses each. The simple one gives the seeds' figures of one run
- * (assay_warmup, assay_convergence). The other one says how far these can be trusted, with 95 %
- * intervals (assay_warmup_detection, assay_convergence_summary).
+ * A member that ends in `_time` is in seconds, one that ends in `_pct` in percent. Warm-up and
+ * convergence have two analyses each. The simple one gives figures of one run (assay_warmup,
+ * assay_convergence). The other one says how far these can be trusted, with 95 % intervals
+ * (assay_warmup_detection, assay_convergence_summary).
  *
  * Threads: an epoch monitor belongs to one thread at a time. The analyses may run in any thread.
  */
@@ -108,7 +108,7 @@ ASSAY_API ASSAY_MUST_USE assay_status assay_bottlenecks_find_in_epochs(
 /* How far the slowest and the fastest batches lie from the others. */
 typedef struct assay_batch_variance {
     size_t batches;
-    assay_reading spread; /* slowest over fastest, the seeds' figure */
+    assay_reading spread; /* slowest over fastest */
     assay_reading median_seconds;
     bool classified;         /* false below 8 batches: quartiles say too little */
     size_t far_below, below; /* outside Tukey's outer and inner fences */

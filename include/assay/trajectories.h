@@ -19,7 +19,7 @@
  *
  * `assay study routes` trains models and leaves their weights and, of a made-up city, a folder that
  * serves as dataset. Calls block, keep nothing between them, and may run on several threads at once
- * with options of their own. Times are in seconds; the names of the figures are those of the seed.
+ * with options of their own. Times are in seconds.
  */
 #ifndef ASSAY_TRAJECTORIES_H
 #define ASSAY_TRAJECTORIES_H
@@ -50,7 +50,7 @@ typedef struct assay_search_performance {
     uint64_t reserved[4]; /* zero */
 } assay_search_performance;
 
-/* Over all searches, those that failed included: they took their time too. */
+/* Figures over all searches. Failed searches are included, because they took time as well. */
 typedef struct assay_generation_performance {
     assay_reading total_time_mean, total_time_std, total_time_min, total_time_max;
     assay_reading total_time_median, total_time_p95;
@@ -73,20 +73,20 @@ typedef struct assay_trajectory_options {
     size_t struct_size;
 
     /* Data: a folder with one file *.geo, one *.rel, train.csv and test.csv; or these files by
-     * name, where a missing `test` leaves a fifth of `train`, chosen by the seed, for testing; or,
-     * with neither, a city of `roads` (default 1000) with `drives` (default 3000), made up from the
-     * seed. The forms of the files are LibCity's: docs/models.md. */
+     * name, and without `test` a fifth of `train`, chosen by the seed, is used for testing; or, if
+     * no files are given, a city of `roads` (default 1000) with `drives` (default 3000), made up
+     * from the seed. The forms of the files are LibCity's: docs/models.md. */
     const char *dataset;
     const char *geo, *rel, *train, *test;
     size_t roads, drives;
     uint64_t seed;
-    assay_od_source od_source; /* whose ends are generated for, and what is compared with */
+    assay_od_source od_source; /* the data whose ends are searched for and compared with */
 
     /* Generation. */
     const char *model_path;  /* weights of a next_road model as safetensors */
     const char *output_file; /* receives the trajectories as CSV */
-    /* Receives what every search took, the slowest and the aggregates, as JSON; NULL: nobody does.
-     */
+    /* Path of a JSON file for the times of all searches, the slowest ones and the aggregates. NULL:
+     * no file is written. */
     const char *performance_file;
     size_t num_gene;   /* pairs to search for (default 100) */
     bool beam_search;  /* else greedily */
@@ -97,14 +97,16 @@ typedef struct assay_trajectory_options {
 
     /* Evaluation. */
     const char *generated_file; /* NULL: output_file */
-    /* What goes into the results as generation_performance: the figures, or else a file of them, as
-     * `performance_file` or generation.json of a study. Without both it is left out. */
+    /* The results contain these figures as `generation_performance`: the figures themselves, or
+     * else those in a file, such as `performance_file` or the generation.json of a study. If both
+     * are NULL, the results do not contain them. */
     const assay_generation_performance *generation_performance;
     const char *generation_performance_file;
-    const char *results_file; /* receives the results as JSON; NULL: nobody does */
+    const char *results_file; /* the results are written here as JSON; NULL: not written */
 
-    /* Generation: the ends of each search, (num_gene) ids of roads as in the files. Both or none;
-     * NULL: pairs are drawn from the seed. The drive begins when a drawn one would have begun. */
+    /* Generation: the ends of each search, (num_gene) ids of roads as in the files. Give both or
+     * none. NULL: pairs are drawn from the seed. A drive begins at the time at which the drawn one
+     * would have begun. */
     const int64_t *origin_road_ids, *destination_road_ids;
 } assay_trajectory_options;
 
@@ -123,10 +125,11 @@ typedef struct assay_generation {
 } assay_generation;
 
 /* Load data and weights, draw num_gene pairs of an origin and a destination from the seed (or take
- * those of the options), search for each and write those that arrive. A search that does not arrive
- * is no failure: `searches` says so. ASSAY_E_ARGUMENT for options that do not go together, for
- * roads that the network does not have and for weights of a network with fewer roads; what reading
- * files fails with. */
+ * those of the options), search a route for each pair and write the routes that were found. A
+ * search that finds no route is no failure of the call; its entry in `searches` gives the outcome.
+ * ASSAY_E_ARGUMENT for options that do not go together, for roads that the network does not have
+ * and for weights of a network with fewer roads. If a file cannot be read, its status is returned.
+ */
 ASSAY_API ASSAY_MUST_USE assay_status assay_generate_trajectories_programmatic(
     const assay_trajectory_options *options, assay_error *error, assay_generation **generation);
 ASSAY_API void assay_generation_free(assay_generation *generation); /* NULL is accepted */
@@ -153,7 +156,7 @@ typedef struct assay_trajectory_results {
 } assay_trajectory_results;
 
 /* Evaluate the trajectories of generated_file against all of od_source. ASSAY_E_DATA for a file
- * without trajectories; what reading files fails with. */
+ * without trajectories. If a file cannot be read, its status is returned. */
 ASSAY_API ASSAY_MUST_USE assay_status assay_evaluate_trajectories_programmatic(
     const assay_trajectory_options *options, assay_error *error, assay_trajectory_results *results);
 
