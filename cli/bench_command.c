@@ -1,6 +1,7 @@
-/* Wall time runs from just before the exec to the end of the process as wait4() reports it; making
- * the process is ours and not counted (launch.c). Processor time, memory and disturbances are what
- * the kernel booked to the process and those it waited for. */
+/* A command as a subject of sampling. The wall time runs from just before the exec to the end of
+ * the process as wait4() reports it; the time to make the process is our own and does not count
+ * (launch.c). Processor time, memory and disturbances are what the kernel books to the process and
+ * to the processes that it waited for. */
 #include "cli/bench_command.h"
 
 #include <errno.h>
@@ -20,7 +21,7 @@
 
 enum { EXIT_UNUSABLE = 2 };
 
-/* Bytes of a command in a message, whose end says more. */
+/* The most bytes of a command that a message shows, so that the end of the message is seen. */
 enum { NAME_SHOWN = 400 };
 
 static double seconds_of(struct timeval time)
@@ -28,7 +29,7 @@ static double seconds_of(struct timeval time)
     return (double)time.tv_sec + (double)time.tv_usec * 1e-6;
 }
 
-/* Say what ends the benchmark, which is to exit with `code`. */
+/* Print the reason for the end of the benchmark, which then exits with `code`. */
 ASSAY_PRINTF(3, 4)
 static void complain(bench_terms *terms, int code, const char *format, ...)
 {
@@ -42,12 +43,14 @@ static void complain(bench_terms *terms, int code, const char *format, ...)
     terms->exit_code = code;
 }
 
-/* Above the standard streams, which may be closed in ours. */
+/* The descriptor lies above those of the standard streams, which may be closed in our own process.
+ */
 static int open_above(const bench_terms *terms, const char *path, int flags)
 {
     struct stat file;
     sigset_t blocked;
-    bool waits = stat(path, &file) == 0 && S_ISFIFO(file.st_mode); /* for its other end */
+    bool waits = stat(path, &file) == 0 &&
+                 S_ISFIFO(file.st_mode); /* opening it would wait for its other end */
     if (waits)
         sigprocmask(SIG_SETMASK, &terms->signal_mask, &blocked);
     int opened = open(path, flags | O_CLOEXEC, 0666);
@@ -108,7 +111,8 @@ void bench_terms_take_signal(bench_terms *terms, int number)
     terms->exit_code = 128 + number;
 }
 
-/* Start, wait, time. `quiet`: not the command itself but what is done around it. */
+/* Start a command, wait for its end and time it. `quiet` is set for --prepare and --cleanup: they
+ * read nothing, and their output is thrown away. */
 static assay_status run_once(bench_terms *terms, const words *line, bool quiet, launch_end *end,
                              double *seconds)
 {

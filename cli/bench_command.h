@@ -11,14 +11,14 @@
 
 /* What all commands of one benchmark share. */
 typedef struct bench_terms {
-    bench_progress *progress; /* taken away before a message */
+    bench_progress *progress; /* removed from the terminal before a message */
     const char *input;        /* file each run reads from the start */
     const char *output;       /* "null", "inherit", or a file that the last run fills */
     bool ignore_failure;
     sigset_t signal_mask; /* of the commands */
-    int exit_code;        /* once something failed and was reported; EX_OK until then */
-    int signal;           /* the last that was sent to us and ends it all, or 0 */
-    bool insisted;        /* a second one was sent: nothing more is to be done */
+    int exit_code;        /* set after a failure was reported; EX_OK until then */
+    int signal;           /* the last signal that was sent to us and ends the benchmark, or 0 */
+    bool insisted;        /* a second signal was sent: stop at once, without cleaning up */
 } bench_terms;
 
 typedef struct bench_command {

@@ -1,5 +1,6 @@
-/* The first parameter changes slowest, and for each combination the commands stand in the order
- * they were given: those of --command first. */
+/* Make the list of all commands and parameters of a benchmark. The first parameter changes slowest.
+ * For each combination of parameters the commands stand in the order in which they were given,
+ * those of --command first. */
 #include "cli/bench_plan.h"
 
 #include <ctype.h>
@@ -41,7 +42,8 @@ static int split_text(const char *text, bool shell, words *result)
     return EX_USAGE;
 }
 
-/* Operands as one shell line: the words as typed, so that the shell sees what it would have. */
+/* The operands as one line for a shell, quoted so that the shell sees the words as they were typed.
+ */
 static int join_for_shell(char *const *items, size_t count, words *result)
 {
     char *line = NULL;
@@ -133,7 +135,7 @@ static bool is_name(const char *text, size_t length)
     return length > 0;
 }
 
-/* One value, or the numbers of a range. */
+/* Append one value, or the numbers of a range. */
 static int take_value(const char *text, size_t length, words *values)
 {
     const char *problem = NULL;
@@ -206,7 +208,7 @@ static int fill_in(words *changed, const char *name, const char *value, bool *us
     return count < 0 ? out_of_memory() : EX_OK;
 }
 
-/* Values of combination number `index`, into the entry's parameters and words. */
+/* Put the values of combination number `index` into the parameters and the words of the entry. */
 static int set_parameters(bench_plan *plan, size_t index, bench_entry *entry)
 {
     entry->parameters = calloc(plan->parameter_count + 1, sizeof *entry->parameters);

@@ -1,4 +1,5 @@
-/* What `assay bench` shall run: commands times parameters, with names that differ. */
+/* The commands that `assay bench` runs: every command with every combination of parameters, each
+ * with a name of its own. */
 #ifndef ASSAY_CLI_BENCH_PLAN_H
 #define ASSAY_CLI_BENCH_PLAN_H
 
@@ -9,7 +10,7 @@
 #include "cli/command_words.h"
 #include "cli/common/options.h"
 
-/* As typed. */
+/* What was typed on the command line. */
 typedef struct bench_request {
     char **operands; /* words, commands separated by "--" */
     int operand_count;

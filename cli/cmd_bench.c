@@ -14,6 +14,7 @@
 
 #include "assay/compare.h"
 #include "assay/growth.h"
+#include "assay/meter.h"
 #include "assay/record.h"
 #include "assay/record_build.h"
 #include "assay/report.h"
@@ -30,7 +31,8 @@
 
 static const double default_budget_seconds = 5.0; /* for each command */
 static const size_t default_min_runs = 3;
-static const double default_ratio_precision = 0.05; /* a ratio is to be read, not only judged */
+static const double default_ratio_precision =
+    0.05; /* so that the ratio itself is known, not only the verdict */
 
 typedef struct bench_settings {
     const char *json, *name, *input, *output, *prepare, *cleanup, *metric;
@@ -38,7 +40,7 @@ typedef struct bench_settings {
     double budget_seconds, precision, margin;
     size_t runs, min_runs;
     option_number warmup, seed, pin;
-    bool shell, ignore_failure, quiet, save;
+    bool shell, energy, ignore_failure, quiet, save;
 } bench_settings;
 
 static const option bench_options[] = {
@@ -50,25 +52,28 @@ static const option bench_options[] = {
      "Another command, split into words like a shell does but without one; for commands that "
      "contain '--'.",
      offsetof(bench_settings, commands)},
+    {"energy", 0, OPTION_FLAG, NULL,
+     "Measure the energy of processor and GPUs during each run; it is that of the whole machine. "
+     "Runs during which a GPU is throttled then count as disturbed.",
+     offsetof(bench_settings, energy)},
     {"ignore-failure", 0, OPTION_FLAG, NULL,
      "Time runs that fail like others; the result says how many failed.",
      offsetof(bench_settings, ignore_failure)},
-    {"input", 'i', OPTION_TEXT, "FILE", "What each run reads (default /dev/null).",
+    {"input", 'i', OPTION_TEXT, "FILE", "Standard input of each run (default /dev/null).",
      offsetof(bench_settings, input)},
     {"json", 'j', OPTION_TEXT, "FILE",
      "Write the record with every sample and the comparisons as JSON; '-' is standard output.",
      offsetof(bench_settings, json)},
     {"label", 'l', OPTION_LIST, "TEXT", "Name of a command; once for each, in their order.",
      offsetof(bench_settings, labels)},
-    {"margin", 'm', OPTION_SHARE, "SHARE",
-     "Differences up to this share are no difference (default 1%).",
+    {"margin", 'm', OPTION_SHARE, "SHARE", "Ignore relative differences up to this (default 1%).",
      offsetof(bench_settings, margin)},
     {"metric", 'M', OPTION_TEXT, "NAME",
-     "What several commands are compared by: wall, cpu, memory (default wall, or cpu where wall "
-     "time cannot decide).",
+     "Compare several commands by this metric: wall, cpu, memory, energy (default wall, or cpu "
+     "where wall time cannot decide). 'energy' implies --energy.",
      offsetof(bench_settings, metric)},
     {"min-runs", 0, OPTION_COUNT, "N",
-     "Runs of each command even if the budget is spent (default 3).",
+     "Run each command this often even if the budget is spent (default 3).",
      offsetof(bench_settings, min_runs)},
     {"name", 'n', OPTION_TEXT, "TEXT", "Name of the benchmark, kept in the record.",
      offsetof(bench_settings, name)},
@@ -83,8 +88,8 @@ static const option bench_options[] = {
     {"pin", 0, OPTION_NUMBER, "CPU", "Run everything on this processor.",
      offsetof(bench_settings, pin)},
     {"precision", 'p', OPTION_SHARE, "SHARE",
-     "How narrow the 95 % interval has to be on either side: of the mean for one command (default "
-     "1%), of the ratio for several (default 5%), which also need their verdict.",
+     "Half width that the 95 % interval must reach: of the mean for one command (default 1%), of "
+     "the ratio for several (default 5%), which also need their verdict.",
      offsetof(bench_settings, precision)},
     {"prepare", 0, OPTION_TEXT, "STRING", "Run before each run of a command, untimed.",
      offsetof(bench_settings, prepare)},
@@ -93,7 +98,7 @@ static const option bench_options[] = {
     {"runs", 'r', OPTION_COUNT, "N", "Exactly this many runs of each command.",
      offsetof(bench_settings, runs)},
     HISTORY_SAVE_OPTION(bench_settings, save),
-    {"seed", 's', OPTION_NUMBER, "N", "Of the order in which commands take turns.",
+    {"seed", 's', OPTION_NUMBER, "N", "Seed of the random order in which commands take turns.",
      offsetof(bench_settings, seed)},
     {"shell", 'S', OPTION_FLAG, NULL, "Run every command through 'sh -c', whose time counts.",
      offsetof(bench_settings, shell)},
@@ -102,7 +107,7 @@ static const option bench_options[] = {
      offsetof(bench_settings, warmup)},
 };
 
-/* A run that was asked for by number is not cut short by the default budget. */
+/* If the number of runs is given, the default budget does not end the benchmark sooner. */
 static void choose_length(const bench_settings *settings, size_t count,
                           assay_sampling_options *options)
 {
@@ -188,7 +193,7 @@ static void explain_end(const bench_terms *terms, bool sampled)
                       terms->signal);
 }
 
-/* Clean up after all commands, unless a second signal says that there is no time. */
+/* Run --cleanup for all commands, unless a second signal asked to stop at once. */
 static void clean_up(bench_command *commands, size_t count, const assay_record *record)
 {
     bench_terms *terms = commands[0].terms;
@@ -207,7 +212,57 @@ static void clean_up(bench_command *commands, size_t count, const assay_record *
                       terms->signal);
 }
 
-/* Sample, and clean up whatever happened. EX_OK, or an exit code after a message. */
+/* A machine without counters does not keep the commands from running. */
+static assay_meter *start_meter(const bench_settings *settings, assay_validity *missing)
+{
+    assay_meter *meter = NULL;
+    assay_meter_options options = ASSAY_METER_OPTIONS_INIT;
+    assay_error error = {0};
+    options.parts = ASSAY_DEVICE_LOAD | ASSAY_DEVICE_ENERGY;
+    if (settings->energy && assay_meter_new(&options, &error, &meter) != ASSAY_OK) {
+        *missing = error.status == ASSAY_E_PERMISSION ? ASSAY_NOT_PERMITTED : ASSAY_UNSUPPORTED;
+        message_note("assay bench: energy is unavailable: %s", error.message);
+    }
+    return meter;
+}
+
+static bool is_energy(const char *metric)
+{
+    return metric != NULL && strcmp(metric, "energy_joules") == 0;
+}
+
+/* Of every run of every command? */
+static bool has_energy_samples(const assay_record *record)
+{
+    size_t having = 0;
+    for (size_t i = 0; i < record->subject_count; i++)
+        for (size_t k = 0; k < record->subjects[i].measure_count; k++)
+            having += is_energy(record->subjects[i].measures[k].metric);
+    return having == record->subject_count;
+}
+
+/* What is missing of the energy, and why. */
+static void explain_energy(const bench_settings *settings, const assay_meter *meter,
+                           assay_validity missing, assay_record *record)
+{
+    if (!settings->energy || record == NULL)
+        return;
+    bool bounded = true;
+    for (size_t i = 0; i < record->subject_count; i++) {
+        assay_record_subject *it = &record->subjects[i];
+        if (meter == NULL)
+            it->energy_joules = it->energy_joules_low = it->energy_joules_high =
+                assay_reading_missing(missing);
+        bounded = bounded && it->energy_joules_high.validity == ASSAY_VALID;
+    }
+    if (meter != NULL && !bounded)
+        message_note("assay bench: energy is unavailable: %s", assay_meter_describe(meter));
+    else if (bounded && is_energy(settings->metric) && !has_energy_samples(record))
+        message_note("assay bench: the runs are too short for the counters of energy: energy has "
+                     "bounds and is not compared");
+}
+
+/* Sample the commands, and clean up in any case. Returns EX_OK, or an exit code after a message. */
 static int sample(const bench_settings *settings, const assay_subject *subjects,
                   bench_command *commands, size_t count, assay_record **record)
 {
@@ -219,9 +274,12 @@ static int sample(const bench_settings *settings, const assay_subject *subjects,
     options.metric = settings->metric;
     options.margin = settings->margin;
     options.seed = settings->seed.given ? settings->seed.value : (uint64_t)time(NULL);
+    assay_validity missing = ASSAY_UNSUPPORTED;
+    options.meter = start_meter(settings, &missing);
     options.pin = settings->pin.given;
     options.cpu = (int)settings->pin.value;
-    bool inherited = strcmp(settings->output, "inherit") == 0; /* what it says would be between */
+    bool inherited =
+        strcmp(settings->output, "inherit") == 0; /* its output would mix with the bar */
     if (!settings->quiet && !inherited && bench_progress_wanted()) {
         options.progress = bench_progress_show;
         options.progress_context = terms->progress;
@@ -233,6 +291,8 @@ static int sample(const bench_settings *settings, const assay_subject *subjects,
     if (late != 0)
         bench_terms_take_signal(terms, late);
     bench_progress_clear(terms->progress);
+    explain_energy(settings, options.meter, missing, *record);
+    assay_meter_free(options.meter);
     if (status != ASSAY_OK && terms->exit_code == EX_OK) {
         message_error("assay bench: %s", error.message);
         terms->exit_code = message_input_exit(status);
@@ -258,7 +318,8 @@ static int judge(const bench_settings *settings, assay_record *record)
     return EX_OSERR;
 }
 
-/* Different sizes from which on a class can be more than a guess (growth.h, docs/growth.md). */
+/* The number of different sizes from which on the class of a growth is more than a guess (growth.h,
+ * docs/growth.md). */
 enum { ENOUGH_SIZES = 5 };
 
 /* A line for each series of a sweep: class and exponent with its interval. Nothing if no series has
@@ -297,7 +358,7 @@ static int show(const bench_settings *settings, const assay_record *record)
     assay_error error = {0};
     assay_status status = ASSAY_OK;
     bool record_on_stdout = settings->json != NULL && strcmp(settings->json, "-") == 0;
-    FILE *stream = record_on_stdout ? stderr : stdout; /* or it would spoil the JSON */
+    FILE *stream = record_on_stdout ? stderr : stdout; /* standard output carries the JSON */
     if (!settings->quiet)
         status = assay_report_print(record, "bench", stream, &error);
     if (!settings->quiet && status == ASSAY_OK)
@@ -367,6 +428,7 @@ static int bench_main(const command *self, int argc, char **argv)
     if (settings.metric != NULL &&
         (settings.metric = metric_by_name("bench", settings.metric)) == NULL)
         return EX_USAGE;
+    settings.energy = settings.energy || is_energy(settings.metric);
     request.prepare = settings.prepare;
     request.cleanup = settings.cleanup;
     request.shell = settings.shell;

@@ -1,4 +1,6 @@
-/* assay compare: verdicts between the benchmarks of saved records, or within one. */
+/* assay compare: verdicts between the benchmarks of saved records, or within one record. The
+ * operands become sides (compare_sides.h), which assay_records_compare() judges. This file chooses
+ * the options, prints the result and computes the exit status of a gate. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,15 +48,15 @@ static const option compare_options[] = {
      offsetof(compare_settings, last)},
     INPUT_MAX_OPTION(compare_settings, max_input),
     {"margin", 'm', OPTION_SHARE, "SHARE",
-     "Differences up to this are none (1%; 15% between single runs of a study or profile).",
+     "Ignore relative differences up to this (1%; 15% between single runs of a study or profile).",
      offsetof(compare_settings, margin)},
     {"metric", 'M', OPTION_TEXT, "NAME",
-     "What leads and what the gate judges: wall, cpu, memory, heap, allocations, energy "
+     "The metric that leads and that the gate judges: wall, cpu, memory, heap, allocations, energy "
      "(default wall, or cpu where wall time cannot decide).",
      offsetof(compare_settings, metric)},
 };
 
-/* One record: its own subjects. */
+/* A single record: compare its own subjects with each other. */
 static assay_status compare_within(assay_record *record, const char *path,
                                    const assay_compare_options *options, assay_error *error)
 {
@@ -75,7 +77,8 @@ static assay_status compare_within(assay_record *record, const char *path,
     return ASSAY_E_DATA;
 }
 
-/* Does the gate look at it? At the metric that was asked for, else at those that lead. */
+/* Whether the gate judges this comparison: the metric of --metric, or else the comparisons that
+ * lead. */
 static bool is_judged(const assay_record_comparison *it, const char *metric)
 {
     return metric != NULL ? it->metric != NULL && strcmp(it->metric, metric) == 0 : !it->beside;
@@ -89,7 +92,7 @@ static bool judges_any(const assay_record *record, const char *metric)
     return false;
 }
 
-/* Nothing of that metric is unusable data. */
+/* If no comparison has that metric, the data are unusable. */
 static int judge(const assay_record *record, const char *metric)
 {
     int code = judges_any(record, metric) ? GATE_PASSED : GATE_INCONCLUSIVE;
@@ -103,8 +106,8 @@ static int judge(const assay_record *record, const char *metric)
     return code;
 }
 
-/* The last line of a gate, which is what the log of a build shows. A benchmark that is gone fails
- * no gate, and must not pass unseen either. */
+/* Print the last line of a gate, which the log of a build shows. A benchmark that is missing in the
+ * candidate fails no gate, but the line names it so that it does not go unnoticed. */
 static int gate(const assay_record *record, const char *metric, FILE *stream)
 {
     static const char *const words[] = {"passed", "regressed", "inconclusive"};
@@ -177,7 +180,7 @@ static int compare(const compare_settings *settings, const compare_sides *sides)
     return code;
 }
 
-/* The place of a lone "--" that something follows; 0: there is none. */
+/* The index of a lone "--" that has operands behind it; 0 if there is none. */
 static int find_separator(int argc, char **argv)
 {
     for (int i = 1; i + 1 < argc; i++)

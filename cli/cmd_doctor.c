@@ -1,4 +1,5 @@
-/* assay doctor: what can be measured on this machine, how precisely, and why not. */
+/* assay doctor: what can be measured on this machine, how precisely, and why not. The probes are in
+ * doctor_probes.c; this file prints what they find, as text or as JSON. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>

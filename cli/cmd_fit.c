@@ -1,4 +1,5 @@
-/* assay fit: how a time grows with a size, from anybody's numbers. */
+/* assay fit: how a time grows with a size, from a table of anybody's numbers or from the record of
+ * a sweep. The fit itself is assay_growth_fit() (growth.h). */
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -79,8 +80,8 @@ static int show(const fit_settings *settings, const assay_growth_sweep *fits)
     return EX_OK;
 }
 
-/* JSON begins with a brace, which no table does. A pipe is not looked into: what is read from it
- * is gone. */
+/* Whether the file is JSON: it begins with a brace, which no table does. A pipe is not read for
+ * this, because what is read from it is gone. */
 static bool is_record(const char *path)
 {
     struct stat file;
@@ -95,7 +96,7 @@ static bool is_record(const char *path)
     return first == '{';
 }
 
-/* A table is a sweep of one series. */
+/* Read a table; it counts as a sweep with one series. */
 static assay_status fit_table(const fit_settings *settings, const char *path, assay_error *error,
                               assay_growth_sweep *fits)
 {

@@ -27,6 +27,9 @@ static const option history_options[] = {
      offsetof(history_settings, commit)},
     {"dry-run", 0, OPTION_FLAG, NULL, "With prune: only say how many runs would go.",
      offsetof(history_settings, dry_run)},
+    {"html", 0, OPTION_TEXT, "FILE",
+     "With show: write a page of each benchmark with its change points.",
+     offsetof(history_settings, html)},
     {"json", 'j', OPTION_TEXT, "FILE",
      "Write what list, show, plot and compare find as JSON; '-' is standard output.",
      offsetof(history_settings, json)},
@@ -38,7 +41,7 @@ static const option history_options[] = {
      offsetof(history_settings, last)},
     {"machine", 0, OPTION_TEXT, "NAME", "Only runs on this machine.",
      offsetof(history_settings, machine)},
-    {"margin", 'm', OPTION_SHARE, "SHARE", "With compare: differences up to this are none.",
+    {"margin", 'm', OPTION_SHARE, "SHARE", "With compare: ignore relative differences up to this.",
      offsetof(history_settings, margin)},
     INPUT_MAX_OPTION(history_settings, max_input),
     {"metric", 'M', OPTION_TEXT, "NAME",
@@ -50,6 +53,9 @@ static const option history_options[] = {
     {"older-than", 0, OPTION_TEXT, "WHEN",
      "With prune: delete runs made before a date (2026-01-31) or an age (90d, 12w).",
      offsetof(history_settings, older_than)},
+    {"output", 'o', OPTION_TEXT, "FILE",
+     "With plot: write the benchmark over time as SVG; '-' is standard output.",
+     offsetof(history_settings, output)},
     {"remove", 0, OPTION_FLAG, NULL, "With tag: take the tag away.",
      offsetof(history_settings, remove)},
     {"since", 's', OPTION_TEXT, "WHEN", "Only runs made since a date or within an age.",
@@ -212,6 +218,30 @@ static int show_run(const history_call *call, int64_t run)
     return output_check("history", status, &error) ? EX_OK : message_output_exit(status);
 }
 
+/* The last run with this name, where no benchmark has it. */
+static int show_named_run(const history_call *call, const char *name)
+{
+    assay__store_runs runs;
+    assay_error error = {0};
+    assay__store_filter filter = call->filter;
+    filter.benchmark = NULL;
+    filter.name = name;
+    filter.last = 2;
+    if (call->settings->metric != NULL || call->settings->html != NULL)
+        return history_refuse_benchmark(call, name);
+    assay_status status = assay__store_find_runs(call->store, &filter, &error, &runs);
+    size_t count = runs.count;
+    int64_t run = count > 0 ? runs.items[count - 1].id : 0;
+    assay__store_runs_release(&runs);
+    if (status != ASSAY_OK)
+        return history_fail(status, &error);
+    if (count == 0)
+        return history_refuse_benchmark(call, name);
+    if (count > 1)
+        message_note("run %lld is the last with this name", (long long)run);
+    return show_run(call, run);
+}
+
 static bool is_number(const char *word)
 {
     size_t digits = 0;
@@ -229,7 +259,8 @@ static int show(const history_call *call)
     const char *what = call->count > 0 ? call->operands[0] : call->settings->name;
     if (what != NULL && is_number(what))
         return show_run(call, strtoll(what, NULL, 10));
-    return history_show_series(call, what);
+    int code = history_show_series(call, what);
+    return code == EX_NOINPUT && what != NULL ? show_named_run(call, what) : code;
 }
 
 /* ---- tag ------------------------------------------------------------------------------------ */
@@ -377,6 +408,25 @@ static void complete(const command *self, int argc, char **argv)
     complete_command(&rest, NULL, argc, argv);
 }
 
+/* Figures and pages belong to one word each. */
+static int refuse_outputs(const verb *chosen, const history_settings *settings)
+{
+    if (settings->output != NULL && chosen->main != history_plot) {
+        message_error("assay history: --output is for plot; write: assay history plot NAME "
+                      "--output FILE.svg");
+        return EX_USAGE;
+    }
+    if (settings->html != NULL && chosen->main != show) {
+        message_error("assay history: --html is for show; write: assay history show --html FILE");
+        return EX_USAGE;
+    }
+    if (settings->json != NULL && (settings->html != NULL || settings->output != NULL)) {
+        message_error("assay history: --json, --html and --output exclude each other");
+        return EX_USAGE;
+    }
+    return EX_OK;
+}
+
 static int history_main(const command *self, int argc, char **argv)
 {
     history_settings settings = {.margin = -1};
@@ -404,7 +454,10 @@ static int history_main(const command *self, int argc, char **argv)
         return EX_USAGE;
     }
     input_set_maximum(settings.max_input);
-    code = output_refuse("history", &settings.json, 1);
+    const char *outputs[] = {settings.html, settings.json, settings.output};
+    code = refuse_outputs(chosen, &settings);
+    if (code == EX_OK)
+        code = output_refuse("history", outputs, sizeof outputs / sizeof *outputs);
     if (code == EX_OK)
         code = history_open("history", chosen->creates, &call.store);
     if (code == EX_OK)

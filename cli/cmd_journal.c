@@ -1,4 +1,6 @@
-/* assay journal: what a running, ended or killed process measured. */
+/* assay journal: what a running, ended or killed process measured. The operands are files, folders
+ * or process ids. For a process id, the journals are found among the files that the process has
+ * mapped. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +18,7 @@
 
 static const char journal_suffix[] = ".assay";
 
-/* A process with more monitors than this has them shown in part. */
+/* The most journals of one process that are shown; a process has one for each monitor. */
 enum { MAX_JOURNALS = 256 };
 
 typedef struct journal_settings {

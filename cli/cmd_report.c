@@ -13,9 +13,11 @@
 #include "cli/common/input.h"
 #include "cli/common/message.h"
 #include "cli/common/output.h"
+#include "cli/page.h"
+#include "cli/page_report.h"
 
 typedef struct report_settings {
-    const char *format, *json, *output, *trace;
+    const char *format, *html, *json, *output, *trace;
     const char *plot, *of, *title;
     bool advice, csv, summary;
     size_t max_input;
@@ -29,6 +31,9 @@ static const option report_options[] = {
      offsetof(report_settings, csv)},
     {"format", 'f', OPTION_TEXT, "NAME", "Print the records in one of the formats below.",
      offsetof(report_settings, format)},
+    {"html", 'H', OPTION_TEXT, "FILE",
+     "Write a page with plots and tables, one file that opens offline; '-' is standard output.",
+     offsetof(report_settings, html)},
     {"json", 'j', OPTION_TEXT, "FILE",
      "Write the record as JSON of the current schema; '-' is standard output.",
      offsetof(report_settings, json)},
@@ -146,16 +151,21 @@ static int show(const report_settings *settings, const record_list *list)
         status = print_plot(settings, list, &error);
     else if (formatted)
         status = print_format(settings, list, &error);
-    else if (settings->output != NULL || (settings->json == NULL && settings->trace == NULL))
+    else if (settings->output != NULL ||
+             (settings->html == NULL && settings->json == NULL && settings->trace == NULL))
         status = assay_file_save(settings->output != NULL ? settings->output : "-", print_text,
                                  list, &error);
+    if (status == ASSAY_OK && settings->html != NULL)
+        status = page_report_save(settings->html, (const assay_record *const *)list->records,
+                                  (const char *const *)list->names, list->count, &error);
     if (status == ASSAY_OK && settings->json != NULL)
         status = assay_record_save(list->records[0], settings->json, ASSAY_RECORD_EVENTS, &error);
     if (status == ASSAY_OK && settings->trace != NULL)
         status = assay_report_save(list->records[0], "trace", settings->trace, &error);
     if (output_check("report", status, &error))
         return EX_OK;
-    return status == ASSAY_E_DATA ? EX_DATAERR : message_output_exit(status);
+    return status == ASSAY_E_DATA || status == ASSAY_E_LIMIT ? EX_DATAERR
+                                                             : message_output_exit(status);
 }
 
 static int read_records(record_list *list, char **paths, int count)
@@ -259,7 +269,12 @@ static int report_main(const command *self, int argc, char **argv)
         message_error("assay report: --json, --plot and --trace take one record, got %d", count);
         return EX_USAGE;
     }
-    const char *outputs[] = {settings.json, settings.output, settings.trace};
+    if (settings.html != NULL && !page_available()) {
+        message_error("assay report: this assay was built without pages; 'npm ci' in web/ and "
+                      "another build bring them");
+        return EX_UNAVAILABLE;
+    }
+    const char *outputs[] = {settings.html, settings.json, settings.output, settings.trace};
     input_set_maximum(settings.max_input);
     if (!is_page(&settings))
         ascii_spare_stdout();
@@ -285,7 +300,8 @@ const command command_report = {
                    "Benchmark, hyperfine and pyperf are taken as records too. With --trace the\n"
                    "events of the record become a Chrome trace (the record must have been saved\n"
                    "with them: assay run --trace T --json R). With --plot a record becomes a\n"
-                   "figure for a paper or a page: assay report r.json --plot growth -o g.svg.",
+                   "figure for a paper: assay report r.json --plot growth -o g.svg. With --html\n"
+                   "records become a page that opens in a browser, without a network.",
     COMMAND_OPTIONS(report_options),
     .print_more = print_choices,
     .choice = choice,

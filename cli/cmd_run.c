@@ -21,6 +21,7 @@
 #include "cli/common/message.h"
 #include "cli/common/output.h"
 #include "cli/launch.h"
+#include "cli/run_gpu.h"
 #include "cli/run_python.h"
 #include "cli/run_record.h"
 #include "cli/scratch_dir.h"
@@ -31,14 +32,13 @@ enum { EXIT_OWN_FAILURE = 125, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 }
 
 static const size_t default_trace_events = 65536;
 static const double default_interval_seconds = 0.010;
-static const double default_rate_hz = 100;
 static const double max_rate_hz = 10000;
 
 typedef struct run_settings {
     const char *json, *trace, *output, *name, *python;
     double interval_seconds, rate_hz;
     size_t trace_events;
-    bool heap, quiet, save, allocations, energy;
+    bool heap, quiet, save, allocations, energy, gpu;
 } run_settings;
 
 static const option run_options[] = {
@@ -47,6 +47,10 @@ static const option run_options[] = {
     {"energy", 0, OPTION_FLAG, NULL,
      "Measure the energy of processor and GPUs while it runs; it is that of the whole machine.",
      offsetof(run_settings, energy)},
+    {"gpu", 'g', OPTION_FLAG, NULL,
+     "Measure kernels, copies and idle time of NVIDIA GPUs, through the injected "
+     "libassay_cupti.so.",
+     offsetof(run_settings, gpu)},
     {"heap", 'H', OPTION_FLAG, NULL,
      "Measure the heap exactly, through the preloaded libassay_heap.so.",
      offsetof(run_settings, heap)},
@@ -65,7 +69,8 @@ static const option run_options[] = {
      "`python3 -m assay run SCRIPT.py` gives it.",
      offsetof(run_settings, python)},
     {"quiet", 'q', OPTION_FLAG, NULL, "Print no summary.", offsetof(run_settings, quiet)},
-    {"rate", 'r', OPTION_REAL, "HZ", "With --python: samples in a second (default 100).",
+    {"rate", 'r', OPTION_REAL, "HZ",
+     "With --python: samples in a second (default: 1000 at first, falling to 100 in a long run).",
      offsetof(run_settings, rate_hz)},
     HISTORY_SAVE_OPTION(run_settings, save),
     {"trace", 't', OPTION_TEXT, "FILE",
@@ -74,7 +79,8 @@ static const option run_options[] = {
      "output.",
      offsetof(run_settings, trace)},
     {"trace-events", 0, OPTION_COUNT, "N",
-     "Most recent spans of each thread kept for --trace (default 65536).",
+     "Most recent spans of each thread, and GPU activities of each process, kept for --trace "
+     "(default 65536).",
      offsetof(run_settings, trace_events)},
 };
 
@@ -87,6 +93,7 @@ typedef struct run {
     char *preload;      /* value of LD_PRELOAD, or NULL */
     char *asan_options; /* of ASAN_OPTIONS: sanitized programs start although we are preloaded */
     run_python python;
+    run_gpu gpu;
     sigset_t signal_mask; /* before we blocked signals */
     launch_result launch;
     watch_result watch;
@@ -113,39 +120,52 @@ static char *joined(const char *first, const char *second)
                                                                                              : both;
 }
 
-static bool find_interposer(run *r)
+/* Put a library before those that are preloaded already. */
+static bool preload(run *r, const char *library)
 {
-    char library[SCRATCH_PATH_SIZE];
-    if (!r->settings->heap)
-        return true;
-    if (!scratch_find_interposer(library)) {
-        message_error("assay run: --heap needs libassay_heap.so in lib/ beside the assay command "
-                      "or in ../lib/, and it is in neither; reinstall assay");
-        return false;
-    }
-    r->preload = joined(library, getenv("LD_PRELOAD"));
-    r->asan_options = joined("verify_asan_link_order=0", getenv("ASAN_OPTIONS"));
+    char *all = joined(library, r->preload != NULL ? r->preload : getenv("LD_PRELOAD"));
+    free(r->preload);
+    r->preload = all;
+    if (r->asan_options == NULL)
+        r->asan_options = joined("verify_asan_link_order=0", getenv("ASAN_OPTIONS"));
     if (r->preload == NULL || r->asan_options == NULL)
         message_error("assay run: out of memory");
     return r->preload != NULL && r->asan_options != NULL;
 }
 
+static bool find_libraries(run *r)
+{
+    char library[SCRATCH_PATH_SIZE];
+    if (r->settings->heap && !scratch_find_interposer(library)) {
+        message_error("assay run: --heap needs libassay_heap.so in lib/ beside the assay command "
+                      "or in ../lib/, and it is in neither; reinstall assay");
+        return false;
+    }
+    if (r->settings->heap && !preload(r, library))
+        return false;
+    if (!run_gpu_prepare(&r->gpu))
+        return false;
+    return r->gpu.directory[0] == '\0' || preload(r, r->gpu.library);
+}
+
 static void start(run *r)
 {
     char events[32];
-    launch_variable variables[5 + RUN_PYTHON_VARIABLES];
+    launch_variable variables[5 + RUN_PYTHON_VARIABLES + RUN_GPU_VARIABLES];
     size_t count = 0;
     variables[count++] = (launch_variable){"ASSAY_JOURNAL_DIR", r->journal_dir};
     if (r->settings->trace != NULL) {
         snprintf(events, sizeof events, "%zu", r->settings->trace_events);
         variables[count++] = (launch_variable){"ASSAY_TRACE_EVENTS", events};
     }
-    if (r->preload != NULL) {
+    if (r->settings->heap)
         variables[count++] = (launch_variable){"ASSAY_HEAP_DIR", r->heap_dir};
+    if (r->preload != NULL) {
         variables[count++] = (launch_variable){"LD_PRELOAD", r->preload};
         variables[count++] = (launch_variable){"ASAN_OPTIONS", r->asan_options};
     }
     count += run_python_variables(&r->python, variables + count);
+    count += run_gpu_variables(&r->gpu, variables + count);
     launch_block_signals(&r->signal_mask);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); /* orphans of the tree come to us */
     r->launch = launch_start(r->command, variables, count, &r->signal_mask);
@@ -226,6 +246,8 @@ static int measure(run *r)
                        .journal_dir = r->journal_dir,
                        .heap_dir = r->settings->heap ? r->heap_dir : NULL,
                        .python_dir = r->python.package != NULL ? r->python.directory : NULL,
+                       .gpu_dir = r->gpu.directory[0] != '\0' ? r->gpu.directory : NULL,
+                       .events = r->settings->trace != NULL ? r->settings->trace_events : 0,
                        .steal_before = steal};
     assay_record *record = NULL;
     assay_error error = {0};
@@ -236,6 +258,7 @@ static int measure(run *r)
     scratch_dir_remove(r->heap_dir);
     r->journal_dir[0] = r->heap_dir[0] = '\0';
     run_python_release(&r->python);
+    run_gpu_release(&r->gpu);
     launch_restore_signals(&r->signal_mask); /* a pipe may make the writing wait */
     int code = exit_of(r->watch.wait_status);
     if (status != ASSAY_OK) {
@@ -252,7 +275,6 @@ static int measure(run *r)
 static int run_main(const command *self, int argc, char **argv)
 {
     run_settings settings = {.interval_seconds = default_interval_seconds,
-                             .rate_hz = default_rate_hz,
                              .trace_events = default_trace_events};
     char **operands;
     int count, code;
@@ -277,10 +299,12 @@ static int run_main(const command *self, int argc, char **argv)
                             .rate_hz = settings.rate_hz,
                             .allocations = settings.allocations,
                             .events = settings.trace != NULL ? settings.trace_events : 0};
-    code = find_interposer(&r) && make_scratch(&r) && run_python_prepare(&r.python)
+    r.gpu.asked = settings.gpu;
+    code = find_libraries(&r) && make_scratch(&r) && run_python_prepare(&r.python)
                ? measure(&r)
                : EXIT_OWN_FAILURE;
     run_python_release(&r.python);
+    run_gpu_release(&r.gpu);
     scratch_dir_remove(r.journal_dir);
     scratch_dir_remove(r.heap_dir);
     assay_meter_free(r.meter);

@@ -1,3 +1,5 @@
+/* Command lines split into words as a POSIX shell splits them, and joined again. Expansion is
+ * refused, because it would need a shell. */
 #include "cli/command_words.h"
 
 #include <stdbool.h>
@@ -7,7 +9,7 @@
 
 #include "base/shell_word.h"
 
-/* More than the kernel lets a command line have. */
+/* A limit above what the kernel accepts as a command line. */
 enum { LINE_MAX_BYTES = 64 << 20 };
 
 static const char blanks[] = " \t\n";
@@ -99,7 +101,8 @@ char *words_join(const words *joined)
     return taken;
 }
 
-/* `word` with every `mark` replaced; caller frees. NULL when out of memory. */
+/* A copy of `word` in which `value` replaces every `mark`; caller frees. NULL when out of memory.
+ */
 static char *replaced(const char *word, const char *mark, const char *value, int *count)
 {
     char *line = NULL;

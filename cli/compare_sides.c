@@ -1,3 +1,5 @@
+/* Read the operands of `assay compare` into sides. Each operand is a file, a folder of runs, the
+ * folder of a study, or runs of the history. */
 #include "cli/compare_sides.h"
 
 #include <dirent.h>
@@ -81,7 +83,7 @@ static bool has_record(const char *folder, const char *experiment, char record[M
     return length < MAX_PATH && stat(record, &info) == 0;
 }
 
-/* The record of the one experiment in the folder of a study's --out. */
+/* The record of a study, if the folder that --out named holds just one experiment. */
 static bool find_experiment(const char *folder, char record[MAX_PATH])
 {
     struct dirent **entries = NULL;
@@ -108,7 +110,7 @@ static int read_operand(runs *side, const char *path)
     return is_study ? read_file(side, study) : read_runs(side, path);
 }
 
-/* One more side with these operands, called after the first. */
+/* Add a side with these operands. Its name is that of the first operand. */
 static int add_side(compare_sides *sides, char **operands, size_t count)
 {
     runs side = {calloc(MAX_RUNS, sizeof *side.records), 0};
@@ -146,7 +148,7 @@ int compare_sides_read_two(compare_sides *sides, char **baseline, size_t baselin
     return code == EX_OK ? add_side(sides, candidate, candidate_count) : code;
 }
 
-/* What of the history the candidate is held against. */
+/* Choose the runs of the history with which the candidate is compared. */
 static int read_baseline(const assay_compare_side *candidate, const char *branch, size_t last,
                          assay_compare_side *baseline)
 {
@@ -169,7 +171,7 @@ static int read_baseline(const assay_compare_side *candidate, const char *branch
         size_t most = last > 0 ? last : LAST_RUNS;
         size_t spare = baseline->count > most ? baseline->count - most : 0;
         const assay_record **records = (const assay_record **)(uintptr_t)baseline->records;
-        for (size_t i = 0; i < spare; i++) /* the earliest */
+        for (size_t i = 0; i < spare; i++) /* leave out the earliest runs */
             assay_record_free((assay_record *)(uintptr_t)records[i]);
         memmove(records, records + spare, (baseline->count - spare) * sizeof *records);
         baseline->count -= spare;

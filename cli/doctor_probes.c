@@ -1,5 +1,6 @@
-/* Every probe tries the thing itself instead of guessing from versions: opens the counter, maps the
- * page, creates the file. */
+/* The probes of `assay doctor`. Each tries the thing itself instead of guessing from versions: it
+ * opens the counter, maps the page or creates the file. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -22,10 +23,13 @@
 #include "assay/meter.h"
 #include "base/level.h"
 #include "cli/doctor_probes.h"
+#include "cli/page.h"
+#include "cli/run_gpu.h"
 #include "cli/scratch_dir.h"
+#include "store/store.h"
 #include "studies/common/peak.h"
 
-/* Journals of programs with many threads take this much. */
+/* The room that journals of programs with many threads need. */
 static const double journal_bytes = 64.0 * 1024 * 1024;
 
 static void __attribute__((format(printf, 3, 4)))
@@ -243,7 +247,8 @@ static void examine_journal(doctor_finding *f)
         advise(f, "journals of many threads take 64 MiB; free some room or set ASSAY_JOURNAL_DIR");
 }
 
-/* A child looks at the page itself: emulators of user programs accept the advice and ignore it. */
+/* A forked child looks at the page, because emulators of user programs accept the advice
+ * (MADV_WIPEONFORK) and ignore it. */
 static bool fork_wipes(unsigned char *page, size_t bytes)
 {
     int status = -1;
@@ -347,6 +352,39 @@ static void examine_gpu(doctor_finding *f)
              slowed);
 }
 
+/* Whether `assay run --gpu` could measure: our library, and CUPTI where the program would find it.
+ */
+static void examine_gpu_activity(doctor_finding *f)
+{
+    static const char *const names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so",
+                                        "/usr/local/cuda/lib64/libcupti.so",
+                                        "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so"};
+    char path[SCRATCH_PATH_SIZE];
+    size_t devices = 0;
+    assay_error error = {0};
+    if (!run_gpu_find_library(path)) {
+        conclude(f, DOCTOR_NO, "libassay_cupti.so is neither in lib/ beside assay nor in ../lib/");
+        advise(f, "reinstall assay");
+        return;
+    }
+    if (assay_device_count(&error, &devices) != ASSAY_OK || devices == 0) {
+        conclude(f, DOCTOR_NO, "no GPU: nothing for `assay run --gpu` to measure");
+        return;
+    }
+    void *library = NULL;
+    for (size_t i = 0; library == NULL && i < sizeof names / sizeof *names; i++)
+        library = dlopen(names[i], RTLD_LAZY);
+    if (library != NULL) {
+        conclude(f, DOCTOR_OK, "kernels, copies and idle time with `assay run --gpu`");
+    } else {
+        conclude(f, DOCTOR_LIMITED,
+                 "`assay run --gpu` works for programs that bring CUPTI, as PyTorch does");
+        advise(f, "install CUPTI (a part of the CUDA toolkit), or set ASSAY_CUPTI to its path");
+    }
+    if (library != NULL)
+        dlclose(library);
+}
+
 static void examine_peak(doctor_finding *f)
 {
     assay__peak peak;
@@ -372,6 +410,35 @@ static void examine_level(doctor_finding *f)
              now < assay__level_highest() ? ", as ASSAY_CPU says" : "", levels);
 }
 
+static void examine_store(doctor_finding *f, bool server, const char *offers)
+{
+    assay_error error = {0};
+    if (assay__store_probe(server, &error) == ASSAY_OK)
+        conclude(f, DOCTOR_OK, "%s", offers);
+    else
+        conclude(f, DOCTOR_NO, "%s", error.message);
+}
+
+static void examine_sqlite(doctor_finding *f)
+{
+    examine_store(f, false, "SQLite is there: --save keeps runs, and assay history shows them");
+}
+
+static void examine_postgresql(doctor_finding *f)
+{
+    examine_store(f, true, "libpq is there: ASSAY_HISTORY=postgresql://... keeps a team's runs");
+}
+
+static void examine_page(doctor_finding *f)
+{
+    if (page_available()) {
+        conclude(f, DOCTOR_OK, "assay report --html writes them");
+        return;
+    }
+    conclude(f, DOCTOR_NO, "this assay was built without npm's packages for them");
+    advise(f, "npm ci in web/, then build again");
+}
+
 const doctor_probe doctor_probes[] = {
     {"time", "clock", "clock", examine_clock},
     {"time", "cpu_frequency", "processor speed", examine_frequency},
@@ -389,5 +456,9 @@ const doctor_probe doctor_probes[] = {
     {"more", "hardware_counters", "hardware counters", examine_counters},
     {"more", "energy", "energy", examine_energy},
     {"more", "gpu", "gpu", examine_gpu},
+    {"more", "gpu_activity", "gpu activity", examine_gpu_activity},
+    {"more", "pages", "pages", examine_page},
+    {"more", "sqlite", "history", examine_sqlite},
+    {"more", "postgresql", "team history", examine_postgresql},
 };
 const size_t doctor_probe_count = sizeof doctor_probes / sizeof *doctor_probes;

@@ -1,4 +1,4 @@
-/* What `assay doctor` asks the machine. */
+/* The probes of `assay doctor`: one for each thing that assay can measure. */
 #ifndef ASSAY_CLI_DOCTOR_PROBES_H
 #define ASSAY_CLI_DOCTOR_PROBES_H
 

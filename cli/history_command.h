@@ -9,7 +9,8 @@
 #include "store/store.h"
 
 typedef struct history_settings {
-    const char *branch, *commit, *json, *machine, *metric, *name, *older_than, *since, *tag;
+    const char *branch, *commit, *html, *json, *machine, *metric, *name, *older_than, *output,
+        *since, *tag;
     size_t keep, last, max_input;
     double margin; /* negative: the default */
     bool dry_run, remove, tagged;
@@ -26,8 +27,18 @@ typedef struct history_call {
 
 /* ---- history_series.c ---- */
 
+/* EX_NOINPUT without a message if there is no such benchmark. */
 int history_show_series(const history_call *call, const char *benchmark);
 int history_plot(const history_call *call);
+
+/* The message for a benchmark that is not there. */
+int history_refuse_benchmark(const history_call *call, const char *benchmark);
+
+/* ---- history_page.c ---- */
+
+/* What --output and --html ask for: one series as SVG, all as a page. */
+int history_save_figure(const history_call *call, const assay__store_series_list *list);
+int history_save_page(const history_call *call, const assay__store_series_list *list);
 
 /* ---- history_select.c ---- */
 

@@ -272,9 +272,11 @@ static int show_each(const history_call *call, const char *benchmark,
     assay_status status = find(call, benchmark, &error, &list);
     int code = status == ASSAY_OK ? EX_OK : history_fail(status, &error);
     if (code == EX_OK && list.count == 0 && benchmark != NULL) {
-        message_error("assay history: no benchmark '%.200s'%s; 'assay history show' lists them",
-                      benchmark, call->settings->metric != NULL ? " with that metric" : "");
         code = EX_NOINPUT;
+    } else if (code == EX_OK && call->settings->output != NULL) {
+        code = history_save_figure(call, &list);
+    } else if (code == EX_OK && call->settings->html != NULL) {
+        code = history_save_page(call, &list);
     } else if (code == EX_OK && call->settings->json != NULL) {
         status = assay_file_save(call->settings->json, print_json, &list, &error);
         code = output_check("history", status, &error) ? EX_OK : message_output_exit(status);
@@ -291,6 +293,14 @@ static int show_each(const history_call *call, const char *benchmark,
     return code;
 }
 
+int history_refuse_benchmark(const history_call *call, const char *benchmark)
+{
+    message_error("assay history: no benchmark%s '%.200s'%s; 'assay history show' lists them",
+                  call->settings->metric == NULL ? " or run" : "", benchmark,
+                  call->settings->metric != NULL ? " with that metric" : "");
+    return EX_NOINPUT;
+}
+
 int history_show_series(const history_call *call, const char *benchmark)
 {
     return show_each(call, benchmark, benchmark != NULL ? print_series : NULL);
@@ -304,5 +314,6 @@ int history_plot(const history_call *call)
                       "history show' lists them");
         return EX_USAGE;
     }
-    return show_each(call, benchmark, print_plot);
+    int code = show_each(call, benchmark, print_plot);
+    return code == EX_NOINPUT ? history_refuse_benchmark(call, benchmark) : code;
 }

@@ -1,17 +1,20 @@
-/* The kernel books the resident peak of a process (ru_maxrss) over its whole life, and so over the
- * moment between fork and exec when it is still a copy of us. vfork and posix_spawn make this
- * worse: the process then runs in our own memory, and exec books our whole peak to it. A plain fork
- * copies only our private pages, but every page of libc that the copy touches on its way to exec
- * counts, 64 KiB at a time; fork(), setenv() and execvp() together cost a megabyte, more than
- * /usr/bin/true has. So everything is prepared before: the file is found and the environment built
- * by the parent, the process is made by the bare system call, and the copy makes a few more of them
- * and is gone. What it leaves behind is below what the kernel's counters resolve
- * (tests/accuracy/test_run.sh).
+/* Start the measured program so that its figures contain nothing of assay's own.
  *
- * A page shared with the copy carries the start time and, if the exec failed, its errno. Nothing is
- * sent: a message would wake us, often on the copy's own processor, in the middle of what is being
- * timed. Where we must know when the program has taken over, the exec closes a pipe. Time between
- * fork and exec is ours and not counted. */
+ * The kernel books the peak of resident memory (ru_maxrss) over the whole life of a process. That
+ * includes the time between fork and exec, when the process is still a copy of us. vfork and
+ * posix_spawn make this worse: the process then runs in our own memory, and exec books our whole
+ * peak to it. A plain fork copies only our private pages, but every page of libc that the copy
+ * touches on its way to exec counts, 64 KiB at a time; fork(), setenv() and execvp() together cost
+ * a megabyte, which is more than /usr/bin/true has.
+ *
+ * So the parent prepares everything: it finds the file and builds the environment. The bare system
+ * call makes the process, and the copy makes only a few more system calls before the exec. What
+ * remains is below what the kernel's counters resolve (tests/accuracy/test_run.sh).
+ *
+ * The start time, and the errno of a failed exec, are in a page that is shared with the copy. The
+ * copy sends no message, because a message would wake us, often on the copy's own processor, while
+ * it is being timed. Where we must know when the program has taken over, the exec closes a pipe.
+ * The time between fork and exec is our own and does not count. */
 #include "cli/launch.h"
 
 #include <errno.h>
@@ -39,7 +42,7 @@ typedef struct handover {
     int failure;
 } handover;
 
-/* What the copy of us needs to become the program. */
+/* What the forked copy of assay needs to become the program. */
 typedef struct recipe {
     const char *path;
     char *const *command;
@@ -66,7 +69,7 @@ void launch_block_signals(sigset_t *original)
     sigprocmask(SIG_BLOCK, &blocked, original);
 }
 
-/* 0 if `path` is a file we may execute, else the errno that says why not. */
+/* Returns 0 if `path` is a file that we may execute, otherwise the errno that says why not. */
 static int executable(const char *path)
 {
     struct stat file;
@@ -119,8 +122,8 @@ static bool defines(const char *entry, const launch_variable *variables, size_t 
     return false;
 }
 
-/* Ours with `variables` on top, which come first and are the only strings to free. NULL when out of
- * memory. */
+/* Our environment with `variables` in front. Only these strings are the caller's to free. NULL when
+ * out of memory. */
 static char **make_environment(const launch_variable *variables, size_t count)
 {
     size_t inherited = 0;
@@ -151,7 +154,7 @@ static void free_environment(char **environment, size_t count)
     free(environment);
 }
 
-/* Only bare system calls from here on: see the top. */
+/* From here on the copy makes only bare system calls; the top of this file says why. */
 _Noreturn static void become(const recipe *r)
 {
     struct timespec now = {0};
@@ -168,7 +171,7 @@ _Noreturn static void become(const recipe *r)
         syscall(SYS_exit_group, 127);
 }
 
-/* The new process, or 0 with the errno in the note. */
+/* Returns the id of the new process, or 0 with the errno in the note. */
 static pid_t make_process(const recipe *r)
 {
     pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
@@ -188,7 +191,7 @@ static pid_t wait_for(pid_t pid, int *status, struct rusage *usage)
     return ended;
 }
 
-/* Returns when the program has taken over: that closes the pipe. */
+/* Wait until the program has taken over; its exec closes the pipe. */
 static pid_t start_program(const recipe *r)
 {
     int ends[2], status;
@@ -207,8 +210,8 @@ static pid_t start_program(const recipe *r)
     return pid;
 }
 
-/* How long the first thread of a process that has ended, but is not reaped yet, was ready to run
- * and had no processor: the second number of its schedstat, in nanoseconds. */
+/* How long the first thread of the process waited for a processor: the second number of its
+ * schedstat, in nanoseconds. The process has ended and is not reaped yet. */
 static double read_waited_seconds(pid_t pid)
 {
     char path[64];
@@ -227,9 +230,9 @@ static bool is_ignored(int number)
     return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-/* Sleeps until the program may have ended. A signal that a process sent to us alone is passed on;
- * one of the terminal's (si_code > 0) went to the program as well. A program that does not heed the
- * first is not asked again. */
+/* Sleep until the program may have ended. A signal that a process sent to us alone is passed on to
+ * the program. A signal of the terminal (si_code > 0) has reached the program already. If the
+ * program ignores the first signal, a second one kills it. */
 static void await(pid_t pid, const sigset_t *signals, launch_end *end)
 {
     siginfo_t signal = {0};
@@ -331,7 +334,8 @@ launch_result launch_run(char *const *command, const sigset_t *signal_mask,
 void launch_explain(const char *command, const launch_result *failed, const char *program)
 {
     if (!failed->found) {
-        /* A whole command line in one word is what a shell would take. */
+        /* A program name with a space is probably a whole command line, which only a shell would
+         * split. */
         const char *hint = strchr(program, ' ') == NULL ? ""
                            : strcmp(command, "bench") == 0
                                ? "; for command lines write --shell -- 'LINE' -- 'LINE', or the "

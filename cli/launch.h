@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-/* A variable the program finds in its environment, over what it would inherit. */
+/* A variable in the environment of the program; it replaces an inherited one. */
 typedef struct launch_variable {
     const char *name, *value;
 } launch_variable;
@@ -21,12 +21,12 @@ typedef struct launch_result {
     int found;         /* the failure was of a program that exists */
 } launch_result;
 
-/* Block the signals that watch_until_end() and launch_run() wait for, so that none is lost before
- * they do; `original` receives the mask the program shall have. */
+/* Block the signals that watch_until_end() and launch_run() wait for, so that none of them is lost
+ * before. `original` receives the mask that the program shall have. */
 void launch_block_signals(sigset_t *original);
 
-/* Undo it when the program has ended: signals that came meanwhile are dropped, those that come from
- * now on act as they usually do. */
+/* Undo launch_block_signals() when the program has ended. Signals that came in the meantime are
+ * dropped; later ones act as usual. */
 void launch_restore_signals(const sigset_t *original);
 
 /* Start `command` (searched in PATH, no shell) with our standard streams. Returns when the program
@@ -34,7 +34,7 @@ void launch_restore_signals(const sigset_t *original);
 launch_result launch_start(char *const *command, const launch_variable *variables, size_t count,
                            const sigset_t *signal_mask);
 
-/* Descriptors that become the program's standard streams; -1 keeps ours. */
+/* The descriptors that become the standard streams of the program; -1 keeps ours. */
 typedef struct launch_streams {
     int input, output, error;
 } launch_streams;
@@ -48,13 +48,13 @@ typedef struct launch_end {
     double waited_seconds; /* for a processor, by its first thread; NAN when not known */
 } launch_end;
 
-/* A blocked signal that came while nothing ran and shall end our work, or 0. It is taken: it does
- * not come again. */
+/* Take a blocked signal that came while no program ran and that ends our work. Returns 0 if there
+ * is none. */
 int launch_pending_signal(void);
 
-/* Start `command` and wait for its end, without waking between the two unless a signal comes, which
- * the command gets too; a second signal kills it. launch_block_signals() must have been called.
- * `end` is filled unless `failure` is set. */
+/* Start `command` and wait for its end. We do not wake up in between unless a signal comes. The
+ * command gets that signal too, and a second one kills it. Call launch_block_signals() first. `end`
+ * is filled unless `failure` is set. */
 launch_result launch_run(char *const *command, const sigset_t *signal_mask,
                          const launch_streams *streams, launch_end *end);
 

@@ -13,7 +13,7 @@
 #include "cli/common/message.h"
 #include "cli/models_executable.h"
 
-/* Those of assay-models, which explain themselves there. */
+/* The commands of assay-models; that executable prints their help. */
 static const command model = {.name = "model",
                               .summary = MODEL_SUMMARY,
                               .complete = models_executable_complete,
@@ -105,8 +105,8 @@ static int complete(int argc, char **argv)
     return EX_OK;
 }
 
-/* Refuses a level of the processor that is not one of this machine: what it was to hold back would
- * be measured unheld. */
+/* Refuse a value of ASSAY_CPU that is no level of this machine. Otherwise the models would run at
+ * another level than the user asked for, without a word. */
 static bool level_is_known(void)
 {
     const char *refused;

@@ -1,3 +1,4 @@
+/* The short names of metrics that --metric accepts, and the names that records use for them. */
 #include "cli/metric_name.h"
 
 #include <stddef.h>

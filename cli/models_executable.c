@@ -1,3 +1,5 @@
+/* Finds assay-models beside this executable and becomes it, so that `assay` itself never loads the
+ * models. */
 #include "cli/models_executable.h"
 
 #include <errno.h>
@@ -10,7 +12,7 @@
 #include "cli/common/installed_files.h"
 #include "cli/common/message.h"
 
-/* Never returns but for a failure, which it says. */
+/* Become assay-models. Returns only after a failure, for which it prints a message. */
 static void become(int argc, char **argv)
 {
     static const char *const places[] = {"assay-models", "../lib/assay/assay-models"};

@@ -10,13 +10,13 @@
 
 #include "cli/common/options.h"
 
-/* The `main` of a command that lives there: becomes assay-models, or says why not. */
+/* The main function of such a command: it becomes assay-models, or prints why it cannot. */
 int models_executable_main(const command *self, int argc, char **argv);
 
-/* The `complete` of such a command. Says nothing where assay-models is missing. */
+/* The completion of such a command. It prints nothing if assay-models is missing. */
 void models_executable_complete(const command *self, int argc, char **argv);
 
-/* Have it measure the machine's peak and keep it. False after a message. */
+/* Run assay-models to measure the peak of the machine and to store it. False after a message. */
 bool models_executable_measure_peak(void);
 
 #endif

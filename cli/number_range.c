@@ -1,5 +1,5 @@
-/* Numbers with steps are counted as whole multiples of their last decimal: 0.1 ten times is 1.0,
- * which binary fractions do not give. */
+/* Ranges are computed in whole multiples of the last decimal, because binary fractions are not
+ * exact: ten steps of 0.1 must give 1.0. */
 #include "cli/number_range.h"
 
 #include <ctype.h>
@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Digits of a number, which with any sum of two stays far below 2^63. */
+/* The most digits of a number; the sum of two such numbers stays far below 2^63. */
 enum { MOST_DIGITS = 15 };
 
-/* Of a step: what binary fractions may have lost on the way to the last one. */
+/* The share of a step by which rounding may miss the last number. */
 static const double rounding = 5e-7;
 
 /* units / 10^decimals */
@@ -110,7 +110,8 @@ static number_range_result append_decimal(decimal number, words *values)
                                                                   : NUMBER_RANGE_MEMORY;
 }
 
-/* May every number up to `most` be had with so many decimals, and not too many of them? */
+/* Whether every number up to `most` can be written with this many decimals, and whether there are
+ * not too many numbers. */
 static bool is_countable(double count, double most, int decimals, const char **problem)
 {
     *problem = count < NUMBER_RANGE_MOST ? "has numbers of more than 15 digits"

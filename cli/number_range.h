@@ -11,7 +11,7 @@ typedef enum number_range_result {
     NUMBER_RANGE_MEMORY
 } number_range_result;
 
-/* Most numbers that one range may have. */
+/* The most numbers that one range may have. */
 enum { NUMBER_RANGE_MOST = 1024 };
 
 /* FROM..TO has the step 1, FROM..TO..STEP another one, and FROM..TO*FACTOR multiplies. A range

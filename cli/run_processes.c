@@ -1,5 +1,5 @@
-/* Each source gives sightings: a process at some time, by its id and, as a rule, its start time.
- * Sorted by id and time, the sightings of one process lie side by side and are merged. */
+/* Each source gives sightings: a process at some time, with its id and usually its start time.
+ * After sorting by id and time, the sightings of one process are neighbours and are merged. */
 #include "cli/run_processes.h"
 
 #include <stdio.h>
@@ -108,7 +108,7 @@ static bool is_same(const sighting *a, const sighting *b)
            (a->start_ticks == b->start_ticks || a->start_ticks == 0 || b->start_ticks == 0);
 }
 
-/* `added` began no earlier. Its program replaced the one before. */
+/* Merge `added`, which began no earlier. Its program replaced the one before. */
 static void merge(sighting *whole, const sighting *added)
 {
     bool is_later = added->program_ns >= whole->program_ns && added->name[0] != '\0';
@@ -152,7 +152,8 @@ static void merge_all(collection *c)
     c->count = kept;
 }
 
-/* Why the heap of the process is not in the figures, or not all of it; NULL: it is. */
+/* The reason why the heap figures lack this process, or a part of it; NULL if they have all of it.
+ */
 static const char *reason_of(const sighting *s, const run_facts *facts)
 {
     bool is_root = s->process_id == facts->launch->pid;

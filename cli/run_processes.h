@@ -6,8 +6,8 @@
 #include "assay/record.h"
 #include "cli/run_record.h"
 
-/* Add them to the record, which holds those of the journals already, and fill what the record says
- * of them as a whole: how many there were, how many still run, how many the heap figures miss. */
+/* Add these processes to the record, which already has those of the journals. Also fill the totals:
+ * how many processes there were, how many still run, and how many the heap figures miss. */
 ASSAY_MUST_USE assay_status run_processes_add(assay_record *record, const run_facts *facts,
                                               assay_error *error);
 

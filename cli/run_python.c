@@ -1,3 +1,4 @@
+/* Prepares the environment in which Python programs profile themselves: run_python.h says how. */
 #include "cli/run_python.h"
 
 #include <errno.h>
@@ -8,8 +9,8 @@
 
 #include "cli/common/message.h"
 
-/* Mean distance of sampled allocations. 1 GiB of small blocks gives 65536 samples, and sums that
- * are right within 0.4 % (one standard deviation). */
+/* The mean distance between two sampled allocations, in bytes. 1 GiB of small blocks gives 65536
+ * samples; their sums have a standard deviation of 0.4 %. */
 static const size_t interval_bytes = 16 << 10;
 
 #define SCRATCH_PYTHON_BYTES (64u << 20)

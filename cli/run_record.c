@@ -1,9 +1,13 @@
+/* Puts the record of a finished run together: the figures of the kernel, the samples of the process
+ * tree, the journals, the heap files and the profiles of Python programs. It runs after the program
+ * has ended, so it may allocate. */
 #include "cli/run_record.h"
 
 #include <math.h>
 #include <string.h>
 #include <sys/wait.h>
 
+#include "assay/gpu_activity.h"
 #include "assay/instrument.h"
 #include "assay/memory.h"
 #include "assay/record.h"
@@ -14,7 +18,7 @@
 #include "cli/run_processes.h"
 #include "cli/scratch_dir.h"
 
-/* ru_inblock and ru_oublock count in these, whatever the device (getrusage(2)). */
+/* The unit of ru_inblock and ru_oublock, whatever the device (getrusage(2)). */
 static const double usage_block_bytes = 512;
 
 static double seconds_of(struct timeval time)
@@ -43,8 +47,8 @@ static assay_status copy_command(assay_record *record, char *const *command)
     return ASSAY_OK;
 }
 
-/* The largest process of the tree: the kernel's figure covers everything waited for; the samples
- * cover what was never waited for. */
+/* The peak of the largest process of the tree. The figure of the kernel covers all processes that
+ * were waited for, and the samples cover the others. */
 static void fill_memory(assay_record_process *process, const watch_result *watch)
 {
     double largest = (double)watch->usage.ru_maxrss * 1024;
@@ -56,7 +60,7 @@ static void fill_memory(assay_record_process *process, const watch_result *watch
     if (!watch->sampled)
         return;
     process->process_count = watch->tree.process_count;
-    /* When the largest process stood at its peak, the tree stood at least as high. */
+    /* The tree had at least as much memory as its largest process had at its peak. */
     double sampled = watch->tree.tree_peak_rss_bytes.validity == ASSAY_VALID
                          ? watch->tree.tree_peak_rss_bytes.value
                          : 0;
@@ -64,7 +68,7 @@ static void fill_memory(assay_record_process *process, const watch_result *watch
     process->tree_peak_pss_bytes = watch->tree.tree_peak_pss_bytes;
     if (process->tree_peak_pss_bytes.validity == ASSAY_VALID)
         process->tree_peak_pss_bytes.value = larger(watch->tree.tree_peak_pss_bytes.value, largest);
-    else if (watch->tree.process_count.value < 2) /* there was nobody to share with */
+    else if (watch->tree.process_count.value < 2) /* a single process shares no pages with others */
         process->tree_peak_pss_bytes = process->tree_peak_rss_bytes;
 }
 
@@ -103,7 +107,7 @@ static void miss_heap(assay_record_process *process)
     process->heap_leaked_bytes = assay_reading_missing(ASSAY_UNSUPPORTED);
 }
 
-/* What was not seen of the heap is in the record's processes. */
+/* The processes of the record say which parts of the heap were not seen. */
 static void fill_heap(assay_record *record, const run_facts *facts)
 {
     assay_record_process *process = &record->process;
@@ -185,7 +189,7 @@ static assay_status add_memory_tracks(assay_record *record, const run_facts *fac
     return status;
 }
 
-/* The profiles of Python programs; without any, the reason is told. */
+/* Add the profiles of Python programs. If there are none, print the reason. */
 static assay_status add_python(assay_record *record, const run_facts *facts, assay_error *error)
 {
     assay_error trouble = {0};
@@ -202,8 +206,23 @@ static assay_status add_python(assay_record *record, const run_facts *facts, ass
     return status;
 }
 
-/* Where memory is short, our own files are on a disk, and the kernel takes them for the program's.
- */
+/* The GPU activity of its processes; without any, the reason is told. */
+static assay_status add_gpu(assay_record *record, const run_facts *facts, assay_error *error)
+{
+    assay_error trouble = {0};
+    assay_status status = assay_gpu_activity_add(record, facts->gpu_dir, facts->launch->start_ns,
+                                                 facts->events, &trouble);
+    if (status != ASSAY_OK)
+        *error = trouble;
+    else if (trouble.status != ASSAY_OK)
+        message_note("GPU activity: %s", trouble.message);
+    else if (!record->has_gpu)
+        message_note("no GPU activity: none of its processes used CUDA");
+    return status;
+}
+
+/* If memory is short, our own files are on a disk, and the kernel counts them as written by the
+ * program. */
 static void mention_own_files(const run_facts *facts)
 {
     bool of_journals =
@@ -229,8 +248,8 @@ assay_status run_record_make(const run_facts *facts, assay_error *error, assay_r
         goto cleanup;
     record->kind = "run";
     record->has_process = true;
-    record->name = assay_record_text(record, facts->name); /* not the monitor's */
-    record->created = NULL;                                /* nor when it began */
+    record->name = assay_record_text(record, facts->name); /* instead of the name of the monitor */
+    record->created = NULL; /* and the time of the run, not that of the monitor */
     if (facts->name != NULL && record->name == NULL)
         status = ASSAY_E_MEMORY;
     if (status == ASSAY_OK)
@@ -243,6 +262,8 @@ assay_status run_record_make(const run_facts *facts, assay_error *error, assay_r
         fill_heap(record, facts);
     if (status == ASSAY_OK && facts->python_dir != NULL)
         status = add_python(record, facts, error);
+    if (status == ASSAY_OK && facts->gpu_dir != NULL)
+        status = add_gpu(record, facts, error);
     if (status == ASSAY_OK)
         status = add_memory_tracks(record, facts);
     if (status == ASSAY_OK)

@@ -16,6 +16,8 @@ typedef struct run_facts {
     const char *journal_dir;
     const char *heap_dir;       /* NULL: the heap was not measured */
     const char *python_dir;     /* NULL: Python was not profiled */
+    const char *gpu_dir;        /* NULL: GPU activity was not measured */
+    size_t events;              /* of GPU activity, for a trace */
     assay_reading steal_before; /* of the machine, when the run began */
 } run_facts;
 

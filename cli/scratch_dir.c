@@ -1,3 +1,4 @@
+/* Private directories for one run, if possible in memory. */
 #include "cli/scratch_dir.h"
 
 #include <dirent.h>

@@ -1,7 +1,7 @@
-/* One thread does it all: sigtimedwait() sleeps until a signal arrives or the next sample is due,
- * so there are no handlers and no races between ending and sampling. The end is stamped at the
- * first look after SIGCHLD; a sample in progress can delay that by its own length, which the 2 %
- * rule keeps short. */
+/* Watching happens in one thread. sigtimedwait() sleeps until a signal arrives or the next sample
+ * is due, so there are no signal handlers and no races between the end of the program and a sample.
+ * The end is stamped at the first look after SIGCHLD. A sample in progress can delay that by its
+ * own length, which the 2 % rule keeps short. */
 #include "cli/watch_program.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include <time.h>
 
 static const double max_duty = 0.02;
-static const double max_weigh_duty = 0.01;          /* proportional set sizes, on top of that */
+static const double max_weigh_duty = 0.01;          /* for proportional set sizes, in addition */
 static const double first_interval_seconds = 0.001; /* short programs get samples too */
 
 typedef struct watch {
@@ -22,7 +22,7 @@ typedef struct watch {
     assay_tree_sampler *sampler; /* NULL: the tree cannot be sampled */
     const char *heap_dir;        /* or NULL */
     double interval_seconds, asked_seconds;
-    uint64_t weigh_due_ns; /* shared pages are not weighed before */
+    uint64_t weigh_due_ns; /* shared pages are not counted before this time */
     uint64_t due_ns;       /* the next sample; signals that come before do not bring it forward */
     size_t stride, in_stretch; /* samples per point kept; samples in the last point */
     bool ended;
@@ -54,7 +54,8 @@ static void raise_to(watch_point *kept, const watch_point *seen)
     kept->heap_bytes = larger(kept->heap_bytes, seen->heap_bytes);
 }
 
-/* Halve the resolution of the series: the maximum of each pair, at the time of its first. */
+/* Halve the resolution of the series: keep the maximum of each pair of points, at the time of the
+ * first. */
 static void thin_out(watch *w)
 {
     watch_result *result = w->result;
@@ -86,8 +87,8 @@ typedef struct heap_sum {
     double bytes;
 } heap_sum;
 
-/* assay_tree_visitor: what a living process allocated and did not free, without what it shares with
- * the one that forked it. */
+/* An assay_tree_visitor that sums the heap of living processes: what each allocated and did not
+ * free, without what it shares with the process that forked it. */
 static void add_heap(void *context, const assay_tree_process *process)
 {
     heap_sum *sum = context;
@@ -105,8 +106,8 @@ static double heap_now(const watch *w)
     return sum.bytes;
 }
 
-/* Several processes may share pages, which are then weighed once. The kernel takes its time for
- * that, so it is asked only where the peak could rise, and not too often. */
+/* Pages that several processes share are counted once (the proportional set size). The kernel takes
+ * long for this, so it is asked only where the peak could rise, and not often. */
 static void weigh_if_due(watch *w, const assay_tree_figures *figures)
 {
     bool is_higher = figures->tree_peak_pss_bytes.validity != ASSAY_VALID ||
@@ -160,8 +161,8 @@ static void add_usage(struct rusage *sum, const struct rusage *added)
     sum->ru_nivcsw += added->ru_nivcsw;
 }
 
-/* Collect everything that has ended. WNOWAIT leaves the program in the process table long enough
- * for a last sample. */
+/* Reap everything that has ended. WNOWAIT leaves the program in the process table long enough for a
+ * last sample. */
 static void reap(watch *w)
 {
     for (;;) {

@@ -10,7 +10,7 @@
 
 #include "assay/instrument.h"
 
-/* Memory of the whole tree at one moment, or the highest in a stretch of moments. */
+/* Memory of the whole tree at one time, or the highest in a stretch of time. */
 typedef struct watch_point {
     uint64_t time_ns; /* CLOCK_MONOTONIC */
     double rss_bytes;

@@ -10,7 +10,7 @@ include(CMakePackageConfigHelpers)
 install(TARGETS assay_shared assay_static assay_models_shared assay_models_static EXPORT assayTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS assay_heap LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS assay_heap assay_cupti LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS assay RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS assay_models RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/assay)
 install(DIRECTORY include/assay DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")

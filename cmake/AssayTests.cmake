@@ -5,6 +5,7 @@
 #   tests/fuzz/fuzz_*.c       every saved input replayed (tests/fuzz/corpus/NAME/*)
 #   tests/unit/plugin_*.c     plugins for these to load: NAME_shared.so and NAME_static.so
 #   tests/fake/*.c            libraries of ours with the names of a GPU driver's, in tests/fake of the build
+#   tests/fake/compute/*.c    those of a driver that computes, with the kernels of models/cuda; in tests/fake/compute
 #   tests/FOLDER/test_*.sh    run with ASSAY_SOURCE, ASSAY_BUILD and ASSAY_SANITIZE in the environment
 #   tests/python/test_*.py    run by Debian's Python with the package in build/python
 #   tests/FOLDER/subject_*.c  programs for these scripts to measure, linked as any program would be
@@ -90,25 +91,80 @@ foreach(folder unit accuracy)
   endforeach()
 endforeach()
 
+# A part of the Python package that needs no Python.
+target_sources(test_sampler_schedule PRIVATE python/sampler/schedule.c)
+
 # The driver's libraries. Programs find the one that is opened at run time through the library path; the
-# other is linked, since it must be in the process before us.
-foreach(library nvml cuda)
-  add_library(fake_${library} SHARED tests/fake/${library}.c)
-  target_include_directories(fake_${library} PRIVATE ${CMAKE_SOURCE_DIR})
-  set_target_properties(fake_${library} PROPERTIES SOVERSION 1 VERSION 1
-                        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/fake)
+# other is linked, since it must be in the process before us. "old" and "partial" lack entry points.
+function(assay_add_fake library output folder)
+  string(REGEX REPLACE "[^a-z]+" "_" target "fake_${library}${folder}")
+  add_library(${target} SHARED tests/fake/${library}.c)
+  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR})
+  target_compile_definitions(${target} PRIVATE ${ARGN})
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${output} SOVERSION 1 VERSION 1
+                        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/fake${folder})
+endfunction()
+foreach(folder "" /old /partial)
+  string(TOUPPER "${folder}" upper)
+  string(REPLACE "/" "FAKE_" definition "${upper}")
+  assay_add_fake(nvml nvidia-ml "${folder}" ${definition})
+  assay_add_fake(cuda cuda "${folder}" ${definition})
 endforeach()
-set_target_properties(fake_nvml PROPERTIES OUTPUT_NAME nvidia-ml)
-set_target_properties(fake_cuda PROPERTIES OUTPUT_NAME cuda)
+assay_add_fake(cupti cupti "")
+set_target_properties(fake_cupti PROPERTIES SOVERSION 13 VERSION 13)
+
+# test_NAME needs the fakes of tests/fake/FOLDER: NVML in the library path, and the driver linked if it is named.
+function(assay_use_fakes name folder)
+  string(REGEX REPLACE "[^a-z]+" "_" variant "${folder}")
+  add_dependencies(${name} fake_nvml${variant})
+  if("cuda" IN_LIST ARGN)
+    target_link_libraries(${name} PRIVATE fake_cuda${variant})
+  endif()
+  if(TEST unit/${name})
+    set_property(TEST unit/${name} APPEND PROPERTY
+                 ENVIRONMENT LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/tests/fake${folder})
+  endif()
+endfunction()
+assay_use_fakes(test_device "")
+assay_use_fakes(test_meter "")
+assay_use_fakes(test_sampling_meter "")
+assay_use_fakes(test_gpu_boards "" cuda)
+assay_use_fakes(test_gpu_old /old cuda)
+assay_use_fakes(test_gpu_partial /partial cuda)
 foreach(name test_gpu_stream test_gpu_memory)
   target_link_libraries(${name} PRIVATE fake_cuda)
 endforeach()
-foreach(name test_device test_meter)
-  add_dependencies(${name} fake_nvml)
-  if(TEST unit/${name})
-    set_property(TEST unit/${name} APPEND PROPERTY ENVIRONMENT LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/tests/fake)
-  endif()
+
+# What libassay_cupti.so does with records, and our declarations of them against the toolkit's where it is.
+target_sources(test_gpu_activity PRIVATE src/cupti/region.c src/cupti/submit.c)
+find_path(CUPTI_INCLUDE_DIR cupti.h HINTS /usr/local/cuda/include /usr/local/cuda/extras/CUPTI/include)
+find_path(CUDA_INCLUDE_DIR cuda.h HINTS /usr/local/cuda/include)
+if(CUPTI_INCLUDE_DIR AND CUDA_INCLUDE_DIR)
+  target_compile_definitions(test_cupti_layout PRIVATE ASSAY_HAVE_CUPTI)
+  target_include_directories(test_cupti_layout SYSTEM PRIVATE ${CUPTI_INCLUDE_DIR} ${CUDA_INCLUDE_DIR})
+endif()
+
+# A driver, cuBLAS and NVRTC that compute on the processor; opened at run time.
+set(COMPUTE ${CMAKE_BINARY_DIR}/tests/fake/compute)
+add_library(compute_cuda SHARED tests/fake/compute/cuda.c tests/fake/compute/emulator.c tests/fake/compute/kernels.c)
+add_library(compute_cublas SHARED tests/fake/compute/cublas.c)
+add_library(compute_nvrtc SHARED tests/fake/compute/nvrtc.c)
+set_target_properties(compute_cuda PROPERTIES OUTPUT_NAME cuda SOVERSION 1)
+set_target_properties(compute_cublas PROPERTIES OUTPUT_NAME cublas SOVERSION 13)
+set_target_properties(compute_nvrtc PROPERTIES OUTPUT_NAME nvrtc SOVERSION 13)
+foreach(library compute_cuda compute_cublas compute_nvrtc)
+  target_include_directories(${library} PRIVATE ${CMAKE_SOURCE_DIR})
+  set_target_properties(${library} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${COMPUTE})
 endforeach()
+# Kernels are written for the device's compiler, which has no such warnings; stacks change under the sanitizers.
+target_compile_options(compute_cuda PRIVATE -Wno-conversion -Wno-unknown-pragmas -Wno-shadow -fno-sanitize=all
+                       $<$<C_COMPILER_ID:Clang>:-Wno-pass-failed>)
+target_link_options(compute_cuda PRIVATE -fno-sanitize=all)
+target_link_libraries(compute_cuda PRIVATE ${CMAKE_DL_LIBS} m)
+add_dependencies(test_cuda_models compute_cuda compute_cublas compute_nvrtc)
+if(TEST unit/test_cuda_models)
+  set_property(TEST unit/test_cuda_models APPEND PROPERTY ENVIRONMENT LD_LIBRARY_PATH=${COMPUTE})
+endif()
 
 file(GLOB sources CONFIGURE_DEPENDS tests/unit/plugin_*.c)
 foreach(source ${sources})
@@ -144,6 +200,9 @@ foreach(source ${sources})
                         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/${folder})
   target_link_libraries(${name} PRIVATE assay_shared Threads::Threads)
 endforeach()
+
+target_include_directories(subject_gpu PRIVATE ${CMAKE_SOURCE_DIR})
+target_link_libraries(subject_gpu PRIVATE fake_cupti ${CMAKE_DL_LIBS})
 
 file(GLOB scripts RELATIVE ${CMAKE_SOURCE_DIR}/tests CONFIGURE_DEPENDS tests/*/test_*.sh)
 foreach(script ${scripts})

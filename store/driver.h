@@ -37,10 +37,13 @@ typedef struct assay__store_driver {
     const char *begin;                /* a transaction that writes */
     const char *exists;               /* how many tables "assay_history" there are */
     const char *foreign;              /* how many tables of others forbid ours, or NULL */
-    const char *package;              /* of Debian, without which it is built with no calls: */
-    /* NULL, as the two below, if it was built without the headers of the library. Open what the
-     * location names; `create` allows an empty database to come into being.
-     * ASSAY_E_UNSUPPORTED if the library is not there. */
+    const char *package;              /* of Debian, without which it is built with no calls */
+    const char *run_package;          /* of Debian, without which the library is not there */
+    /* Load the library once. What could not be found of it, or NULL. This and the three below are
+     * NULL if the driver was built without the headers of the library. */
+    const char *(*load)(void);
+    /* Open what the location names, after load() succeeded; `create` allows an empty database to
+     * come into being. */
     assay_status (*open)(const char *location, bool create, assay_error *error, void **connection);
     /* Execute the SQL; without parameters it may be several statements. `row` may be NULL. */
     assay_status (*execute)(void *connection, const char *sql, const assay__store_value *values,

@@ -22,6 +22,8 @@ static void append_conditions(assay__query *query, const assay__store_filter *fi
 {
     if (filter->run != 0)
         assay__query_integer(query, " AND r.id = ", filter->run);
+    if (filter->name != NULL)
+        assay__query_text(query, " AND r.name = ", filter->name);
     if (filter->machine != NULL)
         assay__query_text(query, " AND r.machine = ", filter->machine);
     if (filter->branch != NULL)
@@ -271,6 +273,8 @@ static assay_status find_changes(assay__store_series *series, assay__arena *aren
         series->change_count = series->changes != NULL ? found : 0;
         status = series->changes != NULL ? ASSAY_OK : ASSAY_E_MEMORY;
     }
+    if (count > 0)
+        series->level = level_of(series->points, found > 0 ? points[0] : count, values);
     for (size_t i = 0; i < series->change_count; i++) {
         size_t from = i > 0 ? points[i - 1] : 0, to = i + 1 < found ? points[i + 1] : count;
         series->changes[i] = (assay__store_change){

@@ -61,6 +61,12 @@ static void open_library(void)
 #undef FIND
 }
 
+static const char *postgresql_load(void)
+{
+    pthread_once(&library.once, open_library);
+    return library.missing;
+}
+
 static void ignore_notice(void *context, const char *message)
 {
     (void)context;
@@ -78,12 +84,6 @@ static assay_status postgresql_open(const char *location, bool create, assay_err
 {
     (void)create;
     *connection = NULL;
-    pthread_once(&library.once, open_library);
-    if (library.missing != NULL)
-        return assay__fail(error, ASSAY_E_UNSUPPORTED,
-                           "a history on a PostgreSQL server needs libpq, and %s is not there: "
-                           "install libpq5",
-                           library.missing);
     /* what the location says comes later and wins */
     const char *const keys[] = {"connect_timeout", "tcp_user_timeout", "application_name",
                                 "dbname",          "client_encoding",  NULL};
@@ -239,7 +239,9 @@ const assay__store_driver assay__store_postgresql = {
     .exists = "SELECT COUNT(*) FROM pg_class WHERE oid = to_regclass('assay_history')",
     .foreign = NULL,
     .package = "libpq-dev",
+    .run_package = "libpq5",
 #ifdef ASSAY_HAVE_POSTGRESQL
+    .load = postgresql_load,
     .open = postgresql_open,
     .execute = postgresql_execute,
     .close = postgresql_close,

@@ -222,6 +222,25 @@ bool assay__store_is_server(const char *location)
     return strncmp(location, "postgresql://", 13) == 0 || strncmp(location, "postgres://", 11) == 0;
 }
 
+static const assay__store_driver *driver_of(bool server)
+{
+    return server ? &assay__store_postgresql : &assay__store_sqlite;
+}
+
+assay_status assay__store_probe(bool server, assay_error *error)
+{
+    const assay__store_driver *driver = driver_of(server);
+    if (driver->load == NULL)
+        return assay__fail(error, ASSAY_E_UNSUPPORTED,
+                           "this assay was built without %s; install %s and build assay again",
+                           driver->name, driver->package);
+    const char *missing = driver->load();
+    return missing == NULL ? ASSAY_OK
+                           : assay__fail(error, ASSAY_E_UNSUPPORTED,
+                                         "a history in %s needs %s, which is not there: install %s",
+                                         driver->name, missing, driver->run_package);
+}
+
 assay_status assay__store_open(const char *location, bool create, assay_error *error,
                                assay__store **store)
 {
@@ -229,17 +248,10 @@ assay_status assay__store_open(const char *location, bool create, assay_error *e
     *store = NULL;
     if (made == NULL)
         return assay__fail(error, ASSAY_E_MEMORY, "out of memory");
-    made->driver =
-        assay__store_is_server(location) ? &assay__store_postgresql : &assay__store_sqlite;
-    if (made->driver->open == NULL) {
-        assay_status status = assay__fail(error, ASSAY_E_UNSUPPORTED,
-                                          "this assay was built without %s, which this history "
-                                          "needs; install %s and build assay again",
-                                          made->driver->name, made->driver->package);
-        free(made);
-        return status;
-    }
-    assay_status status = made->driver->open(location, create, error, &made->connection);
+    made->driver = driver_of(assay__store_is_server(location));
+    assay_status status = assay__store_probe(assay__store_is_server(location), error);
+    if (status == ASSAY_OK)
+        status = made->driver->open(location, create, error, &made->connection);
     if (status == ASSAY_OK)
         status = prepare(made, create, error);
     if (status == ASSAY_OK)

@@ -63,6 +63,12 @@ static void open_library(void)
 #undef FIND
 }
 
+static const char *sqlite_load(void)
+{
+    pthread_once(&library.once, open_library);
+    return library.missing;
+}
+
 /* Refused by the disk, by permissions, by what the file is, or by another program's lock. */
 static assay_status status_of(int code)
 {
@@ -117,11 +123,6 @@ static assay_status sqlite_open(const char *location, bool create, assay_error *
 {
     sqlite3 *database = NULL;
     *connection = NULL;
-    pthread_once(&library.once, open_library);
-    if (library.missing != NULL)
-        return assay__fail(error, ASSAY_E_UNSUPPORTED,
-                           "the history needs SQLite, and %s is not there: install libsqlite3-0",
-                           library.missing);
     int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
     if (library.open_v2(location, &database, flags, NULL) != SQLITE_OK) {
         assay_status status = database != NULL ? fail(database, error) : ASSAY_E_MEMORY;
@@ -232,7 +233,9 @@ const assay__store_driver assay__store_sqlite = {
     .exists = "SELECT COUNT(*) FROM sqlite_master WHERE name = 'assay_history'",
     .foreign = "SELECT COUNT(*) FROM sqlite_master",
     .package = "libsqlite3-dev",
+    .run_package = "libsqlite3-0",
 #ifdef ASSAY_HAVE_SQLITE
+    .load = sqlite_load,
     .open = sqlite_open,
     .execute = sqlite_execute,
     .close = sqlite_close,

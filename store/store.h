@@ -26,6 +26,10 @@ typedef struct assay__store assay__store;
 
 bool assay__store_is_server(const char *location);
 
+/* Is the library of the databases there: libpq for a server, else SQLite? ASSAY_E_UNSUPPORTED, with
+ * what to install in the message. */
+ASSAY_MUST_USE assay_status assay__store_probe(bool server, assay_error *error);
+
 /* `create` makes the database and its tables if they are not there. Otherwise ASSAY_E_NOT_FOUND
  * says that there is no history. ASSAY_E_VERSION: a newer assay made it. ASSAY_E_FORMAT: the file
  * is something else. */
@@ -62,6 +66,7 @@ const char *assay__store_machine(const assay_record *record, const char *machine
 /* NULL and 0 choose everything. */
 typedef struct assay__store_filter {
     const char *benchmark; /* '*' stands for any characters */
+    const char *name;      /* of the run */
     const char *metric;
     const char *machine, *branch, *tag;
     const char *commit; /* its beginning */
@@ -115,6 +120,7 @@ typedef struct assay__store_series {
     size_t count, capacity;
     assay__store_change *changes;
     size_t change_count;
+    double level; /* the median before the first change, of all points where there is none */
 } assay__store_series;
 
 typedef struct assay__store_series_list {

@@ -1,3 +1,6 @@
+/* The filter of ascii.h: a stream made by fopencookie() that translates UTF-8 to ASCII while it is
+ * written. It remembers incomplete characters between writes, and how many columns the present line
+ * is too long. */
 #include "cli/common/ascii.h"
 
 #include <errno.h>
@@ -62,7 +65,7 @@ static void put_spelled(filter *self, const char *character, size_t length)
     put(self, "?", 1);
 }
 
-/* Bytes that the character needs which begins so; 0 for a byte that begins none. */
+/* The number of bytes of the character that begins with this byte; 0 if no character begins so. */
 static size_t needs(unsigned char lead)
 {
     return lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC2 ? 2 : 0;

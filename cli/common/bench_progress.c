@@ -1,3 +1,5 @@
+/* The progress line of a benchmark. It is redrawn in place, so it must never be longer than a line
+ * of the terminal. */
 #include "cli/common/bench_progress.h"
 
 #include <math.h>
@@ -43,7 +45,7 @@ static void describe_interval(const bench_progress *shown, const assay_sampling_
     snprintf(text, size, "%.4g %s +- %.2g%%", value / units[i].seconds, units[i].unit, percent);
 }
 
-/* ASCII only where the cursor is concerned: a name that would disturb it is cut and disarmed. */
+/* Names are cut and control characters replaced, so that a name cannot move the cursor. */
 static void copy_name(const char *name, size_t room, char text[NAME + 1])
 {
     size_t i = 0;

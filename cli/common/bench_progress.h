@@ -18,7 +18,7 @@ bool bench_progress_wanted(void);
 /* For assay_sampling_options.progress; `context` is a bench_progress. */
 void bench_progress_show(void *context, const assay_sampling_progress *progress);
 
-/* Take the line away. */
+/* Remove the line from the terminal. */
 void bench_progress_clear(bench_progress *shown);
 
 #endif

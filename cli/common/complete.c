@@ -1,9 +1,11 @@
+/* Completion: find out what the word under the cursor is (an option, its value or an operand), then
+ * print the candidates from the table of options. */
 #include "cli/common/complete.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Where the word under the cursor stands. */
+/* What the word under the cursor is. */
 typedef struct place {
     const option *value_of; /* it is the value of this option */
     const char *typed;      /* what is typed of the word or of the value */
@@ -21,7 +23,7 @@ static bool begins(const char *candidate, const char *typed)
     return true;
 }
 
-/* A help of several lines becomes one. */
+/* Print a help text of several lines as one line. */
 static void print_help(const char *help)
 {
     putchar('\t');

@@ -13,7 +13,7 @@
 
 #include "cli/common/options.h"
 
-/* Print the candidate unless `typed` is the beginning of something else. */
+/* Print the candidate if it begins with `typed`. */
 void complete_offer(const char *typed, const char *candidate, const char *help);
 
 /* Complete the last of argv[1…], words behind the command. `context` is for self->choice. */

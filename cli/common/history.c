@@ -1,3 +1,5 @@
+/* Where the history of runs is, by ASSAY_HISTORY or the XDG data folder, and saving a record into
+ * it. */
 #include "cli/common/history.h"
 
 #include <errno.h>
@@ -20,7 +22,7 @@ static bool is_one_of(const char *word, const char *const *words)
     return false;
 }
 
-/* What ASSAY_HISTORY says: NULL if it names no place. */
+/* The place that ASSAY_HISTORY names; NULL if it names none. */
 static const char *named_place(bool *on)
 {
     static const char *const off[] = {"", "0", "off", "no", "false", NULL};

@@ -21,11 +21,12 @@
  * exit code after a message. */
 int history_open(const char *command, bool create, assay__store **store);
 
-/* Is the record of a command to be saved: because of --save (`asked`) or of ASSAY_HISTORY? */
+/* Whether the record of a command is to be saved: --save was given (`asked`), or ASSAY_HISTORY is
+ * set. */
 bool history_wanted(bool asked);
 
-/* Can what --save (`asked`) or ASSAY_HISTORY asks for not be done? Looked at before anything is
- * measured, without touching a database. EX_OK, or an exit code after a message. */
+/* Check, before anything is measured and without touching a database, whether the record can be
+ * saved if it is to be. EX_OK, or an exit code after a message. */
 int history_refuse(const char *command, bool asked);
 
 /* Save a record if `asked` or if ASSAY_HISTORY is on; say under which number. To be called after

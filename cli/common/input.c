@@ -1,3 +1,4 @@
+/* The limit on the size of input files, which the library reads from the environment. */
 #include "cli/common/input.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Messages on standard error, and the exit codes that belong to them (sysexits.h). */
 #include "cli/common/message.h"
 
 #include <errno.h>

@@ -1,9 +1,10 @@
 /* Command-line options as data.
  *
- * Every command describes itself in one table; parsing, `--help` and the suggestion after a typing
+ * Every command describes itself in one table. Parsing, `--help`, the suggestion after a typing
  * mistake and completion all read that table, and tests/cli/test_man.sh compares the man page with
- * `--help`. Option names are written with '-' in the table and may be typed with '-' or '_'.
- * `--name VALUE`,
+ * `--help`.
+ *
+ * Option names are written with '-' in the table and may be typed with '-' or '_'. `--name VALUE`,
  * `--name=VALUE`, `-x VALUE` and `-xVALUE` are accepted; `--` ends the options. `--help` and `-h`
  * exist on every command and are not listed. */
 #ifndef ASSAY_CLI_COMMON_OPTIONS_H
@@ -17,7 +18,7 @@ typedef enum option_type {
     OPTION_FLAG,    /* bool */
     OPTION_TEXT,    /* const char *, pointing into argv */
     OPTION_SECONDS, /* double, seconds > 0; typed with a unit: "50us", "10ms", "0.5s", "2min" */
-    OPTION_PERIOD,  /* the same, and "10" is asked for its unit: as many people mean ms as s */
+    OPTION_PERIOD,  /* the same, but a unit is required: "10" could mean ms or s */
     OPTION_COUNT,   /* size_t, >= 1 */
     OPTION_NUMBER,  /* option_number, >= 0 */
     OPTION_REAL,    /* double > 0 */
@@ -56,8 +57,9 @@ typedef struct command {
     size_t option_count;
     bool first_operand_ends_options;  /* the rest belongs to another program */
     void (*print_more)(FILE *stream); /* the end of the help, after an empty line; NULL: none */
-    /* What may be typed for an option, or with NULL as an operand: the choice `index`, and perhaps
-     * a word about it. NULL behind the last. The field is NULL where nothing is to choose. */
+    /* The words that may be typed for an option, or for an operand if it is NULL: returns the
+     * choice number `index`, and perhaps a word about it, and NULL after the last. The field is
+     * NULL if there is nothing to choose from. */
     const char *(*choice)(const void *context, const option *of, size_t index, const char **help);
     /* As complete_command (cli/common/complete.h), which does it where this is NULL. */
     void (*complete)(const struct command *self, int argc, char **argv);
@@ -81,8 +83,8 @@ const option *options_help(void);
 
 void options_print_help(const command *self, FILE *stream);
 
-/* A label and behind it, from `column` on, words about it, wrapped at 79 columns; below the label
- * where that is too long. */
+/* Print a label and, from `column` on, a text about it, wrapped at 79 columns. A label that is too
+ * long stands on a line of its own. */
 void options_print_entry(const char *label, const char *text, int column, FILE *stream);
 
 #endif

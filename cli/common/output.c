@@ -1,3 +1,5 @@
+/* Checks output paths before the work, so that a long measurement is not lost to a typing mistake,
+ * and reports writes that failed. */
 #include "cli/common/output.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* Where results go: refused early if it cannot work, reported if it did not. */
+/* Where results go. A path that cannot work is refused before the work; a write that failed is
+ * reported after it. */
 #ifndef ASSAY_CLI_COMMON_OUTPUT_H
 #define ASSAY_CLI_COMMON_OUTPUT_H
 
@@ -13,7 +14,7 @@
  * message. Creates nothing. */
 int output_refuse(const char *command, const char *const *paths, size_t count);
 
-/* Pass judgement on a finished write: true if it succeeded, else a message. */
+/* Report a finished write: true if it succeeded, otherwise false after a message. */
 bool output_check(const char *command, assay_status status, const assay_error *error);
 
 #endif

@@ -1,4 +1,5 @@
-/* assay model: the built-in models and plugins themselves. */
+/* assay model: list, describe, run and train the built-in models and plugins. This file has the
+ * table of options and hands each action over to its file (model_*.c). */
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
@@ -38,19 +39,22 @@ static const option model_options[] = {
      offsetof(model_settings, batch)},
     {"learning-rate", 'l', OPTION_REAL, "RATE", "train: of Adam (default: 0.001).",
      offsetof(model_settings, learning_rate)},
-    {"seed", 's', OPTION_NUMBER, "N", "For initial weights, made-up data and batches (default: 0).",
+    {"seed", 's', OPTION_NUMBER, "N",
+     "Seed of initial weights, made-up data and batches (default: 0).",
      offsetof(model_settings, seed)},
-    {"threads", 'T', OPTION_COUNT, "N", "For the arithmetic (default: 1).",
+    {"threads", 'T', OPTION_COUNT, "N", "Threads for the arithmetic (default: 1).",
      offsetof(model_settings, threads)},
+    {"device", 0, OPTION_TEXT, "DEVICE",
+     "Where the arithmetic runs: cpu, or a CUDA device such as cuda:0 (default: cpu).",
+     offsetof(model_settings, device)},
     {"json", 'j', OPTION_TEXT, "FILE", "Write the result as JSON; '-' is standard output.",
      offsetof(model_settings, json)},
 };
 
 /* Which actions take which option, in the order of the table. */
 static const unsigned char applies[] = {
-    ALL & ~LIST,         ANY_MODEL,    ANY_MODEL, ANY_MODEL, GRAD | TRAIN,
-    EVAL | GRAD | TRAIN, EVAL | TRAIN, TRAIN,     TRAIN,     TRAIN,
-    ANY_MODEL,           ANY_MODEL,    ALL,
+    ALL & ~LIST, ANY_MODEL, ANY_MODEL, ANY_MODEL, GRAD | TRAIN, EVAL | GRAD | TRAIN, EVAL | TRAIN,
+    TRAIN,       TRAIN,     TRAIN,     ANY_MODEL, ANY_MODEL,    ANY_MODEL,           ALL,
 };
 _Static_assert(sizeof applies == sizeof model_options / sizeof *model_options, "one entry each");
 

@@ -1,4 +1,5 @@
-/* assay profile: one model measured from all sides. */
+/* assay profile: time, memory, FLOPs and growth of one model. This file reads the options, makes
+ * the model and its data and calls studies/profile, which measures and prints. */
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
@@ -47,10 +48,10 @@ static const option profile_options[] = {
      "Made-up graphs of the dataset's published average size instead of its files.",
      offsetof(model_settings, profile.synthetic)},
     {"loss", 0, OPTION_TEXT, "NAME",
-     "Of backward passes: mse, l1, bce (of logits) or cross-entropy (default: mse).",
+     "Loss of backward passes: mse, l1, bce (of logits) or cross-entropy (default: mse).",
      offsetof(model_settings, profile.loss)},
     {"optimizer", 0, OPTION_TEXT, "NAME",
-     "Of training steps: adam, adamw, sgd or momentum (default: adam).",
+     "Optimizer of training steps: adam, adamw, sgd or momentum (default: adam).",
      offsetof(model_settings, profile.optimizer)},
     {"num-runs", 'n', OPTION_COUNT, "N", "Timed runs of each pass (default: 100).",
      offsetof(model_settings, profile.num_runs)},
@@ -68,10 +69,13 @@ static const option profile_options[] = {
      offsetof(model_settings, profile.sizes)},
     {"budget", 'b', OPTION_SECONDS, "TIME", "Time to measure each axis for (default: 5s).",
      offsetof(model_settings, profile.budget_seconds)},
-    {"seed", 's', OPTION_NUMBER, "N", "For initial weights and made-up data (default: 42).",
+    {"seed", 's', OPTION_NUMBER, "N", "Seed of initial weights and made-up data (default: 42).",
      offsetof(model_settings, seed)},
-    {"threads", 'T', OPTION_COUNT, "N", "For the arithmetic (default: 1).",
+    {"threads", 'T', OPTION_COUNT, "N", "Threads for the arithmetic (default: 1).",
      offsetof(model_settings, threads)},
+    {"device", 0, OPTION_TEXT, "DEVICE",
+     "Where the arithmetic runs: cpu, or a CUDA device such as cuda:0 (default: cpu).",
+     offsetof(model_settings, device)},
     {"json", 'j', OPTION_TEXT, "FILE", "Write the profile as JSON; '-' is standard output.",
      offsetof(model_settings, json)},
     {"record", 'r', OPTION_TEXT, "FILE",
@@ -243,7 +247,7 @@ static bool to_stdout(const char *path)
     return path != NULL && strcmp(path, "-") == 0;
 }
 
-/* The index of a word, or -1 after a message. NULL is the first. */
+/* The index of a word among the choices, or -1 after a message. NULL stands for the first. */
 static int index_of(const char *name, const char *word, const char *const *words)
 {
     size_t count = 0;
@@ -300,7 +304,8 @@ static int measure(model_job *job, const char *data, unsigned chosen, const axes
     return code;
 }
 
-/* Once through the model, with every check of its inputs: from here on its class is called bare. */
+/* Run the model once, with every check of its inputs. After this, its functions are called without
+ * checks. */
 static int try_once(model_job *job)
 {
     assay_error error = {0};
@@ -310,7 +315,7 @@ static int try_once(model_job *job)
     return status == ASSAY_OK ? EX_OK : model_fail(job, status, &error);
 }
 
-/* Seed D's average degree, and that of the default example. */
+/* The average degree of the made-up graphs. */
 enum { EDGES_PER_NODE = 5 };
 
 static int profile_model(model_job *job, unsigned chosen, const axes *grown)

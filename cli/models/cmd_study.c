@@ -1,4 +1,5 @@
-/* assay study: the complete pipelines, each a command of its own. */
+/* assay study: finds the study that is named and hands over to it. Each study is a command of its
+ * own (study_NAME.c). */
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>

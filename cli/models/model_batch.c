@@ -1,3 +1,4 @@
+/* Batches of a training: a shuffled list of rows, copied into buffers of the size of a batch. */
 #include "cli/models/model_batch.h"
 
 #include <stdlib.h>

@@ -38,7 +38,8 @@ static void release(operation_list *list)
     free(list->items);
 }
 
-/* False, after a message, only if something failed; a model that cannot tell leaves it empty. */
+/* Collect the operations of a forward pass. False, after a message, if something failed; a model
+ * that cannot describe its operations leaves the list empty. */
 static int describe(model_job *job, operation_list *list)
 {
     const assay_model_class *class_ = job->class_;
@@ -56,7 +57,7 @@ static int describe(model_job *job, operation_list *list)
     return status == ASSAY_OK ? EX_OK : model_fail(job, status, &error);
 }
 
-/* All conventions; false when a figure does not fit 64 bits. */
+/* Compute the FLOPs under all conventions; false if a figure does not fit into 64 bits. */
 static bool count_flops(const operation_list *list, assay_flops flops[ASSAY_FLOP_CONVENTIONS])
 {
     memset(flops, 0, ASSAY_FLOP_CONVENTIONS * sizeof *flops);
@@ -144,7 +145,8 @@ static void add_figure(void *context, const char *name, double value, const char
     json_object_set_new(context, name, json_pack("{sf, ss?}", "value", value, "remark", remark));
 }
 
-/* Models that have some; a failure of one leaves them out and says why. */
+/* Print the figures that only this model has. If the model fails to compute them, print the reason
+ * instead. */
 static void show_figures(model_job *job, assay_figure_sink sink, void *context)
 {
     assay_error error = {0};
@@ -216,7 +218,7 @@ int model_info(model_job *job)
     int code = model_setup_create(job);
     if (code != EX_OK)
         return code;
-    /* Before data is made up, which would be counted as the model's. */
+    /* Read the memory now: data that is made up later would be counted as the model's. */
     bool accounted = assay_model_memory_now(job->model, NULL, &memory) == ASSAY_OK;
     code = describe(job, &list);
     if (code == EX_OK && job->settings->json != NULL)

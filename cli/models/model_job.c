@@ -1,4 +1,5 @@
-/* The frame of the commands that work on one model. */
+/* The common frame of the commands that work on one model: parse the command line, do the work,
+ * release everything. */
 #include "cli/models/model_job.h"
 
 #include <string.h>

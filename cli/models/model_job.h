@@ -27,7 +27,7 @@ typedef struct profile_settings {
 /* Where the table of options stores. `values` belong to the options that a model adds: first its
  * settings, then its inputs. */
 typedef struct model_settings {
-    const char *model, *weights, *input, *graph, *target, *output, *json;
+    const char *model, *weights, *input, *graph, *target, *output, *json, *device;
     size_t steps, epochs, batch, threads;
     double learning_rate; /* 0: not given */
     option_number seed;
@@ -64,7 +64,7 @@ void model_job_complete(const command *self, int argc, char **argv);
 const char *model_job_choice(const model_job *job, const option *of, size_t index,
                              const char **help);
 
-/* Have the arithmetic run on as many threads as asked for, if asked. */
+/* Set the number of threads of the arithmetic, if it was given. */
 void model_job_set_threads(const model_job *job);
 
 /* ---- model_options.c ---- */

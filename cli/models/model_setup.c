@@ -1,3 +1,5 @@
+/* Makes the model of a command: from options and weights to an instance, its inputs and its target.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,8 +88,8 @@ static void print_problem(void *context, const char *problem)
     message_error("  %s", problem);
 }
 
-/* Say everything that is wrong with the weights, not only the first thing; what is wrong with the
- * file itself is one thing. */
+/* Print everything that is wrong with the weights, not only the first problem. A file that cannot
+ * be read is one problem. */
 static int refuse_weights(const model_job *job, assay_status status, const assay_error *error)
 {
     refusal printed = {.job = job};
@@ -117,8 +119,19 @@ static int load(model_job *job)
                                     : model_fail(job, status, &error);
 }
 
+static int choose_device(model_job *job)
+{
+    assay_error error = {0};
+    assay_status status =
+        assay_model_class_on(job->class_, job->settings->device, &error, &job->class_);
+    return status == ASSAY_OK ? EX_OK : model_fail(job, status, &error);
+}
+
 int model_setup_create(model_job *job)
 {
+    int code = choose_device(job);
+    if (code != EX_OK)
+        return code;
     const assay_model_class *class_ = job->class_;
     double *settings = calloc(class_->option_count + 1, sizeof *settings);
     if (settings == NULL)
@@ -133,7 +146,6 @@ int model_setup_create(model_job *job)
     assay_status inferred = ASSAY_OK;
     if (job->settings->weights != NULL)
         inferred = assay_model_infer(class_, job->settings->weights, &error, settings);
-    int code = EX_OK;
     if (inferred != ASSAY_OK && inferred != ASSAY_E_FORMAT)
         code = model_fail(job, inferred, &error);
     else
@@ -230,7 +242,8 @@ int model_setup_inputs(model_job *job, bool example)
     return EX_USAGE;
 }
 
-/* What a target is made of, is not declared; the model's own example tells. */
+/* A class does not declare the type of its target, so the target that the model makes up itself
+ * tells it. */
 static assay_element target_element(model_job *job)
 {
     assay_error error = {0};

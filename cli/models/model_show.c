@@ -1,4 +1,4 @@
-/* Models as text and as JSON. */
+/* Print classes and models, as text and as JSON, for `assay model list` and `info`. */
 #include <inttypes.h>
 #include <string.h>
 #include <sysexits.h>

@@ -1,3 +1,5 @@
+/* The named graph datasets of `assay profile`: finds and reads their files, or tells the model to
+ * make up graphs of the same size. */
 #include "cli/models/profile_dataset.h"
 
 #include <math.h>
@@ -46,7 +48,7 @@ static const struct known *find(const char *typed)
     return NULL;
 }
 
-/* As if typed, unless it was. */
+/* Set an option as if it had been typed, unless it was typed. */
 static void set(profile_dataset *dataset, model_job *job, size_t slot, const char *name,
                 const char *value)
 {
@@ -123,7 +125,7 @@ static bool find_molecules(const struct known *known, const char *root, char pat
            (length < MAX_PATH && find_file(folder, known->molecules, path));
 }
 
-/* The missing ones of a folder, as "a, b"; returns how many. */
+/* List the files that a folder lacks, as "a, b". Returns how many. */
 static size_t list_missing(const char *folder, char *list, size_t size)
 {
     size_t count = 0, used = 0;

@@ -16,10 +16,10 @@ typedef struct profile_dataset {
  * no folder was named, which is said) and set those of the model's options that nobody typed. EX_OK
  * or the exit code after a message. */
 int profile_dataset_open(profile_dataset *dataset, model_job *job);
-/* A number of nodes that was typed without a number of edges gets this many edges a node. Returns
- * whether it was so. */
+/* If a number of nodes was typed and no number of edges, set this many edges for each node. Returns
+ * whether it did so. */
 bool profile_dataset_scale_edges(profile_dataset *dataset, model_job *job, double degree);
-/* After it: hand the tensors to the job. */
+/* Call this after the model was made: it hands the tensors to the job. */
 void profile_dataset_give(profile_dataset *dataset, model_job *job);
 void profile_dataset_release(profile_dataset *dataset);
 

@@ -1,3 +1,4 @@
+/* What the commands of the studies share: the common options, Ctrl-C, and exit codes. */
 #include "cli/models/study.h"
 
 #include <signal.h>
@@ -6,6 +7,7 @@
 #include <sysexits.h>
 #include <time.h>
 
+#include "assay/model.h"
 #include "cli/common/bench_progress.h"
 #include "cli/common/message.h"
 #include "cli/common/output.h"
@@ -19,8 +21,9 @@ static double now_seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* Ask to stop; who asks again ends it at once. Not within half a second: timeout(1) sends its
- * signal to the command and then to the group, which is the same wish. */
+/* Handle Ctrl-C: the first one asks the study to stop, and a second one ends it at once. A second
+ * one within half a second does not count, because timeout(1) sends its signal to the command and
+ * to the group at once. */
 static void interrupt(int signal_number)
 {
     static double asked_at;
@@ -51,7 +54,7 @@ assay__study_plan study_plan(const study_common *common, const char *study, cons
     bool on_stdout = common->json != NULL && strcmp(common->json, "-") == 0;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    setvbuf(stdout, NULL, _IOLBF, 0); /* whoever reads a pipe or a file need not wait minutes */
+    setvbuf(stdout, NULL, _IOLBF, 0); /* so that a pipe or a file shows progress line by line */
     return (assay__study_plan){.study = study,
                                .experiment = experiment,
                                .folder = common->out != NULL ? common->out : folder,
@@ -62,6 +65,19 @@ assay__study_plan study_plan(const study_common *common, const char *study, cons
                                .output = on_stdout ? stderr : stdout,
                                .progress = bench_progress_wanted() ? stderr : NULL,
                                .stop = &interrupted};
+}
+
+int study_check_device(const char *study, const char *model, const char *device)
+{
+    const assay_model_class *class_ = NULL;
+    assay_error error = {0};
+    assay_status status = assay_model_find(model, &error, &class_);
+    if (status == ASSAY_OK)
+        status = assay_model_class_on(class_, device, &error, &class_);
+    if (status == ASSAY_OK)
+        return EX_OK;
+    message_error("assay %s: %s", study, error.message);
+    return message_input_exit(status);
 }
 
 int study_exit(const char *study, assay_status status, const assay_error *error)

@@ -35,12 +35,21 @@ typedef struct study_common {
     HISTORY_SAVE_OPTION(settings, common.save),                                                    \
     {"json", 'j', OPTION_TEXT, "FILE", "Write the summary as JSON; '-' is standard output.",       \
      offsetof(settings, common.json)}
+/* Of a study whose models run on devices; `field` is a const char *. */
+#define STUDY_DEVICE_OPTION(settings, field)                                                       \
+    {"device", 0, OPTION_TEXT, "DEVICE",                                                           \
+     "Where the models run: cpu, or a CUDA device such as cuda:0 (default: cpu).",                 \
+     offsetof(settings, field)}
 /* clang-format on */
 
 /* options_parse for a study without operands; `common` is inside `settings`. A path that the JSON
  * cannot be written to is refused here, before the work. */
 bool study_parse(const command *self, int argc, char **argv, void *settings,
                  const study_common *common, int *code);
+
+/* Whether a model runs there, checked before a study begins: the exit code after a message if not.
+ */
+int study_check_device(const char *study, const char *model, const char *device);
 
 /* The plan's fields that come from the common options; from here on Ctrl-C asks the study to stop
  * (a second one kills). `folder` is the default for --out. The report goes to standard error where

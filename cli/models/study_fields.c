@@ -15,7 +15,7 @@ typedef struct fields_settings {
 
 static const option fields_options[] = {
     STUDY_COMMON_OPTIONS(fields_settings),
-    {"epochs", 'e', OPTION_COUNT, "N", "Of each training (default: 200, quick 30).",
+    {"epochs", 'e', OPTION_COUNT, "N", "Epochs of each training (default: 200, quick 30).",
      offsetof(fields_settings, epochs)},
     {"samples", 'n', OPTION_COUNT, "N", "Random points to learn from (default: 4096, quick 1024).",
      offsetof(fields_settings, samples)},
@@ -30,7 +30,8 @@ static const option fields_options[] = {
     {"depths", 0, OPTION_TEXT, "LIST",
      "Hidden layers of MLP and SIREN in the sweep (default: 2,3,4).",
      offsetof(fields_settings, depths)},
-    {"activations", 0, OPTION_TEXT, "LIST", "Of MLP in the sweep (default: relu,tanh,gelu).",
+    {"activations", 0, OPTION_TEXT, "LIST",
+     "Activations of MLP in the sweep (default: relu,tanh,gelu).",
      offsetof(fields_settings, activations)},
     {"grids", 0, OPTION_TEXT, "LIST", "Intervals of KAN's splines in the sweep (default: 4,8,16).",
      offsetof(fields_settings, grids)},

@@ -1,4 +1,4 @@
-/* assay study graph: the options of the study. */
+/* assay study graph: the options of the study, and the call that runs it. */
 #include <stdio.h>
 #include <sysexits.h>
 
@@ -8,6 +8,7 @@
 
 typedef struct graph_options {
     study_common common;
+    const char *device;
     assay__graph_settings sizes; /* 0: not given */
 } graph_options;
 
@@ -29,11 +30,12 @@ static const option options[] = {
      offsetof(graph_options, sizes.ffn_dim)},
     {"batch-size", 'B', OPTION_COUNT, "N", "Graphs at once (default: 1).",
      offsetof(graph_options, sizes.batch_size)},
-    {"num-runs", 'r', OPTION_COUNT, "N", "Timed runs of each pass (default: 50, --quick: 60).",
+    {"num-runs", 'r', OPTION_COUNT, "N", "Timed runs of each pass (default: 50, --quick: 500).",
      offsetof(graph_options, sizes.num_runs)},
     {"budget", 'b', OPTION_SECONDS, "TIME",
      "Time to measure each axis for (default: 10s, --quick: 0.8s).",
      offsetof(graph_options, sizes.budget_seconds)},
+    STUDY_DEVICE_OPTION(graph_options, device),
 };
 
 static void take(size_t given, size_t *setting)
@@ -46,6 +48,7 @@ static assay__graph_settings settle(const graph_options *chosen)
 {
     const assay__graph_settings *given = &chosen->sizes;
     assay__graph_settings settings = assay__graph_settings_of(chosen->common.quick);
+    settings.device = chosen->device;
     take(given->num_nodes, &settings.num_nodes);
     take(given->num_edges, &settings.num_edges);
     take(given->hidden_dim, &settings.hidden_dim);
@@ -70,6 +73,8 @@ static int graph_main(const command *self, int argc, char **argv)
                       "about the next");
         return EX_USAGE;
     }
+    if ((code = study_check_device(self->name, "graph_transformer", chosen.device)) != EX_OK)
+        return code;
     assay__graph_settings settings = settle(&chosen);
     assay__study_plan plan = study_plan(&chosen.common, "graph", "graph", "assay-graph-study");
     assay_error error = {0};

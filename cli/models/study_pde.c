@@ -28,7 +28,8 @@ static const option pde_options[] = {
      offsetof(pde_settings, show_config)},
 };
 
-/* ./conf, else of the source folder around a build, else those installed. */
+/* The folder of the YAML files: ./conf, else that of the source folder around a build, else the
+ * installed one. */
 static const char *find_configurations(char path[INSTALLED_PATH_SIZE])
 {
     static const char *const places[] = {"../conf", "../../share/assay/conf",

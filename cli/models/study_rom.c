@@ -1,4 +1,4 @@
-/* assay study rom */
+/* assay study rom: the options of the study, and the call that runs it. */
 #include <stdio.h>
 #include <sysexits.h>
 
@@ -7,7 +7,7 @@
 
 typedef struct rom_options {
     study_common common;
-    const char *experiment, *data;
+    const char *experiment, *data, *device;
     size_t latent_dim, lag, hidden_size, num_layers, window, epochs, batch_size, n_steps, n_trials;
     double learning_rate, budget;
 } rom_options;
@@ -39,8 +39,9 @@ static const option options[] = {
      offsetof(rom_options, n_steps)},
     {"n-trials", 0, OPTION_COUNT, "N", "Samples of single steps and of forecasts (default: 100).",
      offsetof(rom_options, n_trials)},
-    {"budget", 'b', OPTION_SECONDS, "TIME", "For all samples together (default: 5s).",
+    {"budget", 'b', OPTION_SECONDS, "TIME", "Time for all samples together (default: 5s).",
      offsetof(rom_options, budget)},
+    STUDY_DEVICE_OPTION(rom_options, device),
     STUDY_COMMON_OPTIONS(rom_options),
 };
 
@@ -54,6 +55,7 @@ static assay__rom_settings settings_of(const rom_options *given)
 {
     assay__rom_settings settings = assay__rom_defaults(given->common.quick);
     settings.data = given->data;
+    settings.device = given->device;
     take(given->latent_dim, &settings.latent_dim);
     take(given->lag, &settings.lag);
     take(given->hidden_size, &settings.hidden_size);
@@ -77,6 +79,8 @@ static int rom_main(const command *self, int argc, char **argv)
     int code;
     if (!study_parse(self, argc, argv, &given, &given.common, &code))
         return code;
+    if ((code = study_check_device(self->name, "lstm", given.device)) != EX_OK)
+        return code;
     assay__rom_settings settings = settings_of(&given);
     const char *experiment = given.experiment != NULL ? given.experiment : "rom";
     assay__study_plan plan = study_plan(&given.common, "rom", experiment, "assay-rom-study");
@@ -94,7 +98,8 @@ const command study_rom = {
     .description = "Trajectories of a field are reduced to a few amplitudes, which an MVAR and an\n"
                    "LSTM learn to forecast. Writes record.json, MVAR/runtime_profile.json,\n"
                    "LSTM/runtime_profile.json, runtime_comparison.json and summary.json below\n"
-                   "DIR/NAME, and says which is faster, with significance.",
+                   "DIR/NAME, and says which is faster, with significance. --device moves the\n"
+                   "LSTM; the MVAR is fitted on the processor.",
     COMMAND_OPTIONS(options),
     .main = rom_main,
 };

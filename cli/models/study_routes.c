@@ -8,13 +8,14 @@
 #include "cli/models/study.h"
 #include "studies/routes/study.h"
 
-/* Each search of each pair is in the run record, some 60 bytes of JSON: 1e6 pairs take 120 MB. */
+/* The most pairs. The run record has every search of every pair, some 60 bytes of JSON each, so 1e6
+ * pairs take 120 MB. */
 enum { MAX_WIDTH = 1024, MAX_EPOCHS = 1000, MAX_PAIRS = 1000000, MODEL_BYTES = 64 };
 
 typedef struct routes_options {
     study_common common;
     const char *models, *od_source, *search, *evaluate, *generation_performance;
-    const char *dataset, *geo, *rel, *trajectories, *test;
+    const char *dataset, *geo, *rel, *trajectories, *test, *device;
     option_list model_paths;
     size_t num_gene, beam_width, epochs, roads, drives;
     double compare_seconds;
@@ -23,6 +24,7 @@ typedef struct routes_options {
 
 static const option options[] = {
     STUDY_COMMON_OPTIONS(routes_options),
+    STUDY_DEVICE_OPTION(routes_options, device),
     {"num-gene", 'n', OPTION_COUNT, "N", "Trajectories to generate (default: 100).",
      offsetof(routes_options, num_gene)},
     {"models", 'm', OPTION_TEXT, "LIST",
@@ -63,7 +65,7 @@ static const option options[] = {
      "Without files: trajectories in it (default: 3000, --quick: 1500).",
      offsetof(routes_options, drives)},
     {"compare-time", 0, OPTION_SECONDS, "TIME",
-     "Budget of the comparison of the models (default: 5s, --quick: 1s).",
+     "How long the models are compared for (default: 5s, --quick: 2s).",
      offsetof(routes_options, compare_seconds)},
     {"skip-performance", 0, OPTION_FLAG, NULL,
      "Leave generation_performance out of results.json and the report.",
@@ -78,7 +80,7 @@ static const option options[] = {
 
 /* ---- Words ---- */
 
-/* The index of `word` among two, -1 after a message. */
+/* The index of `word` among two words, or -1 after a message. */
 static int choose(const char *option_name, const char *word, const char *const words[2])
 {
     for (int i = 0; i < 2; i++)
@@ -269,6 +271,8 @@ static int routes_main(const command *self, int argc, char **argv)
     assay__routes_settings settings;
     int code;
     if (!study_parse(self, argc, argv, &chosen, &chosen.common, &code))
+        return code;
+    if ((code = study_check_device(self->name, "next_road", chosen.device)) != EX_OK)
         return code;
     model_names names;
     if (!settle(&chosen, &names, &settings))

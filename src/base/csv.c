@@ -1,5 +1,5 @@
-/* One pass: each field is unquoted onto itself (it never grows) and terminated where its separator
- * stood. */
+/* The text is read in one pass: each field is unquoted in place, where it never grows, and
+ * terminated where its separator stood. */
 #include "base/csv.h"
 
 #include <string.h>
@@ -60,8 +60,8 @@ bool assay__csv_seek(assay__csv *csv)
     return false;
 }
 
-/* The quoted text at `from`, unquoted onto itself: behind its closing quote, NULL if it has none.
- */
+/* Unquote the text at `from` in place. Returns the position behind its closing quote, or NULL if it
+ * has none. */
 static char *unquote(assay__csv *csv, char *from, char **to)
 {
     for (from++; from < csv->end; from++) {

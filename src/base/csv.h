@@ -1,6 +1,6 @@
 /* Rows of delimited text, cut up in place: RFC 4180 with quotes, doubled quotes and line breaks
  * inside quotes. Lines end with LF, CR LF or, as spreadsheets on a Mac save them, CR alone; empty
- * lines are skipped. What the fields mean, and the words for what is wrong, is the caller's.
+ * lines are skipped. The caller interprets the fields and words the errors.
  *
  *     assay__csv csv;
  *     assay__csv_init(&csv, text, length, ',');
@@ -29,12 +29,12 @@ void assay__csv_init(assay__csv *csv, char *text, size_t length, char separator)
 /* Go to the beginning of the next row; false at the end of the text. */
 bool assay__csv_seek(assay__csv *csv);
 
-/* Within a row: its next field. *last says whether the row ends behind it. False: a quote is not
- * closed, or followed by text. */
+/* The next field of the row. *last says whether the row ends behind it. False if a quote is not
+ * closed or is followed by text. */
 bool assay__csv_field(assay__csv *csv, char **field, bool *last);
 
-/* Both: *count fields of the next row, the first `capacity` of them in `fields`; 0 at the end.
- * False as above. */
+/* Read the next row: *count receives the number of its fields, 0 at the end, and `fields` the first
+ * `capacity` of them. False if a quote is wrong, as above. */
 bool assay__csv_row(assay__csv *csv, size_t capacity, char **fields, size_t *count);
 
 #endif

@@ -5,9 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* `array` is the address of a pointer to *capacity elements of `size` bytes, NULL while that is 0.
- * Make room for `needed` of them. False when out of memory: nothing has changed. Arrays that share
- * a capacity are given copies of it, all but the last. */
+/* Make room for `needed` elements. `array` is the address of a pointer to *capacity elements of
+ * `size` bytes each; the pointer is NULL while the capacity is 0. False when out of memory; nothing
+ * has changed then. If several arrays share one capacity, pass a copy of it for all but the last.
+ */
 bool assay__grow(void *array, size_t *capacity, size_t needed, size_t size);
 
 #endif

@@ -47,8 +47,8 @@ static wide power_of_five(int exponent)
     return power;
 }
 
-/* Does the nearby number `there` round to m? In units of which `ulp` are the gap between doubles
- * here; just below a power of two the gap is half as wide. */
+/* Whether the nearby number `there` rounds to m. Both are in units of which `ulp` make up the gap
+ * between doubles here; just below a power of two the gap is half as wide. */
 static bool reads_back(uint64_t m, wide exact, wide ulp, wide there)
 {
     if (there >= exact)

@@ -104,8 +104,8 @@ static bool in_array(const assay__json *json)
     return json->depth > 0 && (json->arrays >> (json->depth - 1) & 1) != 0;
 }
 
-/* Everything that stands before a value: comma, line, key. False when the value may not stand here
- * or an earlier call failed. */
+/* Write everything that stands before a value: comma, line break, key. False if a value is not
+ * allowed here or if an earlier call failed. */
 static bool lead(assay__json *json, const char *key)
 {
     bool keyed = json->depth > 0 && !in_array(json);

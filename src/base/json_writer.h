@@ -19,8 +19,8 @@
  * caller writes freely and checks once.
  *
  * Limitations: at most 64 levels; at most 64 missing readings in the objects open at one time; keys
- * of missing readings must outlive their object; duplicate keys are the caller's fault and not
- * detected. One thread at a time. Nothing is allocated. */
+ * of missing readings must outlive their object; duplicate keys are not detected. One thread at a
+ * time. Nothing is allocated. */
 #ifndef ASSAY_BASE_JSON_WRITER_H
 #define ASSAY_BASE_JSON_WRITER_H
 
@@ -81,11 +81,12 @@ void assay__json_number(assay__json *json, const char *key, double value);
 void assay__json_flag(assay__json *json, const char *key, bool value);
 void assay__json_null(assay__json *json, const char *key);
 
-/* The value; or null, and the reason in the `unavailable` object at the end of the enclosing
- * object. A valid reading that is not finite is shown as not measured. */
+/* Write the value or, if it is missing, null; the reason then goes into the `unavailable` object at
+ * the end of the enclosing object. A valid reading that is not finite is shown as not measured. */
 void assay__json_reading(assay__json *json, const char *key, assay_reading reading);
 
-/* For a key whose null was written by other means: give its reason in `unavailable`. */
+/* Enter the reason for a missing value into `unavailable`, if the caller itself wrote null under
+ * this key. */
 void assay__json_unavailable(assay__json *json, const char *key, assay_validity why);
 
 /* End the last line, pass everything to the stream (not flushed) and report the first failure:

@@ -1,6 +1,6 @@
-/* What a processor has, the compiler's runtime knows, which also asks whether the system saves the
- * wide registers. It does not know the levels by name in every version, so the instructions that
- * tell a level from the one below are asked for one by one. */
+/* The compiler's runtime knows what a processor has, and also checks whether the system saves the
+ * wide registers. Not every version of it knows the levels by name, so this file asks for the
+ * instructions one by one that tell a level from the one below. */
 #include "base/level.h"
 
 #include <stdbool.h>

@@ -30,8 +30,8 @@ int assay__level_highest(void);
 /* NULL beyond the highest there is. */
 const char *assay__level_name(int level);
 
-/* The level in use: what ASSAY_CPU says, else the highest. If ASSAY_CPU names no level of this
- * machine, `refused` (NULL: not wanted) is its value and otherwise NULL. */
+/* The level in use: the one that ASSAY_CPU names, else the highest. If ASSAY_CPU names no level of
+ * this machine, `refused` (may be NULL) receives its value, otherwise NULL. */
 int assay__level_now(const char **refused);
 
 /* The names of this machine's levels, lowest first, with ", " between them. */

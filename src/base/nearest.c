@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Letters from which on the beginning of a word stands for it. */
+/* The number of letters from which on the beginning of a word stands for the word. */
 enum { MAX_TYPED = 64, LEAST_BEGINNING = 3 };
 
 static char folded(char c)

@@ -1,4 +1,4 @@
-/* What somebody probably meant to type. */
+/* Finds the word that somebody probably meant to type. */
 #ifndef ASSAY_BASE_NEAREST_H
 #define ASSAY_BASE_NEAREST_H
 

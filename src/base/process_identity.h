@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether the process lives and has a file of this name mapped; the folder that `path` may begin
- * with does not count, because the process may see it elsewhere. False where that cannot be known.
- */
+/* Whether the process lives and has a file of this name mapped. Only the last part of `path` is
+ * compared, because the process may see the folder under another path. False if this cannot be
+ * found out. */
 bool assay__process_maps(int64_t process_id, const char *path);
 
 /* The kernel's id of this boot, 36 characters; empty if it cannot be read. */

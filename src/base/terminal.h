@@ -1,5 +1,5 @@
-/* What a stream is shown on. The questions go to the stream's file descriptor each time, because a
- * terminal can be resized. */
+/* Properties of the terminal behind a stream. Each call asks the file descriptor of the stream,
+ * because a terminal can be resized. */
 #ifndef ASSAY_BASE_TERMINAL_H
 #define ASSAY_BASE_TERMINAL_H
 
@@ -11,14 +11,14 @@
  * 80. 0 when `stream` is no terminal. */
 size_t assay__terminal_columns(FILE *stream);
 
-/* May the cursor be moved? Only on a terminal, and TERM must not be "dumb". */
+/* Whether the cursor can be moved: only on a terminal, and TERM must not be "dumb". */
 bool assay__terminal_moves(FILE *stream);
 
-/* Is colour seen and not declined? As assay__terminal_moves, and NO_COLOR must be unset or empty
+/* Whether to use colour: as for assay__terminal_moves, and NO_COLOR must be unset or empty
  * (https://no-color.org). */
 bool assay__terminal_colour(FILE *stream);
 
-/* What a colour says. */
+/* The meanings that have a colour. */
 typedef enum assay__shade {
     ASSAY__SHADE_PLAIN, /* back to the usual */
     ASSAY__SHADE_GOOD,

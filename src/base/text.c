@@ -1,6 +1,7 @@
 #include "base/text.h"
 
 #include <errno.h>
+#include <locale.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,6 +158,17 @@ bool assay__text_bytes(const char *text, size_t *bytes)
         return false;
     *bytes = (size_t)value << shift;
     return true;
+}
+
+/* In glibc the C locale is a constant: it costs neither memory nor time to ask for it. */
+double assay__text_number(const char *text, char **end)
+{
+    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (c_locale == (locale_t)0)
+        return strtod(text, end);
+    double number = strtod_l(text, end, c_locale);
+    freelocale(c_locale);
+    return number;
 }
 
 const char *assay__text_utc(uint64_t seconds, char text[ASSAY__UTC_BYTES])

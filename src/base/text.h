@@ -1,8 +1,8 @@
 /* Text that came from outside, made safe to store and to print.
  *
  * Names of operations, threads, commands and files reach terminals, JSON and CSV. They are kept as
- * valid UTF-8 without control characters and never longer than their field. Control characters are
- * also those that turn the direction of writing (U+202E) and those that cannot be seen. */
+ * valid UTF-8 without control characters and never longer than their field. Characters that change
+ * the direction of writing (U+202E) and invisible characters count as control characters too. */
 #ifndef ASSAY_BASE_TEXT_H
 #define ASSAY_BASE_TEXT_H
 
@@ -38,6 +38,10 @@ size_t assay__text_line(const char *text, size_t columns, const char **rest);
 /* A size as people type it: "65536", "512K", "64M", "2G", in units of 2^10, "iB" or "B" behind it
  * allowed. False for anything else, for 0 and for what a size_t cannot hold. */
 bool assay__text_bytes(const char *text, size_t *bytes);
+
+/* strtod as the C locale has it: the decimal point is a point whatever the host program's locale
+ * says, so that a file reads the same everywhere. */
+double assay__text_number(const char *text, char **end);
 
 /* A moment given in seconds since 1970 in ISO 8601, UTC: "2026-11-15T04:11:49Z". Returns `text`,
  * which is empty for a year that the calendar of the C library does not reach. */

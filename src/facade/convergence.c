@@ -22,7 +22,7 @@
 
 static const double level = 0.95;
 
-/* What one training says about the time it needs. */
+/* The time that one training needs: exactly `low`, or longer. */
 typedef struct range {
     double low;
     bool known; /* it took exactly `low`; else longer */

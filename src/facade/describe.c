@@ -1,4 +1,6 @@
-/* What a record says about where, with what and when it was made. */
+/* assay_record_describe(): the facts about where, with what and when a record was made. It collects
+ * the machine, the build, the git state and the clock from the instruments and enters them into the
+ * record. */
 #include <time.h>
 
 #include "assay/clock.h"

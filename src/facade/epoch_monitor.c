@@ -1,7 +1,6 @@
-/* Epochs and batches as spans of a monitor, with running statistics of constant size.
- *
- * The duration printed is the span's own, so that line and journal agree; a span the journal had no
- * room for is timed by the clock beside it. */
+/* Epochs and batches as spans of a monitor, with running statistics of constant size. The printed
+ * duration is that of the span, so that the line and the journal agree. If the journal has no room
+ * for the span, the clock times it instead. */
 #include <math.h>
 #include <stdlib.h>
 

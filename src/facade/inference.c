@@ -1,3 +1,4 @@
+/* The table of an inference benchmark, and the throughput that follows from a timing. */
 #include "assay/inference.h"
 
 #include "report/cell.h"

@@ -1,3 +1,5 @@
+/* assay_monitor_record(): a snapshot of the journal of a live monitor. The journal is read while
+ * its threads go on writing, like that of another process. */
 #include "assay/monitor.h"
 #include "assay/record.h"
 

@@ -1,12 +1,12 @@
-/* The figures of a live monitor alone. */
+/* The record of a live monitor without its surroundings. */
 #ifndef ASSAY_FACADE_MONITOR_SNAPSHOT_H
 #define ASSAY_FACADE_MONITOR_SNAPSHOT_H
 
 #include "assay/monitor.h"
 #include "assay/record.h"
 
-/* As assay_monitor_record, without the description of machine, build and git, which costs more
- * than the figures. */
+/* Like assay_monitor_record(), but without the description of machine, build and git, because that
+ * description costs more than the figures. Caller frees the record. */
 ASSAY_MUST_USE assay_status assay__monitor_snapshot(assay_monitor *monitor, assay_error *error,
                                                     assay_record **record);
 

@@ -1,3 +1,5 @@
+/* Printed summaries and single totals of a live monitor. Each call makes a snapshot and gives it to
+ * a report or a sum, so nothing here adds to the cost of spans. */
 #include <stdlib.h>
 
 #include "analyze/operations.h"

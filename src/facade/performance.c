@@ -1,3 +1,5 @@
+/* One block, measured and printed in one line: clock and memory are read at its begin and end.
+ * There is no monitor and no journal, so nothing is kept. */
 #include "assay/performance.h"
 #include "assay/clock.h"
 #include "assay/record.h"
@@ -26,8 +28,8 @@ static assay_reading difference(assay_reading before, assay_reading after)
     return after;
 }
 
-/* The allocator's peak is that of the block if it rose within it; else the ends of the block bound
- * it from below. */
+/* If the allocator's peak rose within the block, it is the peak of the block. Otherwise the larger
+ * of both ends of the block is a lower bound. */
 static assay_reading peak_of(const assay_performance *performance, const assay_gpu_memory *after)
 {
     assay_reading peak = after->max_allocated_bytes, before = performance->gpu_bytes;

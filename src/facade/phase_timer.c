@@ -1,3 +1,6 @@
+/* The phases of one job: one after another, at most one open at a time. A phase that comes again
+ * adds to its earlier time. The phases are kept as assay_timers, so that they can be exported and
+ * compared like timers. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,9 +1,11 @@
-/* A scaling run: passes over the sizes in random order, each size made, sampled and destroyed.
+/* A scaling run: several passes over the sizes in random order. In each pass, each size is made,
+ * sampled and destroyed.
  *
- * Why not all sizes interleaved in one sampling: every instance would have to exist at the same
- * time, and the largest one decides whether that fits. Why several passes: within one sampling the
- * samples agree better with each other than with those of another minute or another allocation, and
- * a fit that takes their spread for the noise would see structure in what is none. */
+ * The sizes are not interleaved in one sampling, because then all instances would have to exist at
+ * the same time, and the largest one decides whether they fit into memory. There are several
+ * passes, because samples of one sampling agree better with each other than with samples of another
+ * minute or another allocation. A fit that took their spread for the noise would see structure
+ * where there is none. */
 #include "assay/scaling.h"
 
 #include <math.h>
@@ -30,7 +32,7 @@ typedef struct bench {
     assay_error *error;
 } bench;
 
-/* What assay_sampling_run() hands back to us. */
+/* The context that assay_sampling_run() passes to the callbacks below. */
 typedef struct turn {
     const assay_scaling_subject *subject;
     void *instance;
@@ -174,7 +176,7 @@ static assay_status measure(bench *self)
     return status;
 }
 
-/* What was measured beside those samples. */
+/* Append the other measures of those samples, such as processor time. */
 static assay_status gather_measures(const bench *self, size_t index, assay_record *record,
                                     assay_record_subject *to)
 {

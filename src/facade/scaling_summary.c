@@ -1,4 +1,4 @@
-/* A scaling run as a table: what every size took, then what that says about growth. */
+/* A scaling run as a table: the time of every size, then the class of the growth. */
 #include <string.h>
 
 #include "assay/scaling.h"

@@ -1,3 +1,5 @@
+/* Speed-ups between timers. Single timings give plain ratios. Repeated timings become the subjects
+ * of a small record, so that compare.h judges them by the same rule as benchmarks. */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +11,8 @@
 #include "base/text.h"
 #include "facade/timers.h"
 
-/* The place of the named entry, of the slowest for NULL, or `count` when there is none. */
+/* The index of the named entry, of the slowest entry if the name is NULL, or `count` if there is
+ * none. */
 static size_t find_baseline(const assay_timers *timers, const char *baseline, size_t count)
 {
     size_t found = count;

@@ -1,6 +1,6 @@
-/* Timers are an array searched in order: a program has tens of them, and order is part of the
- * result. Entries hold their strings, so that one allocation grows everything and nothing is left
- * behind by a replaced figure. */
+/* Timers are an array that is searched in order: a program has tens of them, and their order is
+ * part of the result. Entries hold their strings, so that one allocation grows everything and a
+ * replaced figure leaves nothing behind. */
 #include "facade/timers.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* The inside of assay_timers. */
+/* The inside of assay_timers, shared by the files timers*.c, track_time.c, speedup.c and
+ * phase_timer.c. */
 #ifndef ASSAY_FACADE_TIMERS_H
 #define ASSAY_FACADE_TIMERS_H
 
@@ -32,7 +33,7 @@ typedef struct assay__timer_mark {
 /* Find or make the entry and make it the innermost open one. */
 ASSAY_MUST_USE assay_status assay__timers_begin(assay_timers *timers, const char *name,
                                                 assay__timer_mark *mark);
-/* Close it, replacing all figures of the entry by this time. */
+/* Close the entry, and replace all its figures by this time. */
 void assay__timers_end(assay_timers *timers, assay__timer_mark mark, double seconds);
 
 /* Remember a failure, unless there was one before. */

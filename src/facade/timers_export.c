@@ -41,7 +41,7 @@ typedef struct timing_export {
     const char *section_name;
 } timing_export;
 
-/* The seed counts memory in MB of 2^20 bytes. */
+/* The JSON counts memory in MB of 2^20 bytes (document B of docs/seed-map.md). */
 static void print_metric(assay__json *json, assay_timer_metric *metric)
 {
     static const char bytes[] = "_bytes";

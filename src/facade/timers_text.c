@@ -1,4 +1,5 @@
-/* The timing utilities' printed tables. Widths are the original documents', to the column. */
+/* The printed tables of the timers. Programs parse them, so their columns have fixed widths
+ * (document B of docs/seed-map.md). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* Figures of a training run from its loss curve, its epochs and its batches. */
+/* Figures of a training run: convergence from its loss curve, the simple warm-up analysis from its
+ * epochs. */
 #include "assay/training.h"
 
 #include <math.h>

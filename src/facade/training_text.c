@@ -1,4 +1,5 @@
-/* Figures from repeated measurements, in the layout of the tables they make honest. */
+/* Print the warm-up, convergence and variance analyses: first the simple figures, then what the
+ * statistics say about them. */
 #include <math.h>
 
 #include "assay/training.h"

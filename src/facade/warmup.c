@@ -1,7 +1,7 @@
-/* Warm-up as far as the times themselves show it: everything before the steady state that
- * assay_stats_find_steady sees. What warm-up cost is the time it took less the time as many steady
- * epochs would have taken; the former is known exactly, so the interval of the cost is that of the
- * steady mean, turned around. */
+/* The warm-up is everything before the steady state that assay_stats_find_steady() finds. Its cost
+ * is the time it took minus the time that as many steady epochs would take. The time it took is
+ * known exactly, so the interval of the cost comes from the interval of the steady mean, with its
+ * ends exchanged. */
 #include <math.h>
 
 #include "assay/training.h"

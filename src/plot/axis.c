@@ -6,7 +6,8 @@
 
 #include "report/cell.h"
 
-/* Below this ratio of its ends a logarithmic axis is nearly even, and even ticks read better. */
+/* A logarithmic axis whose ends have a smaller ratio than this is nearly linear, and evenly spaced
+ * ticks read better. */
 static const double NEARLY_EVEN = 6;
 
 assay__axis assay__axis_of(const char *label, assay__axis_unit unit, bool logarithmic)

@@ -23,15 +23,15 @@ enum { ASSAY__AXIS_MAX_TICKS = 24, ASSAY__AXIS_TEXT = 48 };
 /* An axis that holds nothing yet. */
 assay__axis assay__axis_of(const char *label, assay__axis_unit unit, bool logarithmic);
 
-/* Widen the axis to hold the value. What has no place on it (not finite; on a logarithmic axis what
- * is not above 0) changes nothing. */
+/* Widen the axis to hold the value. A value that cannot be shown (not finite, or not above 0 on a
+ * logarithmic axis) changes nothing. */
 void assay__axis_include(assay__axis *axis, double value);
 
-/* Leave some room at both ends, and make one of no extent wide enough to be drawn. An axis that
- * begins at 0 goes on beginning there. False if nothing was included. */
+/* Leave some room at both ends, and give an axis of length 0 some length. An axis that begins at 0
+ * still begins there. False if no value was included. */
 bool assay__axis_finish(assay__axis *axis);
 
-/* Where the value lies: 0 at the low end, 1 at the high one; NAN for what has no place. */
+/* The position of the value: 0 at the low end, 1 at the high end, NAN if it cannot be shown. */
 double assay__axis_share(const assay__axis *axis, double value);
 
 /* Ticks at round values, at most `most`, ascending. */

@@ -9,7 +9,8 @@
 /* Values that span more than this ratio are drawn on a logarithmic axis. */
 static const double WIDE = 20;
 
-/* Does training or forecasting go along it? Places and sizes are other orders. */
+/* Whether the series goes along epochs or steps; series along places and sizes are something else.
+ */
 static bool is_progress(const assay_record_series *it)
 {
     static const char *const along[] = {"epoch", "step", "iteration", "batch"};

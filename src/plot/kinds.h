@@ -6,7 +6,7 @@
 #include "assay/plot.h"
 #include "plot/chart.h"
 
-/* Not more rows or series than an eye follows; a note says how many there are beyond them. */
+/* The most rows or series that a reader can follow; a note says how many there are beyond them. */
 enum { ASSAY__PLOT_ROWS = 24, ASSAY__PLOT_SERIES = 6, ASSAY__PLOT_NOTE = 160 };
 
 /* `chart` has its width and, if the user gave one, its title. It is ended by the caller. On failure
@@ -17,7 +17,7 @@ typedef assay_status assay__plot_drawer(const assay_record *record,
 assay__plot_drawer assay__plot_distribution, assay__plot_ratios, assay__plot_growth,
     assay__plot_roofline, assay__plot_timeline, assay__plot_convergence;
 
-/* Does the name have the text that the settings ask for? A NULL name has none. */
+/* Whether the name contains the text that the settings ask for. A NULL name does not. */
 bool assay__plot_wants(const assay_plot_settings *settings, const char *name);
 
 /* "the first 24 of 60; choose with --of" as the chart's note, where not all are shown. */

@@ -1,8 +1,6 @@
-/* What happened when: the spans of each lane, stacked as they nest, or the processes of a run where
- * there are no spans.
- *
- * A mark narrower than a tenth of a pixel is drawn only if nothing stands in its place yet, so that
- * a plot of a million spans stays as small as its width. */
+/* What happened when: the spans of each lane, stacked as they nest, or the processes of a run if
+ * there are no spans. A mark narrower than a tenth of a pixel is drawn only if its place is still
+ * empty, so that the plot of a million spans is no larger than its width requires. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,7 +146,8 @@ static assay_status plot_spans(const assay_record *record, const assay_plot_sett
     return status;
 }
 
-/* What outlived the command ends with it; what was gone before it was seen again leaves a mark. */
+/* A process that outlived the command ends with it; a process that was seen only once leaves a
+ * mark. */
 static double end_of(const assay_record *record, const assay_record_member *it)
 {
     if (it->end_seconds.validity == ASSAY_VALID)

@@ -104,7 +104,7 @@ static assay_status append_subject(assay_record *into, const assay_record_subjec
 {
     assay_record_subject copy = *subject;
     bool copied = COPY_TEXTS(into, &copy.name, &copy.source, &copy.origin, &copy.stopped,
-                             &copy.model, &copy.covers, &copy.doubt) &&
+                             &copy.model, &copy.covers, &copy.doubt, &copy.throttle) &&
                   copy_facts(into, &copy.parameters, copy.parameter_count) &&
                   copy_command(into, &copy) &&
                   copy_numbers(into, &copy.samples_seconds, copy.sample_count) &&

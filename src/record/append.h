@@ -1,12 +1,12 @@
-/* Records that take over what other records have, and finding their items by name. */
+/* Copying parts of one record into another, and finding items by name. */
 #ifndef ASSAY_RECORD_APPEND_H
 #define ASSAY_RECORD_APPEND_H
 
 #include "assay/record.h"
 
 /* Append copies of the settings, subjects, models, figures, series, scalings and comparisons of
- * `from`. A setting or model that `into` has under the same name is replaced. Rounds are counted
- * on, so that samples of the two are no pairs. */
+ * `from`. A setting or model that `into` has under the same name is replaced. Rounds are
+ * renumbered, so that samples of the two records do not become pairs. */
 ASSAY_MUST_USE assay_status assay__record_append(assay_record *into, const assay_record *from);
 
 /* Append a copy of one subject, rounds and all. */
@@ -19,8 +19,8 @@ ASSAY_MUST_USE assay_status assay__record_append_alone(assay_record *into,
                                                        const assay_record_subject *subject,
                                                        const char *origin);
 
-/* Give `whole`, whose samples are those of the parts one after another, every measure that all of
- * the parts have. Measures that `whole` had are replaced. */
+/* Give `whole` every measure that all of the parts have. The samples of `whole` are those of the
+ * parts, one after another. Measures that `whole` had are replaced. */
 ASSAY_MUST_USE assay_status assay__record_join_measures(assay_record *record,
                                                         const assay_record_subject *const *parts,
                                                         size_t count, assay_record_subject *whole);

@@ -1,4 +1,4 @@
-/* Filling records: what record_build.h leaves out because only the library needs it. */
+/* Filling records: the calls that only the library needs; the others are in record_build.h. */
 #ifndef ASSAY_RECORD_BUILD_INTERNAL_H
 #define ASSAY_RECORD_BUILD_INTERNAL_H
 

@@ -1,4 +1,5 @@
-/* The writer refuses what the reader would refuse, because both ask here. */
+/* The rules that every record obeys. Writer and reader both check them here, so that the writer
+ * never writes what the reader would refuse. */
 #include "record/check.h"
 
 #include <stdarg.h>
@@ -53,7 +54,9 @@ static assay_status check_event(const checker *check, size_t i)
         size_t count;
     } named[] = {[ASSAY_EVENT_SPAN] = {"operation", record->operation_count},
                  [ASSAY_EVENT_COUNTER] = {"counter", record->counter_count},
-                 [ASSAY_EVENT_FUNCTION] = {"function", record->python.function_count}};
+                 [ASSAY_EVENT_FUNCTION] = {"function", record->python.function_count},
+                 [ASSAY_EVENT_KERNEL] = {"kernel", record->gpu.kernel_count},
+                 [ASSAY_EVENT_COPY] = {"copy", record->gpu.copy_count}};
     if (it->name >= named[it->kind].count)
         return violated(check, "events[%zu]: there is no %s %u", i, named[it->kind].what, it->name);
     if (it->lane >= record->lane_count)
@@ -165,6 +168,27 @@ static assay_status check_allocation(const checker *check, size_t i)
     return ASSAY_OK;
 }
 
+static assay_status check_kernel(const checker *check, size_t i)
+{
+    if (check->record->gpu.kernels[i].name == NULL)
+        return violated(check, "gpu.kernels[%zu].name: missing", i);
+    return ASSAY_OK;
+}
+
+static assay_status check_copy(const checker *check, size_t i)
+{
+    if (check->record->gpu.copies[i].direction == NULL)
+        return violated(check, "gpu.copies[%zu].direction: missing", i);
+    return ASSAY_OK;
+}
+
+static assay_status check_idle(const checker *check, size_t i)
+{
+    if (check->record->gpu.idle[i].cause == NULL)
+        return violated(check, "gpu.idle[%zu].cause: missing", i);
+    return ASSAY_OK;
+}
+
 static assay_status check_model(const checker *check, size_t i)
 {
     const assay_record_model *it = &check->record->models[i];
@@ -238,6 +262,9 @@ assay_status assay__record_check(const assay_record *record, const char *source,
         {record->python.function_count, check_function},
         {record->python.line_count, check_line},
         {record->python.allocation_count, check_allocation},
+        {record->gpu.kernel_count, check_kernel},
+        {record->gpu.copy_count, check_copy},
+        {record->gpu.idle_count, check_idle},
     };
     for (size_t part = 0; part < sizeof parts / sizeof *parts; part++)
         for (size_t i = 0; i < parts[part].count; i++) {

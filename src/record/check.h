@@ -1,4 +1,4 @@
-/* What must hold of every record, whoever made it. */
+/* The rules that every record obeys, whoever made it. */
 #ifndef ASSAY_RECORD_CHECK_H
 #define ASSAY_RECORD_CHECK_H
 

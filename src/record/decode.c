@@ -2,9 +2,9 @@
  *
  * jansson checks the syntax (and UTF-8, duplicate keys, nesting up to 2048) and builds a tree;
  * every value is checked for its type and range on its way into the structs (decode_value.c), and
- * check.c looks at the references between them. Figures from outside are bounded, not believed:
- * consumers still have to expect odd ones (a negative duration, a share above 100 %), but never one
- * that points nowhere.
+ * check.c looks at the references between them. Figures from outside are checked for their range,
+ * but may still be wrong: consumers have to expect odd values (a negative duration, a share above
+ * 100 %), but never a reference that points nowhere.
  *
  * Rules: unknown keys are ignored. A reading that is absent, or null without a reason, was not
  * measured. null stands for a plain number that was not finite. Other plain fields must be there.
@@ -302,6 +302,31 @@ static assay_status read_python(assay__decoder *d, const json_t *top)
     return status;
 }
 
+static assay_status read_gpu(assay__decoder *d, const json_t *top)
+{
+    const json_t *object = json_object_get(top, "gpu");
+    assay_record_gpu *gpu = &d->record->gpu;
+    void *kernels = NULL, *copies = NULL, *idle = NULL;
+    assay_status status = read_section(d, top, "gpu", assay__record_gpu_fields, gpu);
+    if (status != ASSAY_OK || object == NULL)
+        return status;
+    d->record->has_gpu = true;
+    assay__decoder_enter(d, "gpu", ASSAY__NO_INDEX);
+    status = read_items(d, object, "kernels", assay__record_kernel_fields, NULL,
+                        sizeof *gpu->kernels, &kernels, &gpu->kernel_count);
+    if (status == ASSAY_OK)
+        status = read_items(d, object, "copies", assay__record_copy_fields, NULL,
+                            sizeof *gpu->copies, &copies, &gpu->copy_count);
+    if (status == ASSAY_OK)
+        status = read_items(d, object, "idle", assay__record_idle_fields, NULL, sizeof *gpu->idle,
+                            &idle, &gpu->idle_count);
+    assay__decoder_leave(d);
+    gpu->kernels = kernels;
+    gpu->copies = copies;
+    gpu->idle = idle;
+    return status;
+}
+
 /* Is this a record, and one that we understand? */
 static assay_status read_identity(const assay__decoder *d, const json_t *top)
 {
@@ -395,6 +420,8 @@ static assay_status read_record(assay__decoder *d, const json_t *top)
         status = read_process(d, top);
     if (status == ASSAY_OK)
         status = read_python(d, top);
+    if (status == ASSAY_OK)
+        status = read_gpu(d, top);
     if (status == ASSAY_OK)
         status = read_facts(d, top);
     if (status == ASSAY_OK)

@@ -1,5 +1,5 @@
-/* The place of a value is kept as pointers and indices and becomes text only when something is
- * wrong with it: reading a million events must not format a million paths. */
+/* The place of a value is kept as pointers and indices. It becomes text only if something is wrong
+ * with the value, because reading a million events must not format a million paths. */
 #include "record/decode_value.h"
 
 #include <locale.h>

@@ -107,8 +107,8 @@ static void write_items(assay__json *json, const char *key, const assay__field *
     assay__json_end(json);
 }
 
-/* What `as_number` finds is written as a number; NULL: all is text. Missing facts do not go through
- * the writer's `unavailable`, which holds a bounded number of them. */
+/* A value that `as_number` accepts is written as a number; with NULL everything is text. Missing
+ * facts do not go through the writer's `unavailable`, which holds a bounded number of them. */
 static void write_facts(assay__json *json, const char *key, const assay_record_fact *facts,
                         size_t count,
                         bool (*as_number)(const assay_record_fact *fact, double *number))
@@ -177,6 +177,19 @@ static void write_python(assay__json *json, const assay_record_python *python)
                 sizeof *python->lines);
     write_items(json, "allocations", assay__record_allocation_fields, python->allocations,
                 python->allocation_count, sizeof *python->allocations);
+    assay__json_end(json);
+}
+
+static void write_gpu(assay__json *json, const assay_record_gpu *gpu)
+{
+    assay__json_object(json, "gpu");
+    write_fields(json, assay__record_gpu_fields, gpu);
+    write_items(json, "kernels", assay__record_kernel_fields, gpu->kernels, gpu->kernel_count,
+                sizeof *gpu->kernels);
+    write_items(json, "copies", assay__record_copy_fields, gpu->copies, gpu->copy_count,
+                sizeof *gpu->copies);
+    write_items(json, "idle", assay__record_idle_fields, gpu->idle, gpu->idle_count,
+                sizeof *gpu->idle);
     assay__json_end(json);
 }
 
@@ -274,7 +287,7 @@ static void write_series(assay__json *json, const assay_record_series *it)
     assay__json_end(json);
 }
 
-/* What studies and profiles found; each part only where there is any. */
+/* The results of studies and profiles. A part without items is left out. */
 static void write_findings(assay__json *json, const assay_record *record)
 {
     if (record->setting_count > 0)
@@ -299,8 +312,8 @@ static void write_findings(assay__json *json, const assay_record *record)
                     record->scaling_count, sizeof *record->scalings);
 }
 
-/* Rows, not objects: a million of them should neither take 100 MB on disk nor the sevenfold in a
- * reader's tree. */
+/* Events are written as rows and not as objects, because a million objects would take 100 MB on
+ * disk and seven times as much in the tree of a reader. */
 static void write_events(assay__json *json, const assay_record *record)
 {
     assay__json_array(json, "events");
@@ -339,6 +352,8 @@ static void write_record(assay__json *json, const assay_record *record, unsigned
                     record->process_count, sizeof *record->processes);
     if (record->has_python)
         write_python(json, &record->python);
+    if (record->has_gpu)
+        write_gpu(json, &record->gpu);
     if (record->device_count > 0)
         write_items(json, "devices", assay__record_device_fields, record->devices,
                     record->device_count, sizeof *record->devices);

@@ -1,9 +1,9 @@
 #include "record/fact.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json_writer.h"
+#include "base/text.h"
 
 const assay_record_fact *assay__fact_find(const assay_record_fact *facts, size_t count,
                                           const char *key)
@@ -25,7 +25,7 @@ bool assay__fact_number(const assay_record_fact *fact, double *number)
     char text[ASSAY__JSON_NUMBER_BYTES], *end;
     if (fact->value == NULL || strchr("-0123456789", fact->value[0]) == NULL)
         return false;
-    *number = strtod(fact->value, &end);
+    *number = assay__text_number(fact->value, &end);
     if (*end != '\0' || end == fact->value)
         return false;
     assay__json_format_number(text, *number);

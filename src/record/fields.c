@@ -188,6 +188,11 @@ const assay__field assay__record_subject_fields[] = {
     RARE_TEXT(assay_record_subject, doubt),
     RARE_TEXT(assay_record_subject, model),
     RARE_TEXT(assay_record_subject, covers),
+    RARE_READING(assay_record_subject, energy_joules),
+    RARE_READING(assay_record_subject, energy_joules_low),
+    RARE_READING(assay_record_subject, energy_joules_high),
+    RARE_COUNT(assay_record_subject, throttled_samples),
+    RARE_TEXT(assay_record_subject, throttle),
     END,
 };
 
@@ -250,6 +255,7 @@ const assay__field assay__record_code_fields[] = {
     NUMBER(assay_record_code, waiting_seconds),
     READING(assay_record_code, native_seconds),
     COUNT(assay_record_code, samples),
+    RARE_READING(assay_record_code, self_error_seconds),
     END,
 };
 
@@ -263,6 +269,55 @@ const assay__field assay__record_allocation_fields[] = {
     NUMBER(assay_record_allocation, peak_bytes),
     NUMBER(assay_record_allocation, live_bytes),
     COUNT(assay_record_allocation, samples),
+    END,
+};
+
+const assay__field assay__record_gpu_fields[] = {
+    COUNT(assay_record_gpu, processes),
+    NUMBER(assay_record_gpu, span_seconds),
+    NUMBER(assay_record_gpu, busy_seconds),
+    NUMBER(assay_record_gpu, kernel_seconds),
+    NUMBER(assay_record_gpu, idle_seconds),
+    NUMBER(assay_record_gpu, longest_gap_seconds),
+    READING(assay_record_gpu, allocations),
+    READING(assay_record_gpu, releases),
+    READING(assay_record_gpu, allocated_bytes),
+    READING(assay_record_gpu, peak_bytes),
+    READING(assay_record_gpu, live_bytes),
+    RARE_COUNT(assay_record_gpu, dropped_records),
+    RARE_COUNT(assay_record_gpu, untimed_records),
+    RARE_COUNT(assay_record_gpu, late_records),
+    RARE_TEXT(assay_record_gpu, unseen),
+    END,
+};
+
+const assay__field assay__record_kernel_fields[] = {
+    TEXT(assay_record_kernel, name),
+    COUNT(assay_record_kernel, count),
+    NUMBER(assay_record_kernel, total_seconds),
+    NUMBER(assay_record_kernel, mean_seconds),
+    NUMBER(assay_record_kernel, min_seconds),
+    NUMBER(assay_record_kernel, max_seconds),
+    READING(assay_record_kernel, std_seconds),
+    NUMBER(assay_record_kernel, share),
+    END,
+};
+
+const assay__field assay__record_copy_fields[] = {
+    TEXT(assay_record_copy, direction),
+    RARE_TEXT(assay_record_copy, memory),
+    COUNT(assay_record_copy, count),
+    NUMBER(assay_record_copy, bytes),
+    NUMBER(assay_record_copy, seconds),
+    READING(assay_record_copy, bytes_per_second),
+    END,
+};
+
+const assay__field assay__record_idle_fields[] = {
+    TEXT(assay_record_idle, cause),
+    COUNT(assay_record_idle, count),
+    NUMBER(assay_record_idle, seconds),
+    NUMBER(assay_record_idle, share),
     END,
 };
 
@@ -388,7 +443,7 @@ typedef struct words {
 
 static const words lane_kinds = WORDS(NULL, "thread", "task", "gpu-stream", "process");
 static const words verdicts = WORDS("inconclusive", "faster", "slower", "same");
-static const words event_kinds = WORDS(NULL, "span", "counter", "function");
+static const words event_kinds = WORDS(NULL, "span", "counter", "function", "kernel", "copy");
 
 static const char *word_of(const words *all, unsigned value)
 {

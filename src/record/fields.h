@@ -50,6 +50,10 @@ extern const assay__field assay__record_device_fields[];
 extern const assay__field assay__record_python_fields[]; /* without the arrays */
 extern const assay__field assay__record_code_fields[];
 extern const assay__field assay__record_allocation_fields[];
+extern const assay__field assay__record_gpu_fields[]; /* without the arrays */
+extern const assay__field assay__record_kernel_fields[];
+extern const assay__field assay__record_copy_fields[];
+extern const assay__field assay__record_idle_fields[];
 extern const assay__field assay__record_measure_fields[]; /* without samples */
 extern const assay__field assay__record_model_fields[];   /* without settings and FLOPs */
 extern const assay__field assay__record_flops_fields[];

@@ -1,4 +1,4 @@
-/* What the importers of other tools' results share. */
+/* Helpers that the importers of other tools' results share. */
 #include "record/import.h"
 
 #include <math.h>

@@ -21,8 +21,9 @@ ASSAY_MUST_USE assay_status assay__import_hyperfine(assay__decoder *d, const jso
 bool assay__is_pyperf(const json_t *top);
 ASSAY_MUST_USE assay_status assay__import_pyperf(assay__decoder *d, const json_t *top);
 
-/* JSON in which numbers may be NaN, Infinity or -Infinity, for which JSON has no word: Google
- * Benchmark writes them for a counter that is 0 throughout, Python for any. They become null. */
+/* JSON in which numbers may be NaN, Infinity or -Infinity, although JSON does not have them. Google
+ * Benchmark writes them for a counter that is always 0, and Python for any such number. They become
+ * null. */
 ASSAY_MUST_USE assay_status assay__import_syntax(const assay__decoder *d, const char *json,
                                                  size_t length, json_t **top);
 

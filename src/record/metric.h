@@ -8,13 +8,14 @@
 #define ASSAY__METRIC_PEAK_RSS         "peak_rss_bytes"
 #define ASSAY__METRIC_HEAP_PEAK        "heap_peak_bytes"
 #define ASSAY__METRIC_HEAP_ALLOCATIONS "heap_allocations"
+#define ASSAY__METRIC_ENERGY           "energy_joules" /* of the whole machine meanwhile */
 
-/* No cost of the subject, but what befell a sample: time spent waiting for a processor while ready
- * to run, and 1 for a disturbed sample, 0 for others. */
+/* Not costs of the subject, but disturbances of a sample: the time it waited for a processor while
+ * ready to run; and 1 for a disturbed sample, 0 for others. */
 #define ASSAY__METRIC_WAITED           "waited_seconds"
 #define ASSAY__METRIC_DISTURBED        "disturbed"
 
-/* No cost of the subject, but the speed of the machine beside it (sampling/yardstick.h). */
+/* Not a cost of the subject, but the speed of the machine beside it (sampling/yardstick.h). */
 #define ASSAY__METRIC_YARDSTICK        "yardstick_seconds"
 
 #endif

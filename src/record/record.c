@@ -68,6 +68,7 @@ assay_status assay_record_new(assay_record **record)
     assay__record_clear_readings(assay__record_summary_fields, &made->process);
     assay__record_clear_readings(assay__record_process_fields, &made->process);
     assay__record_clear_readings(assay__record_python_fields, &made->python);
+    assay__record_clear_readings(assay__record_gpu_fields, &made->gpu);
     *record = made;
     return ASSAY_OK;
 }

@@ -12,6 +12,11 @@ if [ -x "$ASSAY_BUILD/assay" ]; then
     "$ASSAY_BUILD/assay" run --json "$folder/run.json" -- true >"$folder/log" 2>&1 ||
         { cat "$folder/log"; exit 1; }
 fi
+if [ -x "$ASSAY_BUILD/tests/cli/subject_gpu" ]; then
+    LD_LIBRARY_PATH=$ASSAY_BUILD/tests/fake "$ASSAY_BUILD/assay" run --gpu --trace "$folder/trace" --json "$folder/gpu.json" -- \
+        "$ASSAY_BUILD/tests/cli/subject_gpu" profiles >"$folder/log" 2>&1 && grep -q '"unseen": "from' "$folder/gpu.json" ||
+        { cat "$folder/log"; exit 1; }
+fi
 check "$folder"/*.json || exit $?
 
 must_fail() { # name, sed expression

@@ -140,6 +140,23 @@ static void test_a_difference_at_the_margin_is_not_called(void **state)
     assert_in_range(counts.verdicts[ASSAY_VERDICT_SAME], 0, 15);
 }
 
+/* In full: bench/one_run.c. A slowdown of 25 % is 4.6 errors of such a run. */
+static void test_one_run_against_several(void **state)
+{
+    (void)state;
+    enum { RUNS = 5, REPLICATIONS = 1000 };
+    uint64_t seed = 1;
+    size_t different = 0, named = 0;
+    for (size_t i = 0; i < REPLICATIONS; i++) {
+        assay_verdict equal = simulate_one_run(NOISE_INDEPENDENT, RUNS, 0.05, 0, &seed);
+        different += equal == ASSAY_VERDICT_FASTER || equal == ASSAY_VERDICT_SLOWER;
+        named +=
+            simulate_one_run(NOISE_INDEPENDENT, RUNS, 0.05, 0.25, &seed) == ASSAY_VERDICT_SLOWER;
+    }
+    assert_in_range(different, 0, 16);
+    assert_in_range(named, 350, REPLICATIONS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +167,7 @@ int main(void)
         cmocka_unit_test(test_power_rises),
         cmocka_unit_test(test_the_same_is_found),
         cmocka_unit_test(test_a_difference_at_the_margin_is_not_called),
+        cmocka_unit_test(test_one_run_against_several),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,13 +50,21 @@ for model in models:
     # A fair case: both models forecast well where the last value is no forecast at all.
     assert 0 < figures["relative_error_field", model]["value"] < 0.2 < 1 < figures["relative_error_field", "last value"]["value"], model
 assert figures["final_loss", "MVAR"]["unavailable"] == {"value": "unsupported"}
-loss, *horizons = record["series"]
+loss, *others = record["series"]
+horizons = [s for s in others if s["name"] == "relative_error"]
+amplitudes = {s["of"]: s["values"] for s in others if s["name"].startswith("amplitude_")}
 assert (loss["name"], loss["of"], loss["along"], len(loss["values"])) == ("loss", "LSTM", "epoch", 4)
 assert [(s["name"], s["of"], s["along"], len(s["values"])) for s in horizons] == [("relative_error", m, "step", 100) for m in ("MVAR", "LSTM", "last value")]
 for series in horizons:
     # The error over the horizon lies among those of its steps, and the first step is forecast best by the models.
     assert min(series["values"]) < figures["relative_error_field", series["of"]]["value"] < max(series["values"])
     assert series["of"] == "last value" or series["values"][0] < 0.1, series["values"][0]
+assert list(amplitudes) == ["MVAR", "LSTM", "last value", "test"] and len(others) == 7, list(amplitudes)
+truth = amplitudes["test"]
+assert len(truth) == 100 and len(set(amplitudes["last value"])) == 1
+for model in models:
+    wrong = sum((a - b) ** 2 for a, b in zip(amplitudes[model], truth)) / sum(b * b for b in truth)
+    assert 0 < wrong < 0.04, wrong
 assert loss["values"][-1] == figures["final_loss", "LSTM"]["value"] < loss["values"][0]
 
 # The views show what the record holds.

@@ -38,6 +38,30 @@ rm "$folder/damaged/.study/train_vanilla.json"
 study --seed 7 --out "$folder/damaged" && fail "a step without its record is taken for done"
 grep -q "train_vanilla.json.*--restart begins anew" "$folder/log" || fail "a lost record does not say --restart"
 
+# The map of the record: roads by their ends, and generated routes beside real ones with the same ends.
+python3 - "$folder/one" <<'END' || fail "the map of the record is not that of the files"
+import ast, csv, json, sys
+folder = sys.argv[1]
+series = json.load(open(f"{folder}/record.json"))["series"]
+roads = [(int(row["geo_id"]), ast.literal_eval(row["coordinates"])) for row in csv.DictReader(open(f"{folder}/city.geo"))]
+ends = {s["name"]: s["values"] for s in series if s["of"] == "network"}
+assert [tuple(ends[k][i] for k in ("road_x1", "road_y1", "road_x2", "road_y2")) for i in range(len(roads))] == \
+    [(*line[0], *line[-1]) for _, line in roads]
+index = {road: i for i, (road, _) in enumerate(roads)}
+real = {s["of"]: s["values"] for s in series if s["name"] == "real_route"}
+driven = [[index[int(road)] for road in row["rid_list"].split(",")] for row in csv.DictReader(open(f"{folder}/test.csv"))]
+assert all(route in driven for route in real.values())
+for model in ("vanilla", "distilled"):
+    made = [[index[road] for road in ast.literal_eval(row["gene_trace_road_id"])]
+            for row in csv.DictReader(open(f"{folder}/{model}/generated.csv"))]
+    found = {s["of"].removesuffix(f", {model}"): s["values"] for s in series
+             if s["name"] == "generated_route" and s["of"].endswith(f", {model}")}
+    assert 1 <= len(found) <= 8, len(found)
+    for trip, route in found.items():
+        assert route in made and (route[0], route[-1]) == (real[trip][0], real[trip][-1])
+        assert trip == f"{roads[route[0]][0]} to {roads[route[-1]][0]}", trip
+END
+
 python3 - "$folder" <<'END'
 import json, os, sys
 def masked(value):

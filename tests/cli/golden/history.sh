@@ -44,6 +44,16 @@ show history plot 'nightly/parse size=4' --machine build7
 show history show 'nightly/*' --metric peak_rss_bytes --machine laptop
 show history show 'nightly/*' --machine build7 --json - | sed -n '1,19p'
 show history show 120 | head -n 4
+show history show nightly | head -n 5
+
+# a figure; the page is looked at by tests/web
+show history plot 'nightly/parse size=4' --machine build7 --output parse.svg
+grep -oE '>[^<]*(build7|level|[+][0-9.]+ %|runs, 2026)[^<]*<' parse.svg
+show history plot 'nightly/*' --output all.svg
+show history list --output list.svg
+show history list --html list.html
+show history show --html page.html --json -
+ls all.svg list.svg list.html page.html 2>&1 | wc -l
 
 # tags, comparisons and selections
 show history tag old 60 61 62 63
