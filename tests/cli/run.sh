@@ -4,6 +4,7 @@
 # --update writes the .out files instead. A script that exits 77 is skipped.
 #
 # For the scripts: $ASSAY is the command, $SUBJECTS the folder of the programs to measure, and
+#   $TERMINAL      terminal.py of this folder, which is in Python's path too: a command on a terminal
 #   show ARGS...   print "$ assay ARGS", what it prints on both streams, and its exit status
 #   $FIGURE        a number however it is written, as an extended regular expression of sed
 #   mask           figures become '#', with their units "#s" and "#B"; runs of blanks become one;
@@ -18,6 +19,7 @@ update=
 command -v python3 >/dev/null || { echo "python3 is missing"; exit 77; }
 export ASSAY=$build/assay SUBJECTS=$build/tests/cli
 export LC_ALL=C.UTF-8 NO_COLOR=1
+export TERMINAL=$here/terminal.py PYTHONPATH=$here PYTHONDONTWRITEBYTECODE=1
 unset ASSAY_JOURNAL_DIR ASSAY_TRACE_EVENTS ASSAY_HEAP_DIR ASSAY_HISTORY ASSAY_MACHINE
 show() {
     local status=0

@@ -3,36 +3,13 @@ if ! python3 -c 'import os; os.openpty()' 2>/dev/null; then
     echo "no pseudo-terminals here"
     exit 77
 fi
-export PYTHONDONTWRITEBYTECODE=1
-cat >terminal.py <<'PYTHON'
-import fcntl, os, pty, re, select, struct, sys, termios, time
+export TERM=xterm
+cat >bench.py <<'PYTHON'
+import os, re, terminal
 
 def run(arguments, key=None, messages=True, when=lambda: True):
-    """What the command wrote and how it ended; `key` is pressed once its first line stands and
-    `when` holds. Without `messages` its standard error goes elsewhere."""
-    child, end = pty.fork()
-    if child == 0:
-        os.environ["TERM"] = "xterm"
-        sys.stdin.read(1)
-        if not messages:
-            os.dup2(os.open("/dev/null", os.O_WRONLY), 2)
-        os.execv(os.environ["ASSAY"], ["assay", "bench", *arguments])
-    fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    os.write(end, b"\n")
-    shown = b""
-    while True:
-        if select.select([end], [], [], 0.01)[0]:
-            try:
-                part = os.read(end, 65536)
-            except OSError:
-                break
-            if not part:
-                break
-            shown += part
-        if key is not None and b"s left" in shown and when():
-            os.write(end, key)
-            key = None
-    return shown.decode(), os.waitpid(child, 0)[1]
+    """`assay bench`; `key` is pressed once its first line stands and `when` holds."""
+    return terminal.run(["bench", *arguments], key=key, messages=messages, when=lambda shown: b"s left" in shown and when())
 
 def lines(text):
     """What stood on a line at some time: everything between the movements of the cursor."""
@@ -40,14 +17,14 @@ def lines(text):
 PYTHON
 echo "— progress, on a terminal only"
 python3 -c '
-from terminal import *
+from bench import *
 for messages in (True, False):
     text, status = run(["--runs", "5", "--", "sleep", "0.1"], messages=messages)
     print(messages, "s left" in text, "sleep 0.1\r\n" in text, text.count("\x1b[K") > 1)'
 
 echo "— long names and a ratio fit on the line"
 python3 -c '
-from terminal import *
+from bench import *
 long = "sh -c \"sleep 0.005\" " + 40 * "x"
 text, status = run(["--runs", "60", "--command", long, "--command", long + "y"])
 bars = [line for line in lines(text) if line.endswith("s left")]
@@ -55,7 +32,7 @@ print(status, max(map(len, bars)) <= 79, any("ratio" in bar for bar in bars))'
 
 echo "— messages have a line of their own"
 python3 -c '
-from terminal import *
+from bench import *
 for arguments in (["--", "false"], ["--", "no-such-program"], ["--prepare", "false", "--", "true"]):
     text, status = run(arguments)
     print(os.WEXITSTATUS(status), lines(text)[-1].startswith("assay bench: "))
@@ -64,7 +41,7 @@ print(os.WEXITSTATUS(status), lines(text)[:3], "s left" in text)'
 
 echo "— Ctrl-C ends the command and cleans up"
 python3 -c '
-from terminal import *
+from bench import *
 text, status = run(["--json", "none.json", "--cleanup", "touch cleaned", "--", "sleep", "60"], b"\x03")
 print("signal", os.WTERMSIG(status), lines(text)[-1])'
 ls
@@ -73,7 +50,7 @@ rm cleaned
 echo "— Ctrl-C gives the result so far, without the run that it ended"
 python3 -c '
 import json
-from terminal import *
+from bench import *
 command = "test -e full || { echo >>count; [ $(wc -l <count) -lt 13 ] || touch full; exit 0; }; exec sleep 60"
 arguments = ["--warmup", "2", "--json", "far.json", "--cleanup", "rm count full", "--shell", "--label", "some", "--label", "more"]
 text, status = run([*arguments, "--command", command, "--command", command], b"\x03", when=lambda: os.path.exists("full"))

@@ -4,22 +4,6 @@ if ! python3 -c 'import os; os.openpty()' 2>/dev/null; then
     echo "no pseudo-terminals here"
     exit 77
 fi
-cat >show.py <<'PYTHON'
-import fcntl, os, pty, struct, sys, termios
-columns, arguments = int(sys.argv[1]), sys.argv[2:]
-child, end = pty.fork()
-if child == 0:
-    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    os.execv(os.environ["ASSAY"], ["assay"] + arguments)
-seen = b""
-while True:
-    try:
-        seen += os.read(end, 4096)
-    except OSError:
-        break
-os.waitpid(child, 0)
-sys.stdout.write(seen.decode().replace("\r\n", "\n").replace("\033", "^"))
-PYTHON
 python3 - >r.json <<'PYTHON'
 import json
 def subject(name, value, wiggle):
@@ -30,24 +14,27 @@ print(json.dumps({"results": [subject("reference implementation, naïve", 1.0, 0
 PYTHON
 unset NO_COLOR
 export TERM=xterm
+on_terminal() { python3 "$TERMINAL" "$@"; }
+# The line of the result, or everything if there is none.
+result() { on_terminal "$@" | tee shown | grep '^result' || cat shown; }
 echo "— colour"
-python3 show.py 80 run -- sh -c 'exit 3' | grep '^result'
-python3 show.py 80 run -- sh -c 'exit 0' | grep '^result'
-python3 show.py 80 report nothing.json
-python3 show.py 80 compare r.json | grep '\^'
-python3 show.py 80 compare --gate r.json | grep '^gate'
+result 80 run -- sh -c 'exit 3'
+result 80 run -- sh -c 'exit 0'
+on_terminal 80 report nothing.json
+on_terminal 80 compare r.json | grep '\^'
+on_terminal 80 compare --gate r.json | grep '^gate'
 echo "— none"
-NO_COLOR=1 python3 show.py 80 compare r.json | grep -c '\^'
-NO_COLOR='' python3 show.py 80 compare r.json | grep -c '\^'
-TERM=dumb python3 show.py 80 compare r.json | grep -c '\^'
+NO_COLOR=1 on_terminal 80 compare r.json | grep -c '\^'
+NO_COLOR='' on_terminal 80 compare r.json | grep -c '\^'
+TERM=dumb on_terminal 80 compare r.json | grep -c '\^'
 "$ASSAY" compare r.json | grep -c $'\033'
 export NO_COLOR=1
 echo "— a narrow and a wide terminal"
-python3 show.py 40 run -- sh -c 'exit 0' one two three four five | grep '^command'
-python3 show.py 60 run -- sh -c 'exit 0' one two three four five | grep '^command'
-python3 show.py 120 compare r.json
+on_terminal 40 run -- sh -c 'exit 0' one two three four five | grep '^command'
+on_terminal 60 run -- sh -c 'exit 0' one two three four five | grep '^command'
+on_terminal 120 compare r.json
 echo "— how far long work is"
-python3 show.py 80 profile runtime --model graph_transformer --num-runs 2 --warmup-runs 2 | tr '\r' '\n' |
+on_terminal 80 profile runtime --model graph_transformer --num-runs 2 --warmup-runs 2 | tr '\r' '\n' |
     grep -o 'measuring runtime, run [34] of 4' | sort -u
 "$ASSAY" profile runtime --model mlp --num-runs 2 2>&1 | grep -c measuring
 echo "— ASCII"
