@@ -1,4 +1,5 @@
-/* Each bond is two edges, one in each direction, as the published graphs have them. */
+/* Reads a table of molecules row by row and joins the molecules to one batch of graphs. Each bond
+ * gives two edges, one in each direction, as in the published graphs. */
 #include "models/file/molecules.h"
 
 #include <math.h>
@@ -23,7 +24,7 @@ typedef struct table {
     float *nodes, *labels;
     int64_t *sources, *targets, *graphs;
     size_t node_count, node_room, edge_count, edge_room, graph_room, label_room, label_count;
-    size_t width; /* labels of a molecule; 0 until the first */
+    size_t width; /* labels of each molecule; 0 before the first row */
     int64_t graph_count;
 } table;
 
@@ -90,7 +91,7 @@ static assay_status take_bonds(table *self)
     return ASSAY_OK;
 }
 
-/* "[0, 1, 0]" */
+/* Reads a list such as "[0, 1, 0]". */
 static assay_status take_labels(table *self, const char *field)
 {
     size_t count = 0;
@@ -115,7 +116,7 @@ static assay_status take_labels(table *self, const char *field)
     return ASSAY_OK;
 }
 
-/* What the molecule's own message says, with the line. */
+/* Reads one molecule. Adds the file and line to the message if the SMILES is wrong. */
 static assay_status read_molecule(table *self, const char *smiles)
 {
     assay_error inner = {0};
@@ -147,7 +148,7 @@ static assay_status read_rows(table *self, int64_t most)
     return status == ASSAY_OK && self->graph_count == 0 ? wrong(self, "no molecule") : status;
 }
 
-/* The tensors take the arrays over. */
+/* Makes the tensors, which take over the arrays. */
 static assay_status hand_over(table *self, assay_tensor tensors[3], assay_tensor *labels)
 {
     size_t edges = self->edge_count;
@@ -190,7 +191,7 @@ assay_status assay__molecules_read(const char *name, char *text, size_t length, 
     return status;
 }
 
-/* The file, unpacked if it is packed. */
+/* Reads the file, and unpacks it if it is compressed. */
 static assay_status read_file(const char *path, assay_error *error, assay__buffer *text)
 {
     char block[16384];

@@ -1,5 +1,5 @@
-/* One pass over parameters, gradients and moments: they are far larger than a cache, so the cost is
- * that of reading each once. */
+/* Adam makes one pass over parameters, gradients and moments, split among the threads. These arrays
+ * are far larger than a cache, so the cost of a step is that of reading each array once. */
 #include "models/kernel/optimizer.h"
 
 #include <math.h>
