@@ -1,5 +1,5 @@
-/* What a journal holds, as a page of text, 80 columns wide: the threads, the call tree, the spans
- * recorded one by one, the counters. */
+/* Prints the contents of a journal as a page of text, 80 columns wide: the threads, the call tree,
+ * the individually recorded spans, and the counters. */
 #include <math.h>
 
 #include "assay/record.h"
