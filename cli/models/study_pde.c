@@ -1,4 +1,5 @@
-/* assay study pde: learning with differential equations, configured by YAML files. */
+/* assay study pde: learning with differential equations, configured by YAML files. This file has
+ * the options, finds the folder of the YAML files and calls the study (studies/pde). */
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
@@ -28,8 +29,8 @@ static const option pde_options[] = {
      offsetof(pde_settings, show_config)},
 };
 
-/* The folder of the YAML files: ./conf, else that of the source folder around a build, else the
- * installed one. */
+/* The folder of the YAML files: ./conf, or the folder of the sources around a build folder, or the
+ * installed folder. NULL if there is none. */
 static const char *find_configurations(char path[INSTALLED_PATH_SIZE])
 {
     static const char *const places[] = {"../conf", "../../share/assay/conf",

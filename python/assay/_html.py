@@ -1,7 +1,7 @@
-"""What a notebook shows of records, fits and monitors: tables with bars.
+"""Shows records, fits and monitors in notebooks, as HTML tables with bars.
 
-Colours are inherited or half transparent, so that they serve light and dark pages. Styles stand in the elements, because notebooks that are
-not trusted lose style sheets. Nothing is loaded from anywhere, and every name is escaped.
+Colours are inherited or half transparent, so that they suit light and dark pages. Styles are attributes of the elements, because notebooks that
+are not trusted drop style sheets. The HTML loads nothing from elsewhere, and every name is escaped.
 """
 import html
 import math
@@ -11,7 +11,7 @@ from ._format import digits, interval, ratio, seconds, size
 _BAR = "rgba(70,130,220,.35)"
 _VERDICTS = {"slower": "rgba(220,60,50,.35)", "faster": "rgba(50,160,80,.35)", "same": "rgba(128,128,128,.25)",
              "inconclusive": "rgba(230,170,30,.35)"}
-_ROWS = 200         # of one table; a notebook is to be read
+_ROWS = 200         # at most this many rows in one table, so that a notebook stays readable
 _RUN = (("wall time", "wall_seconds", seconds), ("user", "user_seconds", seconds), ("system", "sys_seconds", seconds),
         ("peak memory, largest process", "peak_rss_bytes", size), ("peak memory, all processes", "tree_peak_rss_bytes", size),
         ("peak of the heap", "heap_peak_bytes", size), ("allocations", "heap_allocations", digits))
@@ -22,7 +22,7 @@ _MODEL = (("parameters", "parameters", digits), ("their memory", "parameter_byte
 # ---- elements ----
 
 class _Markup(str):
-    """Text that is HTML already."""
+    """Text that is already HTML and must not be escaped."""
 
 
 def _escape(value):
@@ -41,7 +41,7 @@ def _bar(text, share):
 
 
 def _table(heads, rows):
-    """Rows of values, or of (value, style). The first column is text, and so is every head that begins with a space."""
+    """A table. Rows hold values or (value, style). The first column is text, and so is every column whose heading begins with a space."""
     left = [index == 0 or head.startswith(" ") for index, head in enumerate(heads)]
     lines = ["<tr>" + "".join(_cell(head.strip(), side, tag="th") for head, side in zip(heads, left)) + "</tr>"]
     for row in rows[:_ROWS]:
@@ -67,7 +67,7 @@ def _largest(values):
 # ---- records ----
 
 def of_record(record):
-    """A record, as to_dict() gives it."""
+    """The HTML of a record, given as the dictionary of its to_dict()."""
     title = " · ".join(str(part) for part in (record.get("name"), record.get("study") or record.get("kind"), record.get("created")) if part)
     parts = [_paragraph(title, strong=True), _figures_of(record, _RUN)]
     parts += [_figures_of(model, _MODEL, f"model {model['name']}") for model in record.get("models", [])]
@@ -120,7 +120,7 @@ def _comparisons(comparisons):
 
 
 def _sides(found):
-    """Both names, or both origins of one name."""
+    """The names of both sides of a comparison. If they have the same name, the name and both origins."""
     names = [found["baseline"], found["candidate"]]
     origins = [found.get("baseline_origin"), found.get("candidate_origin")]
     if names[0] == names[1] and all(origins):
@@ -167,7 +167,7 @@ def _depth(operations, index):
 
 
 def _tree_order(operations):
-    """Each operation after the one it is part of, the longest first."""
+    """The indices of the operations as a tree: each one after its parent, and children by their total time, longest first."""
     children = {}
     for index, op in enumerate(operations):
         children.setdefault(op["parent"], []).append(index)
@@ -190,7 +190,7 @@ def _metrics(metrics):
 # ---- others ----
 
 def of_growth(found):
-    """A fit, as its to_dict() gives it."""
+    """The HTML of a fit, given as the dictionary of its to_dict()."""
     name = found["class"]
     title = f"grows as {name}" if name is not None else "growth not known"
     if found["exponent"] is not None:
@@ -204,7 +204,7 @@ def of_growth(found):
 
 
 def of_dictionary(title, figures):
-    """Figures by name, as the modules of the seeds return them; dictionaries in it are tables below it."""
+    """The HTML of figures by name, as the modules of the seed documents return them. Nested dictionaries become tables below."""
     def shown(key, value):
         if not isinstance(value, float):
             return value
