@@ -1,4 +1,4 @@
-"""What a notebook shows: well-formed tables with every name escaped, nothing loaded, and figures that agree with the record."""
+"""The HTML for notebooks: tables are well-formed, every name is escaped, nothing is loaded from elsewhere, and the figures agree with the record."""
 import html.parser
 import re
 import time

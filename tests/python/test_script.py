@@ -1,4 +1,4 @@
-"""python3 -m assay run SCRIPT.py: shares that are known by construction, and scripts that must not notice."""
+"""python3 -m assay run SCRIPT.py: shares that are known by construction, and scripts that must behave as without it."""
 import json
 import os
 import signal

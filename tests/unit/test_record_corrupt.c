@@ -1,5 +1,5 @@
-/* Records that are cut short, bent, foreign or hostile: always one line that names file and place,
- * never a crash. */
+/* Records that are truncated, corrupted, foreign or malicious: the error is always one line that
+ * names file and place, and the reader never crashes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
