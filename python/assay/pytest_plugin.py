@@ -10,7 +10,8 @@ An installed package registers the plugin. With build/python, use `pytest -p ass
 
 All verdicts are given together, after the last test, because all comparisons share one risk of a false alarm. The record has the kind of a
 study, with the name "pytest", because two runs of a program differ by more than the noise within one of them. So single runs are compared
-with the margin of 15 %, relative to a yardstick that was timed beside the samples (docs/comparing.md).
+with the margin of 15 %, relative to a yardstick that was timed beside the samples (docs/comparing.md). A test that seems
+slower is measured again in a fresh process. It is called slower only if it is slower there too (_confirm.py).
 """
 import functools
 import os
@@ -22,7 +23,7 @@ from typing import Any, Callable, Optional, TypeVar
 
 import pytest
 
-from . import _core
+from . import _confirm, _core
 from ._analysis import check_plain, compare
 from ._format import interval, ratio, seconds
 from ._junit import add_failures
@@ -65,11 +66,21 @@ def pytest_addoption(parser):
                                                              "differ by that much)")
     add("--assay-budget", metavar="SECONDS", type=_budget, default=BUDGET_SECONDS,
         help="how long to measure each benchmark at most (default 1s)")
+    add("--assay-single", action="store_true", help="believe this process: do not measure tests that seem slower again in a second one")
     add("--assay-once", action="store_true", help="call each benchmarked function once and measure nothing")
+
+
+def _be_the_second_process(option):
+    """Measure and save, and leave the verdict to the process that started this one."""
+    option.assay_save = os.environ[_confirm.SAVE]
+    option.assay_compare = None
+    option.assay_gate = option.assay_strict = option.assay_once = False
 
 
 def pytest_configure(config):
     option = config.option
+    if _confirm.SAVE in os.environ:
+        _be_the_second_process(option)
     if option.assay_gate and not option.assay_compare:
         raise pytest.UsageError("--assay-gate needs a record to compare with: --assay-compare FILE")
     if option.assay_strict and not option.assay_gate:
@@ -144,6 +155,8 @@ class Benchmarks:
         self.failed = set()         # nodeids of tests that failed for another reason than their times
         self.comparison = None
         self.problem = None         # the reason why there is no comparison
+        self.unconfirmed = {}       # name -> the comparison in which a second process does not find it slower
+        self.unasked = None         # the reason why there was no second process
         self.stopped = {}           # nodeid -> (headline, text), for the tests that the gate failed
         self.saved = None           # a sentence on the result of --assay-save
 
@@ -185,6 +198,7 @@ class Benchmarks:
             return
         if self.baseline is not None:
             self.compare(record)
+            self.confirm(session.config)
         slower = self.judge(session) if self.option.assay_gate else []
         if self.option.assay_save and record is not None:
             self.save(record, keep=bool(slower))
@@ -198,10 +212,29 @@ class Benchmarks:
         except (ValueError, RuntimeError) as error:
             self.problem = str(error)
 
+    def confirm(self, config):
+        """Measure what seems slower again in a fresh process, and note where it is not slower there."""
+        slower = [name for name, found in self.leading().items() if found["verdict"] == "slower"]
+        if not slower or self.option.assay_single:
+            return
+        again, self.unasked = _confirm.measure_again(config, sorted({self.measured[name][0] for name in slower}), self.option.assay_budget)
+        if again is None:
+            return
+        try:
+            second = _leading_of(compare(self.baseline, again, margin=self.option.assay_margin))
+        except (ValueError, RuntimeError) as error:
+            self.unasked = str(error)
+            return
+        self.unconfirmed = {name: second[name] for name in slower if name in second and second[name]["verdict"] != "slower"}
+
     def leading(self):
         """{name: comparison} of the comparisons that the gate judges."""
-        comparisons = self.comparison.comparisons if self.comparison is not None else []
-        return {found["candidate"]: found for found in comparisons if not found.get("beside")}
+        found = _leading_of(self.comparison) if self.comparison is not None else {}
+        for name, second in self.unconfirmed.items():
+            reason = (f"a second process does not confirm that it is slower: {ratio(second['ratio'])} times as long there "
+                      f"({interval(second['low'], second['high'])})")
+            found[name] = {**found[name], "verdict": "inconclusive", "reason": reason}
+        return found
 
     def judge(self, session):
         """Fail the tests that do not pass the gate. Returns their nodeids."""
@@ -226,6 +259,8 @@ class Benchmarks:
         yield f"  {ratio(found['ratio'])} times as long (95 % interval {interval(found['low'], found['high'])})"
         yield f"  {self.times(name)}"
         yield f"  up to 1 ± {100 * found['margin']:.4g} % counts as the same"
+        if slower and self.unasked is None and not self.option.assay_single:
+            yield "  a second process, which measured it again, found it slower too"
         if found["reason"]:
             yield f"  {found['reason']}"
         yield "What to do:"
@@ -304,6 +339,8 @@ class Benchmarks:
 
     def remarks_of_comparison(self):
         leading = self.leading()
+        if self.unasked is not None:
+            yield f"tests that seem slower could not be measured again in a second process: {self.unasked}"
         for name, found in leading.items():
             if found["verdict"] == "inconclusive" or found["reason"]:
                 yield f"{name}: {found['reason']}"
@@ -326,6 +363,10 @@ class Benchmarks:
         if slower or (unknown and self.option.assay_strict):
             return f"failed; {slower} of {len(verdicts)} slower" + (f", {unknown} inconclusive" if unknown else "")
         return "passed" + (f"; {unknown} of {len(verdicts)} inconclusive, which is no proof" if unknown else "")
+
+
+def _leading_of(comparison):
+    return {found["candidate"]: found for found in comparison.comparisons if not found.get("beside")}
 
 
 def _lines_of(row, width):

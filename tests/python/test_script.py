@@ -256,6 +256,7 @@ class Time(Folder):
         import assay
         record = assay.load(os.path.join(self.path, "record.json"))
         self.assertIn("while time.thread", str(record))
+        self.assertIn("three.py:", record._repr_html_())
         self.assertEqual(record.to_dict()["python"]["lines"], self.record()["python"]["lines"])
         for line in str(record).splitlines():
             if "three.py" in line and not line.startswith("command"):
