@@ -1,6 +1,5 @@
 /* Chooses runs of the history by the operands of a command, reads their records as sides of a
  * comparison, and compares them (`assay history compare`). */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>

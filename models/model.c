@@ -52,7 +52,6 @@ assay_status assay_model_new(const assay_model_class *class_, const double *sett
         made->settings[i] = settings != NULL ? settings[i] : class_->options[i].initial;
     status = check_settings(class_, made->settings, error);
     if (status == ASSAY_OK) {
-        assay__models_start();
         status = assay__gpu_class_is(class_)
                      ? assay__gpu_model_new(class_, made->settings, seed, error, &made->state)
                      : class_->create(made->settings, seed, error, &made->state);

@@ -64,7 +64,7 @@ static assay_status check_options(const assay_model_class *class_, const char *w
         const assay_model_option *option = &class_->options[i];
         if (!valid_name(option->name)) {
             return assay__fail(error, ASSAY_E_FORMAT,
-                               "%s: option %zu has no valid name (small letters, digits, '-')",
+                               "%s: option %zu has no valid name (small letters, digits, '-', '_')",
                                where, i + 1);
         }
         const char *problem = option_problem(option);
@@ -98,7 +98,7 @@ static assay_status check_inputs(const assay_model_class *class_, const char *wh
         const assay_model_input *input = &class_->inputs[i];
         if (!valid_name(input->name)) {
             return assay__fail(error, ASSAY_E_FORMAT,
-                               "%s: input %zu has no valid name (small letters, digits, '-')",
+                               "%s: input %zu has no valid name (small letters, digits, '-', '_')",
                                where, i + 1);
         }
         const char *problem = input_problem(input);

@@ -5,6 +5,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "cli/common/history.h"
 #include "cli/common/installed_files.h"
 #include "cli/common/message.h"
 #include "cli/common/output.h"
@@ -71,6 +72,8 @@ static int pde_main(const command *self, int argc, char **argv)
     if (!options_parse(self, argc, argv, &settings, &operands, &count, &code))
         return code;
     code = output_refuse(self->name, (const char *const[]){settings.common.json}, 1);
+    if (code == EX_OK)
+        code = history_refuse(self->name, settings.common.save);
     if (code != EX_OK)
         return code;
     const assay__config_source source = {

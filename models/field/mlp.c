@@ -62,10 +62,19 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+static int64_t small_rows(int64_t hidden)
+{
+    return hidden < 1000 ? SMALL_PRODUCT / (hidden * hidden) / 16 * 16 : 0;
+}
+
+static bool takes_small_path(int64_t hidden)
+{
+    return small_rows(hidden) >= LEAST_SMALL_ROWS;
+}
+
 static int64_t block_rows(int64_t hidden)
 {
-    int64_t rows = hidden < 1000 ? SMALL_PRODUCT / (hidden * hidden) / 16 * 16 : 0;
-    return rows < LEAST_SMALL_ROWS ? PACKED_ROWS : smaller(rows, MOST_ROWS);
+    return takes_small_path(hidden) ? smaller(small_rows(hidden), MOST_ROWS) : PACKED_ROWS;
 }
 
 static assay_status check_shape(const assay__mlp_shape *shape, assay_error *error)
@@ -117,7 +126,7 @@ static bool take_buffers(mlp_net *mlp, int64_t index)
         if (at->y == NULL || at->slope == NULL)
             return false;
     }
-    if (mlp->net.block != PACKED_ROWS) {
+    if (takes_small_path(mlp->shape.hidden)) {
         at->turned = assay__memory_floats(mlp->net.memory, ASSAY__WORKSPACE,
                                           (size_t)at->in * (size_t)at->out);
         return at->turned != NULL;

@@ -11,6 +11,7 @@
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/grow.h"
+#include "base/text.h"
 #include "models/file/smiles.h"
 
 enum { MAX_COLUMNS = 64, MAX_LABELS = 1024, MAX_BYTES = 1 << 28 };
@@ -98,7 +99,7 @@ static assay_status take_labels(table *self, const char *field)
     field += strspn(field, " [");
     while (*field != '\0' && *field != ']') {
         char *end = NULL;
-        double value = strtod(field, &end);
+        double value = assay__text_number(field, &end);
         if (end == field || !isfinite(value) || count == MAX_LABELS)
             return wrong(self, "labels are no list of numbers");
         if (!assay__grow(&self->labels, &self->label_room, self->label_count + 1,
@@ -121,7 +122,9 @@ static assay_status read_molecule(table *self, const char *smiles)
 {
     assay_error inner = {0};
     assay_status status = assay__smiles_read(smiles, &inner, &self->molecule);
-    return status == ASSAY_OK || status == ASSAY_E_MEMORY ? status : wrong(self, inner.message);
+    if (status == ASSAY_E_MEMORY)
+        return fail_memory(self);
+    return status == ASSAY_OK ? status : wrong(self, inner.message);
 }
 
 static assay_status read_rows(table *self, int64_t most)
@@ -206,6 +209,8 @@ static assay_status read_file(const char *path, assay_error *error, assay__buffe
         gzclose_r(stream);
     if (damaged)
         return assay__fail(error, ASSAY_E_FORMAT, "'%s' is damaged: it cannot be unpacked", path);
+    if (text->status == ASSAY_E_MEMORY)
+        return assay__fail(error, ASSAY_E_MEMORY, "out of memory while reading '%s'", path);
     if (text->status != ASSAY_OK)
         return assay__fail(error, text->status, "'%s' is larger than %d MiB", path,
                            MAX_BYTES >> 20);

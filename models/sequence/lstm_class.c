@@ -171,7 +171,8 @@ assay_status assay__lstm_check_steps(const assay__lstm *lstm, int64_t steps, ass
                            (long long)shape->output, (long long)shape->input);
     }
     if (steps < 1 || steps > INT32_MAX / shape->output)
-        return assay__fail(error, ASSAY_E_ARGUMENT, "lstm: a forecast takes at least one step");
+        return assay__fail(error, ASSAY_E_ARGUMENT, "lstm: a forecast takes 1 to %lld steps",
+                           (long long)(INT32_MAX / shape->output));
     return ASSAY_OK;
 }
 

@@ -31,6 +31,8 @@ static bool prepare_side(compare_call *call, size_t index)
     side->origin = core_name(origin, "the name of a side", &view->origin);
     size_t count = (size_t)PyList_Size(records);
     side->records = calloc(count + 1, sizeof *side->records);
+    if (side->records == NULL)
+        PyErr_NoMemory();
     if (side->origin == NULL || side->records == NULL)
         return false;
     for (size_t i = 0; i < count; i++) {

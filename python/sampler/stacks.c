@@ -15,13 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-enum {
-    TRIES = 4,
-    LOOKS = 8,
-    LOOKS_ASLEEP = 4,
-    NODE_SLOTS = 1 << 18,
-    MAX_NODES = NODE_SLOTS / 4 * 3
-};
+enum { TRIES = 4, LOOKS = 8, NODE_SLOTS = 1 << 18, MAX_NODES = NODE_SLOTS / 4 * 3 };
 
 static uint32_t *slots; /* references of nodes, by parent, code and line */
 static size_t node_count;

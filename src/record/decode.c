@@ -115,8 +115,10 @@ static assay_status read_event(assay__decoder *d, const json_t *row, assay_recor
     const char *kind = json_string_value(json_array_get(row, 0));
     int found = kind != NULL ? assay__event_kind_of(kind) : 0;
     if (found == 0)
-        return assay__decoder_reject(d, NULL,
-                                     "\"span\", \"counter\" or \"function\" is expected first");
+        return assay__decoder_reject(
+            d, NULL,
+            "\"span\", \"counter\", \"function\", \"kernel\" or \"copy\" is "
+            "expected first");
     event->kind = (assay_event_kind)found;
     int64_t name = 0, lane = 0;
     assay_status status =

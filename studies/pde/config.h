@@ -18,7 +18,8 @@
  * its field, is an error with file, line and column. Fields that are not set keep their previous
  * value.
  *
- * Files are at most 1 MiB; names of experiments and choices are plain file names. */
+ * A file may have at most ASSAY__CONFIG_FILE_BYTES (ASSAY_MAX_INPUT replaces that limit); names of
+ * experiments and choices are plain file names. */
 #ifndef ASSAY_STUDIES_PDE_CONFIG_H
 #define ASSAY_STUDIES_PDE_CONFIG_H
 
