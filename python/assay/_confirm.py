@@ -1,8 +1,8 @@
 """A second opinion on tests that seem slower: they are measured again in a fresh process.
 
-In a few processes of a hundred some function takes 1.4 to 2.6 times as long, from the start of the process to its end, and neither the
-samples nor the yardstick beside them show it. A regression is slow in every process. So the pytest plugin calls a test slower only if a
-second process finds the same. A process that is slow by chance has to happen twice in a row for a false alarm.
+In about one process of sixty some function takes 1.3 to 2.6 times as long, from the start of the process to its end, because of where its
+objects lie in memory. Neither the samples nor the yardstick beside them show it, while a regression is slow in every process. So the pytest
+plugin calls a test slower only if a second process finds the same.
 """
 import collections
 import os

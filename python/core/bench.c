@@ -6,12 +6,24 @@
 #include <assay/meter.h>
 
 #include "python/core/core.h"
+#include "python/core/layout.h"
+
+typedef struct bench_function {
+    PyObject *function; /* borrowed */
+    layout *layout;     /* of the whole bench */
+} bench_function;
+
+static assay_status change_layout(void *context)
+{
+    layout_change(((bench_function *)context)->layout);
+    return ASSAY_OK;
+}
 
 /* Call the function, which takes no arguments, `iterations` times. If it fails, its exception stays
  * set. */
 static assay_status run_function(void *context, uint64_t iterations)
 {
-    PyObject *function = context;
+    PyObject *function = ((bench_function *)context)->function;
     for (uint64_t i = 0; i < iterations; i++) {
         PyObject *result = PyObject_CallNoArgs(function);
         if (result == NULL)
@@ -25,6 +37,8 @@ typedef struct bench_call {
     PyObject *functions, *names; /* tuples, borrowed */
     PyObject *held;              /* a list of the bytes objects that hold the names */
     assay_subject *subjects;
+    bench_function *contexts; /* of the subjects */
+    layout layout;
     size_t count;
     assay_sampling_options options;
     assay_compare_options compare;
@@ -65,14 +79,14 @@ static bool parse(bench_call *call, PyObject *args, PyObject *keywords)
 static bool prepare(bench_call *call)
 {
     call->subjects = calloc(call->count, sizeof *call->subjects);
+    call->contexts = calloc(call->count, sizeof *call->contexts);
     call->held = PyList_New(0);
-    if (call->subjects == NULL || call->held == NULL) {
+    if (call->subjects == NULL || call->contexts == NULL || call->held == NULL) {
         PyErr_NoMemory();
         return false;
     }
     for (size_t i = 0; i < call->count; i++) {
         const char *name;
-        PyObject *function = PyTuple_GetItem(call->functions, (Py_ssize_t)i);
         PyObject *bytes =
             core_name(PyTuple_GetItem(call->names, (Py_ssize_t)i), "the name of a function", &name);
         if (bytes == NULL || PyList_Append(call->held, bytes) != 0) {
@@ -80,9 +94,12 @@ static bool prepare(bench_call *call)
             return false;
         }
         Py_DECREF(bytes);
+        call->contexts[i] = (bench_function){
+            .function = PyTuple_GetItem(call->functions, (Py_ssize_t)i), .layout = &call->layout};
         call->subjects[i] = (assay_subject){.struct_size = sizeof(assay_subject),
                                             .name = name,
-                                            .context = function,
+                                            .context = &call->contexts[i],
+                                            .set_up = change_layout,
                                             .run = run_function};
     }
     return true;
@@ -136,7 +153,9 @@ PyObject *core_bench(PyObject *module, PyObject *args, PyObject *keywords)
     (void)module;
     bench_call call = {0};
     PyObject *record = parse(&call, args, keywords) && prepare(&call) ? sample(&call) : NULL;
+    layout_release(&call.layout);
     free(call.subjects);
+    free(call.contexts);
     Py_XDECREF(call.held);
     return record;
 }

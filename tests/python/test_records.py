@@ -129,6 +129,11 @@ class Verdicts(unittest.TestCase):
         assay.bench(lambda: calls.append(1), runs=7, warmup=3)
         self.assertEqual(len(calls), 10)
 
+    def test_samples_meet_many_layouts_of_the_heap(self):
+        places = set()
+        assay.bench(lambda: places.add(id(object())), runs=100)
+        self.assertGreater(len(places), 10)         # two or three without it: the block that was freed last is given out next
+
     def test_names(self):
         result = assay.bench(fast, fast, runs=5)
         self.assertEqual([subject["name"] for subject in result.to_dict()["subjects"]], ["fast", "fast (2)"])
