@@ -51,4 +51,11 @@ saved graph/record.json study graph --save --quick --num-nodes 60 --num-edges 24
     --budget 100ms --out graph
 saved routes/record.json study routes --save --quick --roads 100 --drives 400 --epochs 6 --num-gene 30 --compare-time 200ms --out routes
 "$assay" history show a-run | grep -q '^a-run' || { echo "no run by its name"; failed=1; }
+
+# A history that has no place is refused before the work begins.
+for command in "run --save -- touch begun" "bench --save -- touch begun" "study pde --save --quick --out begun" "study rom --save --quick --out begun"; do
+    env -u HOME -u XDG_DATA_HOME "$assay" $command >log 2>&1
+    [ $? = 78 ] || { echo "assay $command: not refused"; failed=1; }
+    [ ! -e begun ] || { echo "assay $command: it began"; failed=1; rm -rf begun; }
+done
 exit $failed

@@ -97,6 +97,10 @@ static void test_an_injected_clock_is_obeyed(void **state)
     assert_int_equal(assay_clock_now_ns(clock), 5000);
     now = 1500000000;
     assert_true(assay_clock_seconds(clock) == 1.5);
+    assay_clock_info info = ASSAY_INIT(assay_clock_info); /* nobody measured it: no zeros */
+    assert_int_equal(assay_clock_describe(clock, &info), ASSAY_OK);
+    assert_int_equal(info.resolution_ns.validity, ASSAY_NOT_MEASURED);
+    assert_int_equal(info.cost_ns.validity, ASSAY_NOT_MEASURED);
     assay_clock_free(clock);
     assert_int_equal(assay_clock_new_injected(NULL, NULL, &clock), ASSAY_E_ARGUMENT);
     assay_clock_free(NULL);

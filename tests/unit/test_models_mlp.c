@@ -19,15 +19,16 @@ typedef struct trial {
     int64_t rows;
 } trial;
 
-/* Rows around the block (244 / 48 / 192 at hidden 64 / 128 / 200), widths that no vector divides.
- */
+/* Rows around the block (244 / 48 / 192 at hidden 64 / 128 / 200), widths that no vector divides,
+ * and a width (71) whose block on the small path has as many rows as one on the other path. */
 static const trial trials[] = {
-    {{1, 1, 1, 1, ASSAY__TANH, 0, 0}, 1},     {{2, 64, 1, 3, ASSAY__TANH, 0, 0}, 1000},
-    {{2, 64, 1, 3, ASSAY__RELU, 0, 0}, 241},  {{3, 7, 2, 2, ASSAY__GELU, 0, 0}, 63},
-    {{3, 7, 2, 1, ASSAY__SILU, 0, 0}, 64},    {{5, 33, 4, 4, ASSAY__SIGMOID, 0, 0}, 257},
-    {{2, 128, 3, 2, ASSAY__GELU, 0, 0}, 97},  {{2, 200, 1, 2, ASSAY__SILU, 0, 0}, 193},
-    {{40, 3, 50, 2, ASSAY__TANH, 0, 0}, 17},  {{2, 16, 1, 2, ASSAY__IDENTITY, 0, 0}, 300},
-    {{2, 64, 1, 3, ASSAY__SINE, 30, 30}, 99}, {{1, 9, 3, 2, ASSAY__SINE, 12, 5}, 300},
+    {{1, 1, 1, 1, ASSAY__TANH, 0, 0}, 1},    {{2, 64, 1, 3, ASSAY__TANH, 0, 0}, 1000},
+    {{2, 64, 1, 3, ASSAY__RELU, 0, 0}, 241}, {{3, 7, 2, 2, ASSAY__GELU, 0, 0}, 63},
+    {{3, 7, 2, 1, ASSAY__SILU, 0, 0}, 64},   {{5, 33, 4, 4, ASSAY__SIGMOID, 0, 0}, 257},
+    {{2, 128, 3, 2, ASSAY__GELU, 0, 0}, 97}, {{2, 200, 1, 2, ASSAY__SILU, 0, 0}, 193},
+    {{40, 3, 50, 2, ASSAY__TANH, 0, 0}, 17}, {{2, 16, 1, 2, ASSAY__IDENTITY, 0, 0}, 300},
+    {{2, 71, 1, 2, ASSAY__TANH, 0, 0}, 200}, {{2, 64, 1, 3, ASSAY__SINE, 30, 30}, 99},
+    {{1, 9, 3, 2, ASSAY__SINE, 12, 5}, 300},
 };
 
 static assay__neural_net *make(const assay__mlp_shape *shape, uint64_t seed)
