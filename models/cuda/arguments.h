@@ -27,7 +27,16 @@
     X(lstm_cell)                                                                                   \
     X(lstm_cell_backward)                                                                          \
     X(lstm_forecast)                                                                               \
-    X(lstm_forecast_kept)
+    X(lstm_forecast_kept)                                                                          \
+    X(look_up)                                                                                     \
+    X(scatter_add)                                                                                 \
+    X(gru_cell)                                                                                    \
+    X(gru_cell_backward)                                                                           \
+    X(road_score)                                                                                  \
+    X(road_score_backward)                                                                         \
+    X(road_choice)                                                                                 \
+    X(road_loss)                                                                                   \
+    X(road_step)
 
 #define ASSAY__ATTENTION_KERNELS(X)                                                                \
     X(attention_forward)                                                                           \
@@ -218,6 +227,89 @@ enum {
     ASSAY__KEPT_GATES = 384,        /* threads that keep them: 4 hidden */
     ASSAY__KEPT_HEAD = 8192         /* floats of the head's weights, a row padded by one */
 };
+
+/* to (count, width) = the rows `index` of table; zeros for -1 */
+typedef struct assay__look_up_arguments {
+    long long count, width;
+    const int *index; /* (count) */
+    const float *table;
+    float *to;
+} assay__look_up_arguments;
+
+/* The rows `index` of `to` += from (count, width), nothing for -1; in any order. */
+typedef struct assay__scatter_add_arguments {
+    long long count, width;
+    const int *index; /* (count) */
+    const float *from;
+    float *to;
+} assay__scatter_add_arguments;
+
+/* One step of a GRU: kernel/level/cells.c. */
+typedef struct assay__gru_cell_arguments {
+    long long batch, hidden;
+    const float *input_bias, *recurrent_bias; /* (3 hidden) */
+    float *gates;        /* (batch, 3 hidden): the product of the input; activated in place */
+    float *recurrent;    /* (batch, 3 hidden): that of the state; the last third gets its bias */
+    const float *before; /* (batch, hidden) */
+    float *state;
+} assay__gru_cell_arguments;
+
+typedef struct assay__gru_cell_backward_arguments {
+    long long batch, hidden;
+    const float *dstate, *gates, *recurrent, *before;
+    float *dgi, *dgh; /* (batch, 3 hidden): slopes by the two products */
+    float *carry; /* (batch, hidden): from the step after, and what goes on to the step before */
+} assay__gru_cell_backward_arguments;
+
+/* Scores of candidates, of which first[p] ... first[p + 1] - 1 belong to position p: hidden =
+ * relu(hidden + context + goal + bias), logits = hidden . out (kernel/level/road.c). */
+typedef struct assay__road_score_arguments {
+    long long positions, trajectories, scorer;
+    const long long *first;                   /* (positions + 1) */
+    const float *bias, *context, *goal, *out; /* (scorer), (positions, scorer), ... */
+    float *hidden, *logits;                   /* (candidates, scorer), (candidates) */
+} assay__road_score_arguments;
+
+typedef struct assay__road_score_backward_arguments {
+    long long positions, scorer;
+    const long long *first;
+    const float *dlogits, *hidden, *out;
+    float *dhidden, *dcontext; /* (candidates, scorer), (positions, scorer) */
+} assay__road_score_backward_arguments;
+
+/* Probabilities of the candidates of a position, and the same as the rectangle (trajectories, time,
+ * choices) that `given` has roads in; 0 where that is -1. */
+typedef struct assay__road_choice_arguments {
+    long long positions, trajectories, choices;
+    const long long *first, *given;
+    const float *logits;
+    float *probability, *output;
+} assay__road_choice_arguments;
+
+/* Cross-entropy, `share` of it for each position: slopes, and sums over blocks as of `loss`. */
+typedef struct assay__road_loss_arguments {
+    long long positions;
+    double share;
+    const long long *first;
+    const float *probability, *target; /* (candidates) */
+    float *dlogits;
+    double *sums;
+} assay__road_loss_arguments;
+
+/* One step of a search, a block for each route: road/searcher.h. */
+typedef struct assay__road_step_arguments {
+    int hidden, scorer;
+    const float *road_input, *road_score, *product, *product_bias, *feature_weight, *out;
+    const int *roads, *parents; /* (routes); a parent of -1: the search begins */
+    const int *first, *choice;  /* (routes + 1), (candidates) */
+    const float *goal;          /* (scorer) */
+    const float *features;      /* (candidates, 4) */
+    const float *state_before, *reached_before;
+    float *state, *reached; /* (routes, hidden), (routes, 3 hidden) */
+    float *logits;          /* (candidates) */
+} assay__road_step_arguments;
+
+enum { ASSAY__STEP_FLOATS = 8192 }; /* of the memory that a block shares: hidden + scorer */
 
 /* A tile of rows of one graph. */
 typedef struct assay__attention_tile {

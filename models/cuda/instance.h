@@ -52,13 +52,16 @@ struct assay__gpu_kind {
     /* What the target is compared with, if not what forward() returned: with targets after every
      * step. NULL: it is. Also moves the target to model->target. */
     float *(*outputs_for)(assay__gpu_model *model, const assay_tensor *target, float *y);
+    /* The loss of a class that has its own: slopes of model->target into model->dy, and a part of
+     * the sum from each of `blocks` blocks into model->sums. NULL: as training() says. */
+    void (*loss)(assay__gpu_model *model, int64_t blocks);
     /* All gradients, overwritten, from model->dy. */
     void (*backward)(assay__gpu_model *model, const assay_tensor *inputs,
                      const assay_tensor *target);
 };
 
 extern const assay__gpu_kind assay__gpu_mlp, assay__gpu_siren, assay__gpu_lstm,
-    assay__gpu_graph_transformer;
+    assay__gpu_graph_transformer, assay__gpu_next_road;
 
 /* ---- Pieces of passes that kinds share ---- */
 

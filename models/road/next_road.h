@@ -39,6 +39,9 @@ typedef enum assay__next_road_size {
 
 assay__next_road_shape assay__next_road_shape_of(assay__next_road_size size, int64_t roads);
 
+/* Columns of score.0.weight. */
+int64_t assay__next_road_score_columns(const assay__next_road_shape *shape);
+
 /* Where each parameter is. */
 typedef struct assay__next_road_weights {
     size_t road, destination, input, recurrent, input_bias, recurrent_bias, score, score_bias, out;
@@ -103,5 +106,14 @@ ASSAY_MUST_USE assay_status assay__next_road_update(assay__next_road *model, dou
 /* The class "next_road", and the model in what its create() made. */
 extern const assay_model_class assay__next_road_class;
 assay__next_road *assay__next_road_of(void *state);
+
+/* For models/cuda: the inputs of that class, and the target unless NULL, checked and laid out as a
+ * batch, which is the instance's until its next call. Inputs are in the order of the class, the
+ * candidates at this place. */
+enum { ASSAY__NEXT_ROAD_CANDIDATES = 2 };
+ASSAY_MUST_USE assay_status assay__next_road_take_inputs(void *state, const assay_tensor *inputs,
+                                                         const assay_tensor *target,
+                                                         assay_error *error,
+                                                         const assay__road_batch **batch);
 
 #endif
