@@ -55,6 +55,17 @@ typedef struct assay__road_search_hook {
 
 typedef struct assay__road_searcher assay__road_searcher;
 
+/* Forward passes that run elsewhere than on this processor, such as on a device
+ * (models/cuda/road_search.h). open() makes room for the routes of a searcher; forward() is
+ * assay__road_searcher_forward() of road/searcher.h there. */
+typedef struct assay__road_engine {
+    assay_status (*open)(void *device, const assay__road_searcher *searcher, assay_error *error,
+                         void **state);
+    void (*close)(void *state);
+    assay_status (*forward)(void *state, const assay__road_searcher *searcher, assay_error *error);
+    void *device;
+} assay__road_engine;
+
 /* Network and model are borrowed; the model knows at least the network's roads (ASSAY_E_ARGUMENT).
  * Up to `max_width` routes at a time, of at most `max_steps` roads beyond the origin. All memory is
  * taken here: (3 hidden + scorer) floats a road for what the model makes of it, which saves most of
@@ -64,6 +75,11 @@ ASSAY_MUST_USE assay_status assay__road_searcher_new(const assay__road_network *
                                                      int64_t max_width, int64_t max_steps,
                                                      assay_error *error,
                                                      assay__road_searcher **searcher);
+/* Have the forward passes of this searcher, and of twins made from now on, run by an engine. Once
+ * at most; on failure it stays where it was. */
+ASSAY_MUST_USE assay_status assay__road_searcher_move(assay__road_searcher *searcher,
+                                                      const assay__road_engine *engine,
+                                                      assay_error *error);
 /* A searcher for another thread, which uses the tables of the first. That has to outlive it, and is
  * the one to refresh. It has no hook. */
 ASSAY_MUST_USE assay_status assay__road_searcher_twin(const assay__road_searcher *searcher,
@@ -79,7 +95,8 @@ void assay__road_searcher_set_hook(assay__road_searcher *searcher,
                                    const assay__road_search_hook *hook);
 
 /* Not finding the destination is an outcome, not a failure; ASSAY_E_ARGUMENT for roads the network
- * does not have and widths outside 1 ... max_width is one. Nothing is allocated. */
+ * does not have and widths outside 1 ... max_width is one, and what an engine fails with is.
+ * Nothing is allocated. */
 ASSAY_MUST_USE assay_status assay__road_search_greedy(assay__road_searcher *searcher,
                                                       int64_t origin, int64_t destination,
                                                       assay_error *error, assay__road_route *route);

@@ -1,5 +1,5 @@
-/* What a searcher holds, for the two files that make it: searcher.c, its tables and the forward
- * pass; search.c, the search. */
+/* What a searcher holds, for the files that make it: searcher.c, its tables and the forward pass;
+ * search.c, the search; and engines, which do the forward pass elsewhere. */
 #ifndef ASSAY_MODELS_ROAD_SEARCHER_H
 #define ASSAY_MODELS_ROAD_SEARCHER_H
 
@@ -25,7 +25,10 @@ struct assay__road_searcher {
     int64_t max_width, max_steps;
     assay__road_search_hook hook;
     assay__memory *memory;
-    bool twin; /* the tables of the weights are another searcher's */
+    const assay__road_searcher *first_of_twins; /* whose tables of the weights it uses; or NULL */
+    assay__road_engine engine;
+    void *elsewhere;  /* the engine's; NULL: forward passes run here */
+    uint64_t version; /* of the tables: how often they were made */
 
     /* Of the weights. H = hidden, S = scorer. */
     float *road_input;   /* (roads, 3 H) W_ih E[road] + b_ih */
@@ -60,8 +63,9 @@ struct assay__road_searcher {
 };
 
 /* The routes' states after their last road, and the logits of its successors. Candidates and their
- * moving features stand ready. */
-void assay__road_searcher_forward(assay__road_searcher *searcher);
+ * moving features stand ready. Only an engine fails. */
+ASSAY_MUST_USE assay_status assay__road_searcher_forward(assay__road_searcher *searcher,
+                                                         assay_error *error);
 
 /* The destination's part in the scores: goal_score. */
 void assay__road_searcher_aim(assay__road_searcher *searcher, int32_t destination);

@@ -8,14 +8,17 @@
 /* A searcher that keeps time. */
 typedef struct assay__timed_searcher {
     assay__road_searcher *searcher;
+    const char *device; /* "cpu", "cuda:0" */
     uint64_t forward_ns, entered_ns;
 } assay__timed_searcher;
 
-/* Routes of at most as many roads as the network has, 10 000 of them. The address must stay. */
+/* Routes of at most as many roads as the network has, 10 000 of them. Forward passes run on
+ * `device`, as for assay_model_class_on(). The address must stay. */
 ASSAY_MUST_USE assay_status assay__timed_searcher_init(assay__timed_searcher *self,
                                                        const assay__road_network *network,
                                                        const assay__next_road *model,
-                                                       int64_t max_width, assay_error *error);
+                                                       const char *device, int64_t max_width,
+                                                       assay_error *error);
 void assay__timed_searcher_release(assay__timed_searcher *self); /* all zero is accepted */
 
 /* The searches of road/search.h and what they took. The clock is read twice for the search and
@@ -29,6 +32,7 @@ ASSAY_MUST_USE assay_status assay__timed_search(assay__timed_searcher *self, int
 typedef struct assay__generation_options {
     bool beam_search; /* else greedy */
     int64_t beam_width;
+    const char *device; /* NULL: the processor */
     const char *output_file;
     /* After each search; false stops with ASSAY_E_STATE. NULL: nobody asks. */
     bool (*advance)(void *context, double share);
